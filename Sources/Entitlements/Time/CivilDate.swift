@@ -1,0 +1,47 @@
+/// A day of the proleptic Gregorian calendar.
+///
+/// Conversions follow H. Hinnant, "chrono-Compatible Low-Level Date Algorithms"
+/// (howardhinnant.github.io/date_algorithms.html), exact for the whole range of `Instant`.
+public struct CivilDate: Hashable, Sendable {
+    /// Astronomical year.
+    public var year: Int64
+    /// 1 to 12.
+    public var month: Int64
+    /// 1 to 31.
+    public var day: Int64
+
+    /// Makes a date; the parts are not checked here.
+    public init(year: Int64, month: Int64, day: Int64) {
+        self.year = year
+        self.month = month
+        self.day = day
+    }
+
+    /// The day that lies so many days after 1970-01-01.
+    public init(daysSinceEpoch: Int64) {
+        let shifted = daysSinceEpoch + 719_468
+        let (era, dayOfEra) = floorDivide(shifted, by: 146_097)
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    /// Days from 1970-01-01 to this day.
+    public var daysSinceEpoch: Int64 {
+        let shiftedYear = month <= 2 ? year - 1 : year
+        let (era, yearOfEra) = floorDivide(shiftedYear, by: 400)
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    /// Whether month and day exist in the calendar.
+    public var isValid: Bool {
+        guard (1...12).contains(month), day >= 1 else { return false }
+        return CivilDate(daysSinceEpoch: daysSinceEpoch) == self
+    }
+}

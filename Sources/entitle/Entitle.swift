@@ -1,0 +1,4 @@
+@main
+struct Entitle {
+    static func main() {}
+}

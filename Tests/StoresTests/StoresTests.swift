@@ -1,0 +1,1 @@
+// The suite's first file.

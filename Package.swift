@@ -54,7 +54,7 @@ let package = Package(
             swiftSettings: house),
 
         .testTarget(
-            name: "EntitlementsTests", dependencies: ["Entitlements"], swiftSettings: house),
+            name: "EntitlementsTests", dependencies: ["Entitlements", crypto], swiftSettings: house),
         .testTarget(name: "EventLogTests", dependencies: ["EventLog", crypto], swiftSettings: house),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: house),
         .testTarget(

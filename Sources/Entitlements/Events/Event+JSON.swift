@@ -1,0 +1,147 @@
+extension Event {
+    /// Reads the CloudEvents 1.0 form and checks it against the tables (model.md, section 2).
+    ///
+    /// `sequence` and `recordedtime` are allowed and passed over: the ledger sets them.
+    /// - Throws: `EventFault` with the field's path.
+    public init(validating json: JSONValue) throws(EventFault) {
+        guard case .object(let members) = json else {
+            throw EventFault(.malformed, "", "expected a JSON object")
+        }
+        for member in members where !Self.attributes.contains(member.name) {
+            throw EventFault(.unknownField, member.name, "not an attribute of an event")
+        }
+        guard json["specversion"]?.string == "1.0" else {
+            throw EventFault(.invalidValue, "specversion", "expected \"1.0\"")
+        }
+        let kind = try Self.kind(json)
+        let subject = try Self.subject(json, of: kind)
+        let time = try Self.required("time", json)
+        id = try Self.identifier("id", json)
+        source = try Self.identifier("source", json)
+        self.subject = subject
+        self.time = try .event(time, path: "time")
+        environment = try Self.environment(json)
+        (data, observedAt) = try Self.data(json, kind, subject.kind, time: self.time)
+    }
+
+    private static let attributes: Set<String> = [
+        "specversion", "id", "source", "type", "subject", "time", "data", "environment",
+        "sequence", "recordedtime", "datacontenttype",
+    ]
+
+    private static func required(_ name: String, _ json: JSONValue) throws(EventFault) -> JSONValue {
+        guard let value = json[name] else {
+            throw EventFault(.missingField, name, "required")
+        }
+        return value
+    }
+
+    private static func identifier(_ name: String, _ json: JSONValue) throws(EventFault) -> String {
+        guard let text = try required(name, json).string, Identifier.isValid(text) else {
+            throw EventFault(
+                .invalidValue, name,
+                "expected 1 to \(Identifier.byteLimit) bytes of text without control characters")
+        }
+        return text
+    }
+
+    private static func kind(_ json: JSONValue) throws(EventFault) -> EventKind {
+        guard let name = try required("type", json).string, let kind = EventKind(name: name) else {
+            throw EventFault(.unknownType, "type", "not a type that this version knows")
+        }
+        return kind
+    }
+
+    private static func subject(
+        _ json: JSONValue, of kind: EventKind
+    ) throws(EventFault) -> Subject {
+        guard let text = try required("subject", json).string, let subject = Subject(text) else {
+            throw EventFault(
+                .invalidValue, "subject",
+                "expected purchase/STORE/ID, customer/ID, store/STORE or catalog")
+        }
+        guard kind.shape.subjects.contains(subject.kind) else {
+            let expected = kind.shape.subjects.map(\.rawValue).joined(separator: " or ")
+            throw EventFault(.wrongSubject, "subject", "\(kind.name) speaks about a \(expected)")
+        }
+        return subject
+    }
+
+    private static func environment(_ json: JSONValue) throws(EventFault) -> StoreEnvironment {
+        guard let value = json["environment"] else { return .production }
+        guard let name = value.string, let environment = StoreEnvironment(name: name) else {
+            throw EventFault(
+                .invalidValue, "environment", "expected production, sandbox or local")
+        }
+        return environment
+    }
+
+    private static func data(
+        _ json: JSONValue, _ kind: EventKind, _ subject: Subject.Kind, time: Instant
+    ) throws(EventFault) -> (EventData, observedAt: Instant) {
+        let value = json["data"] ?? .object([])
+        guard case .object(let members) = value else {
+            throw EventFault(.invalidValue, "data", "expected an object")
+        }
+        let observedAt = try value["observedAt"].map { json throws(EventFault) in
+            try Instant.event(json, path: "data.observedAt")
+        }
+        if kind == .catalogPublished {
+            let document = JSONValue.object(members.filter { $0.name != "observedAt" })
+            return (EventData(kind: kind, entries: [], document: document), observedAt ?? time)
+        }
+        let shape = kind.shape
+        var entries: [EventData.Entry] = []
+        for member in members where member.name != "observedAt" {
+            guard let field = Field(name: member.name),
+                shape.required.contains(field) || shape.optional.contains(field)
+            else {
+                throw EventFault(
+                    .unknownField, "data." + member.name, "not a field of \(kind.name)")
+            }
+            let value = try field.value(from: member.value, subject: subject)
+            entries.append(EventData.Entry(field: field, value: value))
+        }
+        let data = EventData(kind: kind, entries: entries)
+        for field in shape.required where data[field] == nil {
+            throw EventFault(.missingField, "data." + field.name, "required for \(kind.name)")
+        }
+        return (data, observedAt ?? time)
+    }
+}
+
+extension Event {
+    /// The `data` member: the fields in the table's order, `observedAt` last where it differs
+    /// from `time`.
+    public var dataJSON: JSONValue {
+        var members = data.document?.members ?? data.entries.map {
+            JSONMember($0.field.name, $0.value.json)
+        }
+        if observedAt != time { members.append(JSONMember("observedAt", .instant(observedAt))) }
+        return .object(members)
+    }
+}
+
+extension RecordedEvent {
+    /// CloudEvents' `sequence` extension is sortable text: 20 digits.
+    public static func padded(_ sequence: UInt64) -> String {
+        let digits = String(sequence)
+        return String(repeating: "0", count: 20 - digits.utf8.count) + digits
+    }
+
+    /// The CloudEvents form with the ledger's extensions.
+    public var json: JSONValue {
+        .members([
+            "specversion": "1.0", "id": .string(event.id), "source": .string(event.source),
+            "type": .string(event.kind.name), "subject": .string(event.subject.description),
+            "time": .instant(event.time), "environment": .string(event.environment.name),
+            "sequence": .string(Self.padded(sequence)), "recordedtime": .instant(recordedAt),
+            "data": event.dataJSON,
+        ])
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral {
+    /// A JSON string.
+    public init(stringLiteral value: String) { self = .string(value) }
+}

@@ -1,0 +1,157 @@
+/// A member of an event's `data` (model.md, section 2). The raw value stands in records: it is
+/// never reused.
+public enum Field: UInt8, CaseIterable, Sendable, Comparable {
+    case transactionID = 1
+    case productID = 2
+    case productKind = 3
+    case expiresAt = 4
+    case priceMicros = 5
+    case currencyCode = 6
+    case quantity = 7
+    case ownership = 8
+    case offer = 9
+    case storefront = 10
+    case graceUntil = 11
+    case reason = 12
+    case resumesAt = 13
+    case autoRenew = 14
+    case nextProductID = 15
+    case alias = 16
+    case method = 17
+    case found = 18
+    case appended = 19
+    case differences = 20
+    case through = 21
+    case purchase = 22
+    case from = 23
+    case grantID = 24
+    case features = 25
+    case tier = 26
+    case trialID = 27
+    case useID = 28
+    case featureID = 29
+    case amount = 30
+    case unit = 31
+    case flowID = 32
+    case errorCode = 33
+    case stages = 34
+    case platform = 35
+    case experiment = 36
+    case name = 37
+    case detail = 38
+    case stage = 39
+    case retryable = 40
+    case actor = 41
+    case action = 42
+
+    /// The name in JSON.
+    public var name: String { Self.names[Int(rawValue) - 1] }
+
+    /// The field of that JSON name.
+    public init?(name: String) {
+        guard let index = Self.names.firstIndex(of: name) else { return nil }
+        self.init(rawValue: UInt8(index + 1))
+    }
+
+    /// Orders by raw value.
+    public static func < (left: Field, right: Field) -> Bool { left.rawValue < right.rawValue }
+
+    /// Names in the order of the raw values.
+    private static let names = [
+        "transactionId", "productId", "productKind", "expiresAt", "priceMicros", "currencyCode",
+        "quantity", "ownership", "offer", "storefront", "graceUntil", "reason", "resumesAt",
+        "autoRenew", "nextProductId", "alias", "method", "found", "appended", "differences",
+        "through", "purchase", "from", "grantId", "features", "tier", "trialId", "useId",
+        "featureId", "amount", "unit", "flowId", "errorCode", "stages", "platform", "experiment",
+        "name", "detail", "stage", "retryable", "actor", "action",
+    ]
+
+    /// What values of this field look like.
+    public var shape: FieldShape {
+        switch self {
+        case .transactionID, .grantID, .useID, .flowID: .identifier
+        case .productID, .nextProductID, .tier, .trialID, .featureID, .experiment, .unit: .name
+        case .errorCode, .platform, .name, .stage, .action, .storefront: .name
+        case .reason, .differences, .detail, .actor: .text
+        case .productKind: .choice(ProductKind.names)
+        case .ownership: .choice(["purchased", "family_shared"])
+        case .offer: .choice(["trial", "introductory", "promotional", "code", "win_back"])
+        case .method:
+            .choice(["app_store_jws", "play_signature", "store_api", "channel_secret", "manual"])
+        case .currencyCode: .currency
+        case .expiresAt, .graceUntil, .resumesAt, .through: .instant
+        case .priceMicros: .integer(-FieldShape.largestPrice...FieldShape.largestPrice)
+        case .quantity: .integer(1...1_000_000)
+        case .found, .appended: .integer(0...1_000_000_000)
+        case .amount: .integer(0...1_000_000_000_000)
+        case .autoRenew, .retryable: .flag
+        case .alias: .subjectName
+        case .purchase: .purchaseName
+        case .from: .customers
+        case .features: .names
+        case .stages: .durations
+        }
+    }
+}
+
+/// What the values of a field look like.
+public enum FieldShape: Sendable, Equatable {
+    /// An id of a store or a client, 1 to 1024 bytes without control characters.
+    case identifier
+    /// An id of the catalog or a code, 1 to 256 bytes without control characters.
+    case name
+    /// Free text, at most 8192 bytes; must not hold ids.
+    case text
+    /// One of these words.
+    case choice([String])
+    /// ISO 4217: three capital letters.
+    case currency
+    /// An instant in 2000 to 2200.
+    case instant
+    /// An integer within a range.
+    case integer(ClosedRange<Int64>)
+    /// True or false.
+    case flag
+    /// A customer id (customer events) or `STORE/ORIGINAL_ID` (purchase events).
+    case subjectName
+    /// `STORE/ORIGINAL_ID`.
+    case purchaseName
+    /// Customer ids, 1 to 100 of them.
+    case customers
+    /// Ids of the catalog, at most 1000.
+    case names
+    /// Names to milliseconds, at most 32.
+    case durations
+
+    /// A million millions of a currency's unit, in micros.
+    public static let largestPrice: Int64 = 1_000_000_000_000_000_000
+    /// Bytes of a name.
+    public static let nameByteLimit = 256
+    /// Bytes of a free text.
+    public static let textByteLimit = 8192
+    /// Customers that one transfer names.
+    public static let customerLimit = 100
+    /// Features that one grant names.
+    public static let nameLimit = 1000
+    /// Stages of one flow.
+    public static let durationLimit = 32
+}
+
+/// What kind of product a period is of (model.md, section 3).
+public enum ProductKind: UInt8, CaseIterable, Sendable {
+    case nonConsumable = 1
+    case consumable = 2
+    case autoRenewable = 3
+    case nonRenewing = 4
+
+    static let names = ["non_consumable", "consumable", "auto_renewable", "non_renewing"]
+
+    /// The name in JSON.
+    public var name: String { Self.names[Int(rawValue) - 1] }
+
+    /// The kind of that name.
+    public init?(name: String) {
+        guard let index = Self.names.firstIndex(of: name) else { return nil }
+        self.init(rawValue: UInt8(index + 1))
+    }
+}

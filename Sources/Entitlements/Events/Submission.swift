@@ -1,0 +1,99 @@
+/// What a source hands in at once: events that stand together or not at all (E2), with what they
+/// were read from and what is decided only at append (E4).
+public struct Submission: Sendable, Hashable {
+    /// The id of the signal or request; the first event carries it, the others `id#2`, `id#3`, …
+    public var id: String
+    /// Who says it.
+    public var source: String
+    /// The world that it belongs to.
+    public var environment: StoreEnvironment
+    /// How a repeat and a refused claim are treated.
+    public var nature: Nature
+    /// The facts, in the order in which they are to stand. Their ids are set at append.
+    public var events: [Event]
+    /// The payload as received, to be kept sealed; nil where the events are all there is.
+    public var evidence: [UInt8]?
+    /// Claims that the source's account token makes (stores.md, rule 7).
+    public var claims: [ClaimProposal]
+    /// Names of one customer that the source knows.
+    public var links: [LinkProposal]
+
+    /// Where a submission comes from.
+    public enum Nature: Sendable, Hashable {
+        /// A store's message: a repeat has its first outcome, whatever it says now (E1).
+        case signal
+        /// An event or a client's request: other content under a known id is a conflict (E1).
+        case request
+    }
+
+    /// Makes a submission.
+    public init(
+        id: String, source: String, environment: StoreEnvironment, nature: Nature,
+        events: [Event], evidence: [UInt8]? = nil, claims: [ClaimProposal] = [],
+        links: [LinkProposal] = []
+    ) {
+        self.id = id
+        self.source = source
+        self.environment = environment
+        self.nature = nature
+        self.events = events
+        self.evidence = evidence
+        self.claims = claims
+        self.links = links
+    }
+
+    /// One event by itself.
+    public init(event: Event) {
+        self.init(
+            id: event.id, source: event.source, environment: event.environment,
+            nature: .request, events: [event])
+    }
+}
+
+/// A store's account token names the purchase's owner (stores.md, rule 7): becomes
+/// `customer.claimed`, once per purchase and token, none if that customer owns it already (C1).
+public struct ClaimProposal: Sendable, Hashable {
+    /// The customer whom the token names.
+    public var customer: String
+    /// The purchase that carries it.
+    public var purchase: PurchaseName
+    /// The original purchase date, for the purchase's first token.
+    public var purchasedAt: Instant
+    /// The start of the transaction that carries the token, for a later one.
+    public var transactionStart: Instant
+    /// When the source said it (T2).
+    public var observedAt: Instant
+
+    /// Makes a proposal.
+    public init(
+        customer: String, purchase: PurchaseName, purchasedAt: Instant,
+        transactionStart: Instant, observedAt: Instant
+    ) {
+        self.customer = customer
+        self.purchase = purchase
+        self.purchasedAt = purchasedAt
+        self.transactionStart = transactionStart
+        self.observedAt = observedAt
+    }
+}
+
+/// Two ids that a source gives to one customer: becomes `customer.linked`, unless both name one
+/// customer already (C2).
+public struct LinkProposal: Sendable, Hashable {
+    /// The customer who keeps their name.
+    public var customer: String
+    /// The other name.
+    public var alias: String
+    /// When it holds.
+    public var time: Instant
+    /// When the source said it (T2).
+    public var observedAt: Instant
+
+    /// Makes a proposal.
+    public init(customer: String, alias: String, time: Instant, observedAt: Instant) {
+        self.customer = customer
+        self.alias = alias
+        self.time = time
+        self.observedAt = observedAt
+    }
+}

@@ -29,7 +29,8 @@ extension Event {
         "sequence", "recordedtime", "datacontenttype",
     ]
 
-    private static func required(_ name: String, _ json: JSONValue) throws(EventFault) -> JSONValue {
+    private static func required(_ name: String, _ json: JSONValue) throws(EventFault) -> JSONValue
+    {
         guard let value = json[name] else {
             throw EventFault(.missingField, name, "required")
         }
@@ -39,8 +40,10 @@ extension Event {
     private static func identifier(_ name: String, _ json: JSONValue) throws(EventFault) -> String {
         guard let text = try required(name, json).string, Identifier.isValid(text) else {
             throw EventFault(
-                .invalidValue, name,
-                "expected 1 to \(Identifier.byteLimit) bytes of text without control characters")
+                .invalidValue,
+                name,
+                "expected 1 to \(Identifier.byteLimit) bytes of text without control characters"
+            )
         }
         return text
     }
@@ -53,12 +56,15 @@ extension Event {
     }
 
     private static func subject(
-        _ json: JSONValue, of kind: EventKind
+        _ json: JSONValue,
+        of kind: EventKind
     ) throws(EventFault) -> Subject {
         guard let text = try required("subject", json).string, let subject = Subject(text) else {
             throw EventFault(
-                .invalidValue, "subject",
-                "expected purchase/STORE/ID, customer/ID, store/STORE or catalog")
+                .invalidValue,
+                "subject",
+                "expected purchase/STORE/ID, customer/ID, store/STORE or catalog"
+            )
         }
         guard kind.shape.subjects.contains(subject.kind) else {
             let expected = kind.shape.subjects.map(\.rawValue).joined(separator: " or ")
@@ -71,13 +77,19 @@ extension Event {
         guard let value = json["environment"] else { return .production }
         guard let name = value.string, let environment = StoreEnvironment(name: name) else {
             throw EventFault(
-                .invalidValue, "environment", "expected production, sandbox or local")
+                .invalidValue,
+                "environment",
+                "expected production, sandbox or local"
+            )
         }
         return environment
     }
 
     private static func data(
-        _ json: JSONValue, _ kind: EventKind, _ subject: Subject.Kind, time: Instant
+        _ json: JSONValue,
+        _ kind: EventKind,
+        _ subject: Subject.Kind,
+        time: Instant
     ) throws(EventFault) -> (EventData, observedAt: Instant) {
         let value = json["data"] ?? .object([])
         guard case .object(let members) = value else {
@@ -97,7 +109,10 @@ extension Event {
                 shape.required.contains(field) || shape.optional.contains(field)
             else {
                 throw EventFault(
-                    .unknownField, "data." + member.name, "not a field of \(kind.name)")
+                    .unknownField,
+                    "data." + member.name,
+                    "not a field of \(kind.name)"
+                )
             }
             let value = try field.value(from: member.value, subject: subject)
             entries.append(EventData.Entry(field: field, value: value))
@@ -114,9 +129,11 @@ extension Event {
     /// The `data` member: the fields in the table's order, `observedAt` last where it differs
     /// from `time`.
     public var dataJSON: JSONValue {
-        var members = data.document?.members ?? data.entries.map {
-            JSONMember($0.field.name, $0.value.json)
-        }
+        var members =
+            data.document?.members
+            ?? data.entries.map {
+                JSONMember($0.field.name, $0.value.json)
+            }
         if observedAt != time { members.append(JSONMember("observedAt", .instant(observedAt))) }
         return .object(members)
     }

@@ -17,8 +17,13 @@ public struct Event: Hashable, Sendable {
 
     /// Makes an event; `observedAt` is `time` unless given (T2).
     public init(
-        id: String, source: String, subject: Subject, time: Instant, observedAt: Instant? = nil,
-        environment: StoreEnvironment = .production, data: EventData
+        id: String,
+        source: String,
+        subject: Subject,
+        time: Instant,
+        observedAt: Instant? = nil,
+        environment: StoreEnvironment = .production,
+        data: EventData
     ) {
         self.id = id
         self.source = source

@@ -44,11 +44,13 @@ extension EventKind {
         return switch self {
         case .purchaseCompleted, .purchaseRenewed:
             EventShape(
-                subject, [.transactionID, .productID, .productKind],
+                subject,
+                [.transactionID, .productID, .productKind],
                 optional: [
                     .expiresAt, .priceMicros, .currencyCode, .quantity, .ownership, .offer,
                     .storefront,
-                ])
+                ]
+            )
         case .purchaseExtended: EventShape(subject, [.transactionID, .expiresAt])
         case .purchaseGraceStarted:
             EventShape(subject, [.graceUntil], optional: [.transactionID])
@@ -64,7 +66,9 @@ extension EventKind {
             EventShape(subject, [.method], optional: [.transactionID, .reason])
         case .revocationRefunded, .revocationRevoked:
             EventShape(
-                subject, optional: [.transactionID, .reason, .priceMicros, .currencyCode])
+                subject,
+                optional: [.transactionID, .reason, .priceMicros, .currencyCode]
+            )
         default: EventShape(subject, optional: [.transactionID])
         }
     }
@@ -85,8 +89,10 @@ extension EventKind {
         case .flowStarted, .flowSucceeded, .flowFailed, .flowCancelled, .flowPending,
             .flowRestored:
             EventShape(
-                subject, [.flowID],
-                optional: [.productID, .errorCode, .stages, .platform, .experiment])
+                subject,
+                [.flowID],
+                optional: [.productID, .errorCode, .stages, .platform, .experiment]
+            )
         case .accessLogged: EventShape(subject, [.actor, .action], optional: [.reason])
         default: EventShape(subject)
         }
@@ -98,7 +104,8 @@ extension EventKind {
         case .syncCompleted, .syncReconciled:
             EventShape(
                 subjects,
-                optional: [.transactionID, .found, .appended, .differences, .through])
+                optional: [.transactionID, .found, .appended, .differences, .through]
+            )
         case .signalNoted: EventShape(subjects, [.name], optional: [.detail])
         case .failureRecorded:
             EventShape(subjects, [.errorCode, .retryable], optional: [.stage, .detail])

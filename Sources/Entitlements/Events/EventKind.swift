@@ -65,5 +65,6 @@ public enum EventKind: UInt8, CaseIterable, Sendable {
     ]
 
     private static let rawValues = Dictionary(
-        uniqueKeysWithValues: zip(names, UInt8(1)...))
+        uniqueKeysWithValues: zip(names, UInt8(1)...)
+    )
 }

@@ -58,7 +58,8 @@ extension Field {
     }
 
     private func integer(
-        _ json: JSONValue, within range: ClosedRange<Int64>
+        _ json: JSONValue,
+        within range: ClosedRange<Int64>
     ) throws(EventFault) -> Int64 {
         guard case .number(let digits) = json, let integer = Int64(digits) else {
             if case .number = json {
@@ -68,7 +69,10 @@ extension Field {
         }
         guard range.contains(integer) else {
             throw EventFault(
-                .outOfRange, path, "expected \(range.lowerBound) to \(range.upperBound)")
+                .outOfRange,
+                path,
+                "expected \(range.lowerBound) to \(range.upperBound)"
+            )
         }
         return integer
     }
@@ -86,7 +90,10 @@ extension Field {
     }
 
     private func texts(
-        _ json: JSONValue, _ limit: Int, _ byteLimit: Int, _ least: Int
+        _ json: JSONValue,
+        _ limit: Int,
+        _ byteLimit: Int,
+        _ least: Int
     ) throws(EventFault) -> [String] {
         guard let elements = json.array, (least...limit).contains(elements.count) else {
             throw invalid("expected an array of \(least) to \(limit) texts")
@@ -107,7 +114,11 @@ extension Field {
                 FieldValue.Duration(
                     name: member.name,
                     milliseconds: try integer(
-                        member.value, within: 0...Instant.millisecondsPerDay * 366)))
+                        member.value,
+                        within: 0...Instant.millisecondsPerDay * 366
+                    )
+                )
+            )
         }
         return durations.sorted { $0.name < $1.name }
     }

@@ -28,8 +28,13 @@ public struct Submission: Sendable, Hashable {
 
     /// Makes a submission.
     public init(
-        id: String, source: String, environment: StoreEnvironment, nature: Nature,
-        events: [Event], evidence: [UInt8]? = nil, claims: [ClaimProposal] = [],
+        id: String,
+        source: String,
+        environment: StoreEnvironment,
+        nature: Nature,
+        events: [Event],
+        evidence: [UInt8]? = nil,
+        claims: [ClaimProposal] = [],
         links: [LinkProposal] = []
     ) {
         self.id = id
@@ -45,8 +50,12 @@ public struct Submission: Sendable, Hashable {
     /// One event by itself.
     public init(event: Event) {
         self.init(
-            id: event.id, source: event.source, environment: event.environment,
-            nature: .request, events: [event])
+            id: event.id,
+            source: event.source,
+            environment: event.environment,
+            nature: .request,
+            events: [event]
+        )
     }
 }
 
@@ -66,8 +75,11 @@ public struct ClaimProposal: Sendable, Hashable {
 
     /// Makes a proposal.
     public init(
-        customer: String, purchase: PurchaseName, purchasedAt: Instant,
-        transactionStart: Instant, observedAt: Instant
+        customer: String,
+        purchase: PurchaseName,
+        purchasedAt: Instant,
+        transactionStart: Instant,
+        observedAt: Instant
     ) {
         self.customer = customer
         self.purchase = purchase

@@ -74,7 +74,9 @@ private struct JSONReader {
     }
 
     private mutating func word(
-        _ word: StaticString, _ value: JSONValue, _ bytes: Span<UInt8>
+        _ word: StaticString,
+        _ value: JSONValue,
+        _ bytes: Span<UInt8>
     ) throws(JSONFault) -> JSONValue {
         for byte in word.description.utf8 {
             guard take(byte, bytes) else { throw fault("expected \(word)") }
@@ -83,7 +85,8 @@ private struct JSONReader {
     }
 
     private mutating func object(
-        _ bytes: Span<UInt8>, depth: Int
+        _ bytes: Span<UInt8>,
+        depth: Int
     ) throws(JSONFault) -> JSONValue {
         position += 1
         var members: [JSONMember] = []
@@ -110,7 +113,9 @@ private struct JSONReader {
 
     /// Small objects compare in place; large ones keep a set, so that hostile input stays linear.
     private func isNew(
-        _ name: String, in members: [JSONMember], _ names: inout Set<String>
+        _ name: String,
+        in members: [JSONMember],
+        _ names: inout Set<String>
     ) -> Bool {
         if members.count < 16 { return !members.contains { $0.name == name } }
         if names.isEmpty { names = Set(members.map(\.name)) }
@@ -168,7 +173,8 @@ private struct JSONReader {
     }
 
     private mutating func escapedString(
-        _ bytes: Span<UInt8>, from start: Int
+        _ bytes: Span<UInt8>,
+        from start: Int
     ) throws(JSONFault) -> String {
         var result = try text(bytes, start..<position)
         var plainStart = position

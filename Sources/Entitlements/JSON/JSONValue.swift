@@ -13,13 +13,17 @@ public enum JSONValue: Hashable, Sendable {
     public static func integer(_ value: some BinaryInteger) -> JSONValue { .number(String(value)) }
 
     /// A string, or null.
-    public static func optional(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
+    public static func optional(_ value: String?) -> JSONValue {
+        value.map { .string($0) } ?? .null
+    }
 
     /// An instant in RFC 3339, or null.
     public static func instant(_ value: Instant?) -> JSONValue { .optional(value?.description) }
 
     /// Strings.
-    public static func strings(_ values: [String]) -> JSONValue { .array(values.map { .string($0) }) }
+    public static func strings(_ values: [String]) -> JSONValue {
+        .array(values.map { .string($0) })
+    }
 
     /// An object from name and value pairs, in their order.
     public static func members(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {

@@ -22,7 +22,9 @@ public struct Interval: Hashable, Sendable {
     /// The common part, nil if there is none.
     public func intersection(_ other: Interval) -> Interval? {
         let common = Interval(
-            start: max(start, other.start), end: Instant.earlier(end, other.end))
+            start: max(start, other.start),
+            end: Instant.earlier(end, other.end)
+        )
         return common.isEmpty ? nil : common
     }
 }
@@ -44,7 +46,9 @@ extension [Interval] {
             left = left.flatMap { stretch -> [Interval] in
                 guard stretch.intersection(hole) != nil else { return [stretch] }
                 var parts = [Interval(start: stretch.start, end: hole.start)]
-                if let holeEnd = hole.end { parts.append(Interval(start: holeEnd, end: stretch.end)) }
+                if let holeEnd = hole.end {
+                    parts.append(Interval(start: holeEnd, end: stretch.end))
+                }
                 return parts.filter { !$0.isEmpty }
             }
         }

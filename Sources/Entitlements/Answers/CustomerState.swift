@@ -1,0 +1,100 @@
+/// What a customer is entitled to at T, as known at R. Names are numbers still.
+public struct CustomerState: Sendable {
+    /// T.
+    public var at: Instant
+    /// K7.
+    public var tier: String
+    /// Z15: the next instant at which tier, features or a purchase's status change without a new
+    /// event; nil: never.
+    public var validUntil: Instant?
+    /// Every feature of the catalog in force at T, by id.
+    public var features: [FeatureState]
+    /// What the customer owns at T.
+    public var purchases: [PurchaseState]
+    /// Grants that have begun.
+    public var grants: [GrantState]
+    /// Trials that have begun, by id.
+    public var trials: [TrialState]
+    /// What is odd about the answer.
+    public var warnings: [Warning]
+
+    /// Access to one feature.
+    public struct FeatureState: Sendable, Hashable {
+        /// The feature's id.
+        public var id: String
+        /// K5.
+        public var isAllowed: Bool { reason != .none }
+        /// K6.
+        public var until: Instant?
+        /// The first reason that holds.
+        public var reason: AccessReason
+        /// All that unlocks it at T.
+        public var sources: Set<AccessSource>
+        /// The limit at the customer's tier.
+        public var limit: LimitState?
+    }
+
+    /// A limit and what is left of it.
+    public struct LimitState: Sendable, Hashable {
+        /// The count of uses, where there is one.
+        public var perPeriod: Catalog.PerPeriod?
+        /// Uses left in the window; never negative.
+        public var remaining: Int64?
+        /// The window's end.
+        public var resetsAt: Instant?
+        /// The amount of one use.
+        public var perUse: Catalog.PerUse?
+    }
+
+    /// A purchase at T.
+    public struct PurchaseState: Sendable, Hashable {
+        /// The purchase's number.
+        public var number: UInt64
+        /// P9's period; nil without one.
+        public var productID: String?
+        /// Its kind.
+        public var productKind: ProductKind?
+        /// P9.
+        public var status: PurchaseStatus
+        /// The period's end by P2 and P3.
+        public var expiresAt: Instant?
+        /// P7.
+        public var isVerified: Bool
+        /// P11.
+        public var syncedAt: Instant?
+        /// P10.
+        public var willRenew: Bool?
+        /// P10.
+        public var nextProductID: String?
+    }
+
+    /// A grant at T (C3).
+    public struct GrantState: Sendable, Hashable {
+        /// The sequence of its `grant.given`.
+        public var sequence: UInt64
+        /// Features by id.
+        public var features: [String]
+        /// A tier's name.
+        public var tier: String?
+        /// Its stretch.
+        public var interval: Interval
+        /// Whether T lies inside.
+        public var isActive: Bool
+    }
+
+    /// A trial at T (C4).
+    public struct TrialState: Sendable, Hashable {
+        /// The catalog's trial id.
+        public var id: String
+        /// Days left, rounded up; 0 at or after the end.
+        public var remainingDays: Int64
+    }
+
+    /// What is odd about the answer.
+    public enum Warning: Sendable, Hashable {
+        /// A product with access that the catalog in force does not know (K4).
+        case unmapped(productID: String)
+        /// No catalog was ever published.
+        case noCatalog
+    }
+}

@@ -1,0 +1,175 @@
+extension Catalog {
+    /// Longest trial, in days.
+    static let trialDayLimit: Int64 = 36_500
+    /// Longest leeway: a year.
+    static let leewaySecondLimit: Int64 = 31_622_400
+    /// Largest count or amount of a limit.
+    static let limitLimit: Int64 = 1_000_000_000_000
+    /// Largest weight of a variant; a thousand of them still sum within 64 bits.
+    static let weightLimit: Int64 = 1_000_000_000_000
+
+    /// Reads a catalog document and lists every fault (K10).
+    ///
+    /// Named time zones are read from the member `timeZones`, where `publish` puts them.
+    /// - Throws: `CatalogFaults`, never empty.
+    public init(document: JSONValue) throws(CatalogFaults) {
+        var reader = CatalogReader(document)
+        self = reader.catalog()
+        guard reader.faults.isEmpty else { throw CatalogFaults(faults: reader.faults) }
+    }
+
+    /// The named zones that a document's limits use, `UTC` apart.
+    public static func zoneNames(in document: JSONValue) -> Set<String> {
+        var reader = CatalogReader(document)
+        _ = reader.catalog()
+        return reader.zoneNames
+    }
+}
+
+/// Reads a document member by member and notes what is wrong, so that all faults are listed.
+struct CatalogReader {
+    let document: JSONValue
+    var faults: [CatalogFault] = []
+    var zoneNames: Set<String> = []
+    var tiers: [String] = []
+    var featureIDs: Set<String> = []
+    var productIDs: Set<String> = []
+
+    init(_ document: JSONValue) { self.document = document }
+
+    private static let members: Set<String> = [
+        "tiers", "features", "products", "trials", "offerings", "experiments", "policy",
+        "timeZones",
+    ]
+
+    mutating func catalog() -> Catalog {
+        if document.members == nil { note(.malformed, "", "expected an object") }
+        for member in document.members ?? [] where !Self.members.contains(member.name) {
+            note(.unknownMember, member.name, "not a member of a catalog")
+        }
+        readTiers()
+        // Ids first: limits, unlocks and overrides may name what stands later.
+        featureIDs = uniqueIDs("features")
+        productIDs = uniqueIDs("products")
+        let features = elements("features").map { feature($0, $1) }
+        let products = elements("products").map { product($0, $1) }
+        noteAmbiguousProducts(products)
+        _ = uniqueIDs("trials")
+        let trials = optionalElements("trials").map { trial($0, $1) }
+        checkOfferings()
+        _ = uniqueIDs("experiments")
+        let experiments = optionalElements("experiments").map { experiment($0, $1) }
+        let zones = resolvedZones()
+        return Catalog(
+            tiers: tiers,
+            features: features,
+            products: products,
+            trials: trials,
+            experiments: experiments,
+            policy: policy(),
+            zones: zones
+        )
+    }
+
+    mutating func note(_ code: CatalogFault.Code, _ path: String, _ detail: String) {
+        faults.append(CatalogFault(code: code, path: path, detail: detail))
+    }
+
+    // MARK: Shapes
+
+    /// Elements of a required array with their paths.
+    mutating func elements(_ name: String) -> [(JSONValue, String)] {
+        if document[name] == nil { note(.missing, name, "required") }
+        return optionalElements(name)
+    }
+
+    mutating func optionalElements(_ name: String) -> [(JSONValue, String)] {
+        array(document[name], name)
+    }
+
+    mutating func array(_ json: JSONValue?, _ path: String) -> [(JSONValue, String)] {
+        guard let json else { return [] }
+        guard let array = json.array else {
+            note(.malformed, path, "expected an array")
+            return []
+        }
+        return array.enumerated().map { ($1, "\(path)[\($0)]") }
+    }
+
+    mutating func text(_ json: JSONValue?, _ path: String) -> String {
+        guard let json else {
+            note(.missing, path, "required")
+            return ""
+        }
+        guard let text = json.string, Identifier.isValid(text),
+            text.utf8.count <= FieldShape.nameByteLimit
+        else {
+            note(.malformed, path, "expected 1 to \(FieldShape.nameByteLimit) bytes of text")
+            return ""
+        }
+        return text
+    }
+
+    mutating func integer(
+        _ json: JSONValue?,
+        _ path: String,
+        _ range: ClosedRange<Int64>
+    ) -> Int64 {
+        guard let json else {
+            note(.missing, path, "required")
+            return range.lowerBound
+        }
+        guard let integer = json.integer else {
+            note(.malformed, path, "expected an integer")
+            return range.lowerBound
+        }
+        guard range.contains(integer) else {
+            note(.outOfRange, path, "expected \(range.lowerBound) to \(range.upperBound)")
+            return range.lowerBound
+        }
+        return integer
+    }
+
+    /// The ids of an array's elements; a repeated one is noted.
+    mutating func uniqueIDs(_ name: String) -> Set<String> {
+        var seen: Set<String> = []
+        for (index, element) in (document[name]?.array ?? []).enumerated() {
+            guard let id = element["id"]?.string else { continue }
+            if !seen.insert(id).inserted {
+                note(.duplicateID, "\(name)[\(index)].id", "given twice")
+            }
+        }
+        return seen
+    }
+
+    // MARK: Tiers and references
+
+    private mutating func readTiers() {
+        for (element, path) in elements("tiers") {
+            let name = text(element, path)
+            if tiers.contains(name) { note(.duplicateID, path, "given twice") }
+            tiers.append(name)
+        }
+        if tiers.first != Catalog.freeTier {
+            note(.freeTierMissing, "tiers", "the first tier is \"free\"")
+        }
+    }
+
+    mutating func tier(_ json: JSONValue?, _ path: String) -> Int? {
+        guard let json, !json.isNull else { return nil }
+        let name = text(json, path)
+        guard let index = tiers.firstIndex(of: name) else {
+            note(.unknownTier, path, "not among the tiers")
+            return nil
+        }
+        return index
+    }
+
+    mutating func knownFeatures(_ json: JSONValue?, _ path: String) -> [String] {
+        array(json, path).map { element, path in
+            let id = text(element, path)
+            if !featureIDs.contains(id) { note(.unknownFeature, path, "not among the features") }
+            return id
+        }
+    }
+}

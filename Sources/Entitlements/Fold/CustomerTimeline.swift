@@ -1,0 +1,195 @@
+/// One customer over effective time, as known at R: everything that answers are looked up in
+/// (law 3).
+public struct CustomerTimeline: Sendable {
+    /// The name at the end of the links (C2), as a number.
+    public let customer: UInt64
+    /// The purchases that the customer owns at some time.
+    public let purchases: [OwnedPurchase]
+    /// C3: the newest of each id, in the order of their sequence.
+    public let grants: [Grant]
+    /// C4: the first of each id.
+    public let trials: [Trial]
+    /// C5: uses that are not reversed.
+    public let uses: [Use]
+    /// The catalogs as this customer sees them (K8).
+    public let catalogs: CatalogHistory
+    /// All that unlocks something.
+    public let stretches: [AccessStretch]
+
+    /// A purchase and when this customer owns it.
+    public struct OwnedPurchase: Sendable {
+        /// The purchase over time.
+        public var timeline: PurchaseTimeline
+        /// When the customer owns it (C1).
+        public var ownership: [Interval]
+    }
+
+    /// Access given by hand (C3).
+    public struct Grant: Sendable {
+        /// Sequence of the newest `grant.given`, which names the id.
+        public var sequence: UInt64
+        /// Its stretch, cut at a withdrawal.
+        public var interval: Interval
+        /// Features by id.
+        public var features: [String]
+        /// A tier's name.
+        public var tier: String?
+    }
+
+    /// An app's trial (C4).
+    public struct Trial: Sendable {
+        /// The catalog's trial id.
+        public var id: String
+        /// Its stretch; empty where the catalog does not know it.
+        public var interval: Interval
+        /// Features by id.
+        public var features: [String]
+        /// A tier's name.
+        public var tier: String?
+    }
+
+    /// A use of a limited feature (C5).
+    public struct Use: Sendable {
+        /// The feature.
+        public var featureID: String
+        /// When.
+        public var time: Instant
+    }
+
+    /// Folds the facts that concern a customer.
+    ///
+    /// - Parameters:
+    ///   - customer: any name of the customer.
+    ///   - facts: at least all facts of one environment about the customer's names, the purchases
+    ///     that may be theirs and whoever else owned these; more changes nothing. Ascending by
+    ///     sequence.
+    ///   - catalogs: of the same prefix.
+    ///   - position: K8's x for an experiment's id and this customer's name.
+    public init(
+        of customer: UInt64,
+        facts: [Fact],
+        catalogs: CatalogHistory,
+        position: (_ experiment: String) -> UInt64
+    ) {
+        let customers = Links(facts.lazy.filter { $0.kind == .customerLinked })
+        let canonical = customers.canonical(customer)
+        self.customer = canonical
+        let seen = catalogs.seen(position: position)
+        self.catalogs = seen
+        purchases = Self.purchases(
+            of: canonical,
+            facts,
+            customers,
+            leewayMilliseconds: {
+                (catalogs.catalog(at: $0)?.policy.renewalLeewaySeconds ?? 0) * 1000
+            }
+        )
+        let own = facts.filter { fact in
+            switch fact.kind {
+            case .grantGiven, .grantWithdrawn, .trialStarted, .usageRecorded, .usageReversed:
+                customers.canonical(fact.subject) == canonical
+            default: false
+            }
+        }
+        grants = Self.grants(own)
+        trials = Self.trials(own, seen)
+        uses = Self.uses(own)
+        stretches = Self.stretches(purchases, grants, trials)
+    }
+
+    /// P13 and C1: the purchases that the customer owns at some time.
+    private static func purchases(
+        of customer: UInt64,
+        _ facts: [Fact],
+        _ customers: Links,
+        leewayMilliseconds: (Instant) -> Int64
+    ) -> [OwnedPurchase] {
+        let names = Links(facts.lazy.filter { $0.kind == .purchaseLinked })
+        var claims: [UInt64: [Fact]] = [:]
+        for fact in facts where fact.kind == .customerClaimed || fact.kind == .customerReleased {
+            if let purchase = fact.other {
+                claims[names.canonical(purchase), default: []].append(fact)
+            }
+        }
+        let transfers = facts.filter { $0.kind == .customerTransferred }
+        var ownership: [UInt64: [Interval]] = [:]
+        for (purchase, claims) in claims {
+            let walk = Ownership(claims: claims, transfers: transfers, customers: customers)
+            let stretches = walk.stretches(of: customer)
+            if !stretches.isEmpty { ownership[purchase] = stretches }
+        }
+        guard !ownership.isEmpty else { return [] }
+        var statements: [UInt64: [Fact]] = [:]
+        for fact in facts where fact.store != nil {
+            let purchase = names.canonical(fact.subject)
+            if ownership[purchase] != nil { statements[purchase, default: []].append(fact) }
+        }
+        return ownership.sorted { $0.key < $1.key }.map { purchase, stretches in
+            OwnedPurchase(
+                timeline: PurchaseTimeline(
+                    number: purchase,
+                    facts: statements[purchase] ?? [],
+                    leewayMilliseconds: leewayMilliseconds
+                ),
+                ownership: stretches
+            )
+        }
+    }
+
+    /// C3.
+    private static func grants(_ facts: [Fact]) -> [Grant] {
+        var newest: [UInt64: Fact] = [:]
+        for fact in facts where fact.kind == .grantGiven {
+            guard let id = fact.item else { continue }
+            if newest[id].map({ fact.isNewer(than: $0) }) ?? true { newest[id] = fact }
+        }
+        return newest.map { id, given in
+            let withdrawal = facts.lazy
+                .filter { $0.kind == .grantWithdrawn && $0.item == id && $0.time >= given.time }
+                .map(\.time).min()
+            return Grant(
+                sequence: given.sequence,
+                interval: Interval(
+                    start: given.time,
+                    end: Instant.earlier(given.end, withdrawal).map { max($0, given.time) }
+                ),
+                features: given.features,
+                tier: given.tier
+            )
+        }
+        .sorted { $0.sequence < $1.sequence }
+    }
+
+    /// C4.
+    private static func trials(_ facts: [Fact], _ catalogs: CatalogHistory) -> [Trial] {
+        var trials: [Trial] = []
+        for fact in facts.filter({ $0.kind == .trialStarted }).sorted(by: Fact.inTime) {
+            guard let id = fact.label, !trials.contains(where: { $0.id == id }) else { continue }
+            let sold = catalogs.catalog(at: fact.time)?.trials.first { $0.id == id }
+            let length = (sold?.days ?? 0) * Instant.millisecondsPerDay
+            trials.append(
+                Trial(
+                    id: id,
+                    interval: Interval(
+                        start: fact.time,
+                        end: fact.time.advanced(byMilliseconds: length)
+                    ),
+                    features: sold?.features ?? [],
+                    tier: sold?.tier
+                )
+            )
+        }
+        return trials
+    }
+
+    /// C5.
+    private static func uses(_ facts: [Fact]) -> [Use] {
+        let reversed = Set(facts.lazy.filter { $0.kind == .usageReversed }.compactMap(\.item))
+        return facts.compactMap { fact in
+            guard fact.kind == .usageRecorded, let feature = fact.label, let id = fact.item,
+                !reversed.contains(id)
+            else { return nil }
+            return Use(featureID: feature, time: fact.time)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// Who owns a purchase over effective time (C1).
+public struct Ownership: Sendable {
+    /// From an instant on, somebody else owns the purchase.
+    struct Change: Sendable {
+        var time: Instant
+        var owner: UInt64?
+    }
+
+    /// The owner before any change; nil: nobody.
+    let first: UInt64?
+    /// Ascending by time.
+    let changes: [Change]
+
+    /// Walks claims, releases and transfers.
+    ///
+    /// - Parameters:
+    ///   - claims: the `customer.claimed` and `customer.released` of the purchase.
+    ///   - transfers: every `customer.transferred` that may concern it; others change nothing.
+    ///   - customers: names of one customer (C2).
+    public init(claims: [Fact], transfers: [Fact], customers: Links) {
+        let claims = claims.sorted(by: Fact.inTime)
+        first = claims.first { $0.kind == .customerClaimed }.map { customers.canonical($0.subject) }
+        var owner = first
+        guard first != nil else {
+            changes = []
+            return
+        }
+        var changes: [Change] = []
+        for fact in (claims + transfers).sorted(by: Fact.inTime) {
+            let customer = customers.canonical(fact.subject)
+            switch fact.kind {
+            case .customerClaimed: owner = customer
+            case .customerReleased where owner == customer: owner = nil
+            case .customerTransferred
+            where fact.from.contains { customers.canonical($0) == owner }: owner = customer
+            default: continue
+            }
+            changes.append(Change(time: fact.time, owner: owner))
+        }
+        self.changes = changes
+    }
+
+    /// The owner when all is said (E4's decisions are made against it).
+    public var last: UInt64? { changes.isEmpty ? first : changes.last?.owner }
+
+    /// The stretches in which a customer owns the purchase, joined where they touch.
+    public func stretches(of customer: UInt64) -> [Interval] {
+        var stretches: [Interval] = []
+        var start = first == customer ? Instant(milliseconds: .min) : nil
+        for change in changes {
+            if change.owner == customer {
+                if start == nil { start = change.time }
+            } else if let since = start {
+                if since < change.time {
+                    stretches.append(Interval(start: since, end: change.time))
+                }
+                start = nil
+            }
+        }
+        if let start { stretches.append(Interval(start: start, end: nil)) }
+        return stretches
+    }
+}

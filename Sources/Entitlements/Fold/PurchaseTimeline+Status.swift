@@ -1,0 +1,89 @@
+/// What a purchase is at an instant (P9); a statement on its last period, not on access.
+public enum PurchaseStatus: String, Sendable, CaseIterable {
+    case none, pending, active, grace, refunded, revoked, unverified, paused, expired
+    case billingRetry = "billing_retry"
+}
+
+extension PurchaseTimeline {
+    /// P9's p: the last period in P3's order that has started.
+    public func period(at instant: Instant) -> Period? {
+        index(at: instant).map { periods[$0] }
+    }
+
+    private func index(at instant: Instant) -> Int? {
+        periods.lastIndex { $0.start <= instant }
+    }
+
+    /// P9. Cost: linear in the purchase's statements.
+    public func status(at instant: Instant) -> PurchaseStatus {
+        guard let index = index(at: instant) else { return statusBeforePeriods(at: instant) }
+        let period = periods[index]
+        if let revocation = period.revocations.filter({ $0.interval.contains(instant) })
+            .map(\.statement).newest()
+        {
+            return revocation.kind == .revocationRefunded ? .refunded : .revoked
+        }
+        if !period.isVerified(at: instant) { return .unverified }
+        if pauses.contains(where: { $0.contains(instant) }) { return .paused }
+        if period.end.map({ instant < $0 }) ?? true { return .active }
+        if period.leeway?.contains(instant) == true { return .active }
+        if period.grace?.contains(instant) == true { return .grace }
+        let isRetrying = statements(.purchaseRetryStarted, speakingOf: index)
+            .contains { $0.time <= instant }
+        let hasExpired = statements(.purchaseExpired, speakingOf: index)
+            .contains { $0.time <= instant }
+        return isRetrying && !hasExpired ? .billingRetry : .expired
+    }
+
+    private func statusBeforePeriods(at instant: Instant) -> PurchaseStatus {
+        let last = facts.filter {
+            ($0.kind == .purchasePending || $0.kind == .purchaseAbandoned) && $0.time <= instant
+        }
+        .max(by: Fact.inTime)
+        return last?.kind == .purchasePending ? .pending : .none
+    }
+
+    /// P10: nil where it is absent.
+    public func willRenew(at instant: Instant) -> Bool? {
+        guard period(at: instant)?.kind == .autoRenewable else { return nil }
+        return renewalIntent(asOf: instant) ?? true
+    }
+
+    /// P10, likewise for the next product.
+    public func nextProductID(at instant: Instant) -> String? {
+        guard period(at: instant)?.kind == .autoRenewable else { return nil }
+        return facts.filter {
+            $0.kind == .purchaseRenewalChanged && $0.nextProductID != nil && $0.time <= instant
+        }
+        .newest()?.nextProductID
+    }
+
+    /// The newest `autoRenew` that was stated, of all or of those with `time` up to an instant.
+    func renewalIntent(asOf instant: Instant?) -> Bool? {
+        facts.filter { fact in
+            fact.kind == .purchaseRenewalChanged && fact.autoRenew != nil
+                && (instant.map { fact.time <= $0 } ?? true)
+        }
+        .newest()?.autoRenew
+    }
+
+    /// P11: nil where it was never synced.
+    public func syncedAt(_ instant: Instant) -> Instant? {
+        facts.filter {
+            ($0.kind == .syncCompleted || $0.kind == .syncReconciled) && $0.time <= instant
+        }
+        .map(\.time).max()
+    }
+
+    /// Every instant at which status or access may change by itself, unordered.
+    var boundaries: [Instant] {
+        var instants = facts.map(\.time)
+        for pause in pauses { if let end = pause.end { instants.append(end) } }
+        for period in periods {
+            instants.append(period.start)
+            instants += [period.end, period.grace?.end, period.leeway?.end].compactMap { $0 }
+            instants += period.revocations.compactMap(\.interval.end)
+        }
+        return instants
+    }
+}

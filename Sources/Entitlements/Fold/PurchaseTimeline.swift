@@ -1,0 +1,247 @@
+/// One purchase over effective time, as known at R (model.md, section 3).
+///
+/// It does not know the T of any question: asking looks up (law 3).
+public struct PurchaseTimeline: Sendable {
+    /// The name at the end of its links (P13), as a number.
+    public let number: UInt64
+    /// The store of the name that it is shown under (K9).
+    public let store: String?
+    /// What its transactions give, in P3's order.
+    public internal(set) var periods: [Period]
+    /// P5.
+    public let pauses: [Interval]
+    /// All statements about it, ascending by sequence.
+    let facts: [Fact]
+
+    /// What one transaction gives.
+    public struct Period: Sendable {
+        /// The transaction's tag.
+        public var transaction: UInt64
+        /// The product (P1).
+        public var productID: String
+        /// Its kind (P1).
+        public var kind: ProductKind
+        /// First instant.
+        public var start: Instant
+        /// End by P2 and P3, without grace and leeway; nil: without end.
+        public var end: Instant?
+        /// P4.
+        public var grace: Interval?
+        /// P12.
+        public var leeway: Interval?
+        /// P6, each with its statement.
+        public var revocations: [Revocation] = []
+        /// P7, ascending by `(time, sequence)`.
+        var verdicts: [Fact] = []
+        /// P8.
+        public var access: [Interval] = []
+
+        /// Lowest sequence of a completed or renewed of the transaction (P3).
+        var lowestSequence: UInt64
+        /// The newest of P1's statement and the extensions (P2).
+        var base: Fact
+        /// Whether an `expired` newer than the base speaks of it (P2, P12).
+        var isCut = false
+    }
+
+    /// A stretch that a refund or revocation takes away.
+    public struct Revocation: Sendable {
+        /// What is taken away.
+        public var interval: Interval
+        /// The `refunded` or `revoked`.
+        public var statement: Fact
+    }
+
+    /// Folds the statements about one purchase.
+    ///
+    /// - Parameters:
+    ///   - facts: all events that name it as subject, under any of its names (P13), ascending by
+    ///     sequence; their transaction tags compare.
+    ///   - leewayMilliseconds: P12's L by the catalog in force at an instant, in milliseconds.
+    public init(number: UInt64, facts: [Fact], leewayMilliseconds: (Instant) -> Int64) {
+        self.number = number
+        self.facts = facts
+        store = facts.first { $0.subject == number && $0.store != nil }?.store
+        periods = Self.orderedPeriods(facts)
+        pauses = Self.pauses(facts, periods)
+        endPeriods()
+        addGrace()
+        addLeeway(leewayMilliseconds)
+        for index in periods.indices {
+            periods[index].revocations = revocations(of: periods[index])
+            periods[index].verdicts = verdicts(on: periods[index])
+            periods[index].access = access(of: periods[index])
+        }
+    }
+
+    /// P1 and P3's order.
+    private static func orderedPeriods(_ facts: [Fact]) -> [Period] {
+        var periods: [Period] = []
+        for fact in facts where fact.kind == .purchaseCompleted || fact.kind == .purchaseRenewed {
+            guard let transaction = fact.transaction else { continue }
+            guard let index = periods.firstIndex(where: { $0.transaction == transaction }) else {
+                periods.append(Period(fact, transaction: transaction))
+                continue
+            }
+            if fact.isNewer(than: periods[index].base) { periods[index].restate(fact) }
+        }
+        return periods.sorted { ($0.start, $0.lowestSequence) < ($1.start, $1.lowestSequence) }
+    }
+
+    /// P5: each pause ends at the earliest resumption or period start strictly after it.
+    private static func pauses(_ facts: [Fact], _ periods: [Period]) -> [Interval] {
+        let resumptions =
+            facts.filter { $0.kind == .purchaseResumed }.map(\.time) + periods.map(\.start)
+        return facts.filter { $0.kind == .purchasePaused }.map { pause in
+            Interval(start: pause.time, end: resumptions.filter { $0 > pause.time }.min())
+        }
+    }
+
+    /// The period that a statement speaks of (section 3, before P13).
+    func indexSpokenOf(by fact: Fact) -> Int? {
+        if let transaction = fact.transaction {
+            return periods.firstIndex { $0.transaction == transaction }
+        }
+        return periods.lastIndex { $0.kind != .consumable && $0.start < fact.time }
+    }
+
+    /// The statements of a kind that speak of a period.
+    func statements(_ kinds: EventKind..., speakingOf index: Int) -> [Fact] {
+        facts.filter { kinds.contains($0.kind) && indexSpokenOf(by: $0) == index }
+    }
+
+    /// P2, then P3's cut of auto-renewable periods.
+    private mutating func endPeriods() {
+        for fact in facts where fact.kind == .purchaseExtended {
+            guard let index = indexSpokenOf(by: fact), fact.isNewer(than: periods[index].base)
+            else { continue }
+            periods[index].base = fact
+        }
+        for index in periods.indices {
+            periods[index].end = periods[index].base.end
+            for expired in statements(.purchaseExpired, speakingOf: index)
+            where expired.isNewer(than: periods[index].base) {
+                periods[index].isCut = true
+                periods[index].end = Instant.earlier(periods[index].end, expired.time)
+            }
+            periods[index].end = periods[index].end.map { max($0, periods[index].start) }
+        }
+        for index in periods.indices where periods[index].kind == .autoRenewable {
+            periods[index].end = Instant.earlier(
+                periods[index].end,
+                nextRenewableStart(after: index)
+            )
+        }
+    }
+
+    private func nextRenewableStart(after index: Int) -> Instant? {
+        periods[(index + 1)...].first { $0.kind == .autoRenewable }?.start
+    }
+
+    /// P4.
+    private mutating func addGrace() {
+        guard facts.contains(where: { $0.kind == .purchaseGraceStarted }) else { return }
+        for index in periods.indices {
+            guard let end = periods[index].end,
+                let newest = statements(.purchaseGraceStarted, speakingOf: index).newest()
+            else { continue }
+            let stop = statements(.purchaseRetryStarted, .purchaseExpired, speakingOf: index)
+                .filter { $0.isNewer(than: newest) }.map(\.time).min()
+            var graceEnd = Instant.earlier(newest.end, stop)
+            if periods[index].kind == .autoRenewable {
+                graceEnd = Instant.earlier(graceEnd, nextRenewableStart(after: index))
+            }
+            let grace = Interval(start: end, end: graceEnd)
+            if !grace.isEmpty { periods[index].grace = grace }
+        }
+    }
+
+    /// P12.
+    private mutating func addLeeway(_ leewayMilliseconds: (Instant) -> Int64) {
+        guard let index = periods.lastIndex(where: { $0.kind == .autoRenewable }),
+            let end = periods[index].end, !periods[index].isCut,
+            statements(.purchaseGraceStarted, .purchaseRetryStarted, speakingOf: index).isEmpty,
+            renewalIntent(asOf: nil) != false
+        else { return }
+        let leeway = Interval(
+            start: end,
+            end: end.advanced(byMilliseconds: leewayMilliseconds(end))
+        )
+        if !leeway.isEmpty { periods[index].leeway = leeway }
+    }
+
+    /// P6.
+    private func revocations(of period: Period) -> [Revocation] {
+        let reversals = facts.filter {
+            $0.kind == .revocationReversed
+                && ($0.transaction == nil || $0.transaction == period.transaction)
+        }
+        return facts.compactMap { fact in
+            guard fact.kind == .revocationRefunded || fact.kind == .revocationRevoked else {
+                return nil
+            }
+            let takesAway =
+                fact.transaction.map { $0 == period.transaction } ?? (period.start <= fact.time)
+            guard takesAway else { return nil }
+            let end = reversals.map(\.time).filter { $0 >= fact.time }.min()
+            return Revocation(
+                interval: Interval(start: fact.time, end: end),
+                statement: fact
+            )
+        }
+    }
+
+    /// P7.
+    private func verdicts(on period: Period) -> [Fact] {
+        facts.filter {
+            ($0.kind == .verificationPassed || $0.kind == .verificationFailed)
+                && ($0.transaction == nil || $0.transaction == period.transaction)
+        }
+        .sorted(by: Fact.inTime)
+    }
+
+    /// P8.
+    private func access(of period: Period) -> [Interval] {
+        guard period.kind != .consumable else { return [] }
+        let given = [
+            Interval(start: period.start, end: period.end), period.grace, period.leeway,
+        ].compactMap { $0 }
+        let taken = period.revocations.map(\.interval) + pauses + period.unverified
+        return given.subtracting(taken)
+    }
+}
+
+extension PurchaseTimeline.Period {
+    fileprivate init(_ fact: Fact, transaction: UInt64) {
+        self.transaction = transaction
+        productID = fact.label ?? ""
+        kind = fact.productKind ?? .consumable
+        start = fact.time
+        lowestSequence = fact.sequence
+        base = fact
+    }
+
+    /// P1: a newer statement of the transaction gives all of the period but its place in ties.
+    fileprivate mutating func restate(_ fact: Fact) {
+        let lowest = lowestSequence
+        self = Self(fact, transaction: transaction)
+        lowestSequence = lowest
+    }
+
+    /// P7: whether the verdict at an instant is `passed`.
+    public func isVerified(at instant: Instant) -> Bool {
+        let verdict = verdicts.last { $0.time <= instant } ?? verdicts.first
+        return verdict?.kind == .verificationPassed
+    }
+
+    /// The stretches without a `passed` verdict.
+    fileprivate var unverified: [Interval] {
+        let always = Instant(milliseconds: .min)
+        guard !verdicts.isEmpty else { return [Interval(start: always, end: nil)] }
+        return verdicts.indices.compactMap { index in
+            guard verdicts[index].kind == .verificationFailed else { return nil }
+            let next = index + 1 < verdicts.count ? verdicts[index + 1].time : nil
+            return Interval(start: index == 0 ? always : verdicts[index].time, end: next)
+        }
+    }
+}

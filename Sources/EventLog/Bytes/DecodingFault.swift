@@ -1,0 +1,21 @@
+/// Stored or received bytes that do not have the shape they must have.
+///
+/// Thrown, never trapped on: the bytes come from a disk or from somebody else. The message names
+/// structure only, never content, so it may be logged.
+public struct DecodingFault: Error, Hashable, Sendable {
+    /// What was expected, in words for people; not for deciding.
+    public var what: String
+    /// Where it was expected: bytes from the start of what was being read.
+    public var offset: Int
+
+    /// Makes a fault.
+    public init(what: String, offset: Int) {
+        self.what = what
+        self.offset = offset
+    }
+}
+
+extension DecodingFault: CustomStringConvertible {
+    /// What and where, in one line.
+    public var description: String { "\(what) (at byte \(offset))" }
+}

@@ -1,0 +1,46 @@
+/// Why a signed note, a key or a checkpoint was not accepted.
+///
+/// Equal by code: tests and callers compare codes, people read messages.
+public struct NoteFault: Error, Sendable {
+    /// The kind of fault.
+    public enum Code: String, Sendable {
+        /// The note is not of the form that C2SP signed-note asks for.
+        case malformedNote
+        /// The note has more bytes or more signatures than the limits allow.
+        case tooLarge
+        /// The key's text or name is not of the form that C2SP signed-note asks for.
+        case malformedKey
+        /// The key is of a signature type other than Ed25519 (0x01).
+        case unsupportedKey
+        /// No signature is by a known key.
+        case noKnownSignature
+        /// A signature by a known key does not match the text.
+        case invalidSignature
+        /// The text is not of the form that C2SP tlog-checkpoint asks for.
+        case malformedCheckpoint
+        /// The key could not sign.
+        case signingFailed
+    }
+
+    /// What to decide by.
+    public var code: Code
+    /// What to show; holds no text of the note.
+    public var message: String
+
+    /// Makes a fault.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+extension NoteFault: Hashable, CustomStringConvertible {
+    /// Compares the codes.
+    public static func == (left: NoteFault, right: NoteFault) -> Bool { left.code == right.code }
+
+    /// Feeds the code to a hasher.
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+
+    /// Code and message, in one line.
+    public var description: String { "\(code.rawValue): \(message)" }
+}

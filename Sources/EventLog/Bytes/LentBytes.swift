@@ -41,3 +41,20 @@ extension [UInt8] {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 }
+
+extension [UInt8] {
+    /// Appends the bytes of a key.
+    mutating func append(copying key: SymmetricKey) {
+        unsafe key.withUnsafeBytes { unsafe append(contentsOf: $0) }
+    }
+}
+
+extension Span<UInt8> {
+    /// The bytes of a range, copied.
+    public func copy(_ range: Range<Int>) -> [UInt8] {
+        unsafe extracting(range).withUnsafeBufferPointer { unsafe [UInt8]($0) }
+    }
+
+    /// All bytes, copied.
+    public func copy() -> [UInt8] { copy(0..<count) }
+}

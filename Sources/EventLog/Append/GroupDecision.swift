@@ -1,0 +1,72 @@
+/// Decides a group of waiting submissions against the log as it stands in that instant, and
+/// against one another (E4), and lays out the batch that one commit writes.
+public struct GroupDecision {
+    /// One outcome for each submission, in their order.
+    public private(set) var outcomes: [AppendOutcome] = []
+    /// What is to be written.
+    public private(set) var batch: LogBatch
+    private var signals: [SignalDigest: UInt64] = [:]
+    private var lastSequences: [UInt64: UInt64] = [:]
+    private let clock: Int64
+
+    /// Decides.
+    ///
+    /// - Parameters:
+    ///   - clock: the time for T3, milliseconds since 1970.
+    public init(
+        _ group: [SealedSubmission], end: LogEnd, index: some LogIndex, clock: Int64
+    ) throws {
+        self.clock = clock
+        batch = LogBatch(
+            first: end.size, records: [], leaves: [], companions: [],
+            lastRecordedAt: end.lastRecordedAt)
+        for submission in group {
+            let outcome = try decide(submission, index)
+            if case .appended(let first, let recordedAt) = outcome {
+                place(submission, first: first, recordedAt: recordedAt)
+            }
+            outcomes.append(outcome)
+        }
+    }
+
+    private func decide(
+        _ submission: SealedSubmission, _ index: some LogIndex
+    ) throws -> AppendOutcome {
+        // E1: a signal is looked up by its first event's id.
+        if let known = try signals[submission.signal] ?? index.sequence(of: submission.signal) {
+            return .duplicate(of: known)
+        }
+        for expected in submission.expectations {
+            let last =
+                try lastSequences[expected.stream] ?? index.lastSequence(of: expected.stream)
+            if last != expected.lastSequence { return .moved }
+        }
+        if let kept = submission.recordedAt {
+            if kept < batch.lastRecordedAt { return .recordedTimeBeforeLast }
+            if kept > clock { return .recordedTimeAfterClock }
+        }
+        // T3, law 2: never before the previous event's.
+        return .appended(
+            first: batch.first + UInt64(batch.records.count),
+            recordedAt: submission.recordedAt ?? max(clock, batch.lastRecordedAt))
+    }
+
+    private mutating func place(
+        _ submission: SealedSubmission, first: UInt64, recordedAt: Int64
+    ) {
+        for (offset, record) in submission.records.enumerated() {
+            let sequence = first + UInt64(offset)
+            let bytes = record.placed(sequence: sequence, recordedAt: recordedAt, carrier: first)
+            batch.leaves.append(TreeHash.leaf(bytes.span))
+            batch.records.append(bytes)
+            if signals[record.signal] == nil { signals[record.signal] = sequence }
+            for stream in [record.stream] + record.otherStreams {
+                lastSequences[stream] = sequence
+            }
+        }
+        if let companion = submission.companion {
+            batch.companions.append((first, companion))
+        }
+        batch.lastRecordedAt = recordedAt
+    }
+}

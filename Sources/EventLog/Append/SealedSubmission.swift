@@ -1,0 +1,62 @@
+/// What a caller hands to the writer: sealed, with what it relied on.
+public struct SealedSubmission: Sendable {
+    /// The records, which stand together or not at all (E2).
+    public var records: [SealedRecord]
+    /// Evidence or attachment, carried by the first record.
+    public var companion: [UInt8]?
+    /// What the caller read and decided by (E4).
+    public var expectations: [Expectation]
+    /// T3 to keep, for an import that preserves it; nil: the clock.
+    public var recordedAt: Int64?
+
+    /// A stream as the caller saw it.
+    public struct Expectation: Sendable, Hashable {
+        /// The stream.
+        public var stream: UInt64
+        /// The sequence of its last record; nil: it had none.
+        public var lastSequence: UInt64?
+
+        /// Makes an expectation.
+        public init(stream: UInt64, lastSequence: UInt64?) {
+            self.stream = stream
+            self.lastSequence = lastSequence
+        }
+    }
+
+    /// Makes a submission of at least one record.
+    public init(
+        records: [SealedRecord], companion: [UInt8]? = nil, expectations: [Expectation] = [],
+        recordedAt: Int64? = nil
+    ) {
+        precondition(!records.isEmpty, "a submission has a record")
+        self.records = records
+        self.companion = companion
+        self.expectations = expectations
+        self.recordedAt = recordedAt
+    }
+
+    /// The signal that it is known by: its first record's.
+    public var signal: SignalDigest { records[0].signal }
+}
+
+/// What became of a submission.
+public enum AppendOutcome: Sendable, Equatable {
+    /// It stands in the log, durably (E3).
+    case appended(first: UInt64, recordedAt: Int64)
+    /// Its signal was recorded before, at this sequence (E1).
+    case duplicate(of: UInt64)
+    /// A stream that it relied on has moved on: decide again.
+    case moved
+    /// The recorded time to keep lies before the log's last (T3).
+    case recordedTimeBeforeLast
+    /// The recorded time to keep lies after the clock (T3).
+    case recordedTimeAfterClock
+}
+
+/// What the log holds by signal and by stream, up to its end.
+public protocol LogIndex: Sendable {
+    /// Where a signal was recorded; nil: never.
+    func sequence(of signal: SignalDigest) throws -> UInt64?
+    /// Where a stream's last record stands, under whatever of its names; nil: nowhere.
+    func lastSequence(of stream: UInt64) throws -> UInt64?
+}

@@ -1,0 +1,121 @@
+/// The fixed part of a record (schemas/log-format.md), read in place.
+///
+/// All integers are little-endian. What `kind`, `source` and `environment` mean is the
+/// application's affair.
+public struct RecordHeader: Sendable, Hashable {
+    /// Bytes of the whole record.
+    public var length: Int
+    /// Place in the log.
+    public var sequence: UInt64
+    /// T3, milliseconds since 1970.
+    public var recordedAt: Int64
+    /// T1, milliseconds since 1970.
+    public var time: Int64
+    /// T2, milliseconds since 1970.
+    public var observedAt: Int64
+    /// The subject's stream.
+    public var stream: UInt64
+    /// What kind of event.
+    public var kind: UInt8
+    /// Who says it; 255: the name stands in the facts.
+    public var source: UInt8
+    /// Which world.
+    public var environment: UInt8
+    /// What stands beside the record.
+    public var companion: Companion
+    /// Keyed digest of (environment, source, event id).
+    public var signal: SignalDigest
+    /// Sequence of the record that carries the companion; its own if it is the first.
+    public var carrier: UInt64
+    /// SHA-256 of the companion's bytes; nil without one.
+    public var companionDigest: Digest?
+    /// Where the facts stand in the record.
+    public var facts: Range<Int>
+    /// Where the sealed part stands in the record.
+    public var sealed: Range<Int>
+
+    /// What stands beside a record, bound into the tree by its hash.
+    public enum Companion: UInt8, Sendable {
+        /// Nothing.
+        case none = 0
+        /// Evidence: what the event was read from, sealed.
+        case evidence = 1
+        /// An attachment in clear: a catalog document.
+        case attachment = 2
+    }
+
+    /// `ELR1`.
+    static let magic: UInt32 = 0x3152_4C45
+    static let fixedCount = 72
+    static let companionCount = 40
+    static let checksumCount = 4
+    /// A tlog-tiles entry has at most so many bytes (C2SP tlog-tiles, "Log Entries").
+    public static let lengthLimit = 65_535
+
+    /// Reads and checks a record: magic, version, lengths and CRC-32C.
+    ///
+    /// - Throws: `DecodingFault`. Cost: one pass over the bytes.
+    public init(checking record: Span<UInt8>) throws(DecodingFault) {
+        try self.init(reading: record)
+        let end = length - Self.checksumCount
+        guard CRC32C.checksum(record.extracting(0..<end)) == record.uint32(at: end) else {
+            throw DecodingFault(what: "record checksum differs", offset: end)
+        }
+    }
+
+    /// Reads the fixed part and checks its lengths, but not the checksum.
+    public init(reading record: Span<UInt8>) throws(DecodingFault) {
+        guard record.count >= Self.fixedCount + Self.checksumCount else {
+            throw DecodingFault(what: "record is too short", offset: record.count)
+        }
+        guard record.uint32(at: 0) == Self.magic else {
+            throw DecodingFault(what: "not a record of this version", offset: 0)
+        }
+        guard let companion = Companion(rawValue: record[51]) else {
+            throw DecodingFault(what: "unknown companion", offset: 51)
+        }
+        let start = Self.fixedCount + (companion == .none ? 0 : Self.companionCount)
+        facts = start..<start + Int(record.uint16(at: 52))
+        sealed = facts.upperBound..<facts.upperBound + Int(record.uint16(at: 54))
+        length = Int(record.uint32(at: 4))
+        guard length == record.count, sealed.upperBound + Self.checksumCount == length else {
+            throw DecodingFault(what: "record lengths differ", offset: 4)
+        }
+        sequence = record.uint64(at: 8)
+        recordedAt = record.int64(at: 16)
+        time = record.int64(at: 24)
+        observedAt = record.int64(at: 32)
+        stream = record.uint64(at: 40)
+        kind = record[48]
+        source = record[49]
+        environment = record[50]
+        self.companion = companion
+        signal = SignalDigest(high: record.uint64(at: 56), low: record.uint64(at: 64))
+        if companion == .none {
+            carrier = sequence
+            companionDigest = nil
+        } else {
+            carrier = record.uint64(at: 72)
+            companionDigest = Digest(record.extracting(80..<112))
+        }
+    }
+}
+
+/// A 16-byte keyed digest that stands for (environment, source, event id) (E1).
+public struct SignalDigest: Hashable, Sendable, Comparable {
+    /// The first eight bytes.
+    public var high: UInt64
+    /// The last eight bytes.
+    public var low: UInt64
+
+    /// Makes a digest.
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Any total order.
+    public static func < (left: SignalDigest, right: SignalDigest) -> Bool {
+        (left.high, left.low) < (right.high, right.low)
+    }
+}

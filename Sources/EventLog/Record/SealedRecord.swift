@@ -1,0 +1,140 @@
+/// A record as its caller hands it in: all but what the writer assigns.
+public struct SealedRecord: Sendable {
+    /// The bytes; sequence, recorded time, carrier and checksum are still zero.
+    var bytes: [UInt8]
+    /// The subject's stream.
+    public let stream: UInt64
+    /// The event's digest.
+    public let signal: SignalDigest
+    /// What kind of event.
+    public let kind: UInt8
+    /// The other streams that the facts name; views list the record under each.
+    public let otherStreams: [UInt64]
+    private let hasCompanion: Bool
+
+    /// The parts of the header that are known before the writer.
+    public struct Header: Sendable {
+        /// T1, milliseconds since 1970.
+        public var time: Int64
+        /// T2, milliseconds since 1970.
+        public var observedAt: Int64
+        /// The subject's stream.
+        public var stream: UInt64
+        /// What kind of event.
+        public var kind: UInt8
+        /// Who says it.
+        public var source: UInt8
+        /// Which world.
+        public var environment: UInt8
+
+        /// Makes a header.
+        public init(
+            time: Int64, observedAt: Int64, stream: UInt64, kind: UInt8, source: UInt8,
+            environment: UInt8
+        ) {
+            self.time = time
+            self.observedAt = observedAt
+            self.stream = stream
+            self.kind = kind
+            self.source = source
+            self.environment = environment
+        }
+
+        /// What the sealed part is bound to: everything that is known before the writer.
+        func associatedData(facts: [UInt8]) -> [UInt8] {
+            var writer = ByteWriter(reservingCapacity: 32 + facts.count)
+            writer.append(RecordHeader.magic)
+            writer.append(environment)
+            writer.append(kind)
+            writer.append(source)
+            writer.append(stream)
+            writer.append(time)
+            writer.append(observedAt)
+            writer.append(facts.span)
+            return writer.bytes
+        }
+    }
+
+    /// Lays out a record and seals what identifies somebody.
+    ///
+    /// - Parameters:
+    ///   - identity: the ids, sealed under `key`; empty where there are none to keep.
+    ///   - nonce: 96 random bits.
+    /// - Throws: `RecordFault.tooLong`.
+    public init(
+        header: Header, signal: SignalDigest, facts: [UInt8], identity: [UInt8],
+        key: StreamKeys?, nonce: SealingNonce, companion: RecordHeader.Companion,
+        companionDigest: Digest?, otherStreams: [UInt64]
+    ) throws {
+        let sealed = try key.map {
+            try Sealing.seal(
+                identity, key: $0.sealing, nonce: nonce,
+                associatedData: header.associatedData(facts: facts))
+        } ?? []
+        var writer = ByteWriter(
+            reservingCapacity: RecordHeader.fixedCount + RecordHeader.companionCount + facts.count
+                + sealed.count + RecordHeader.checksumCount)
+        writer.append(RecordHeader.magic)
+        writer.append(UInt32(0))
+        for _ in 0..<2 { writer.append(UInt64(0)) }
+        writer.append(header.time)
+        writer.append(header.observedAt)
+        writer.append(header.stream)
+        writer.append(header.kind)
+        writer.append(header.source)
+        writer.append(header.environment)
+        writer.append(companion.rawValue)
+        guard facts.count < RecordHeader.lengthLimit, sealed.count < RecordHeader.lengthLimit else {
+            throw RecordFault.tooLong
+        }
+        writer.append(UInt16(facts.count))
+        writer.append(UInt16(sealed.count))
+        writer.append(signal.high)
+        writer.append(signal.low)
+        if companion != .none {
+            writer.append(UInt64(0))
+            companionDigest?.append(to: &writer.bytes)
+        }
+        writer.append(facts.span)
+        writer.append(sealed.span)
+        writer.append(UInt32(0))
+        guard writer.bytes.count <= RecordHeader.lengthLimit else { throw RecordFault.tooLong }
+        writer.replace(at: 4, UInt32(writer.bytes.count))
+        bytes = writer.bytes
+        stream = header.stream
+        kind = header.kind
+        self.signal = signal
+        self.otherStreams = otherStreams
+        hasCompanion = companion != .none
+    }
+
+    /// The record at its place in the log: law 1 holds from here on.
+    func placed(sequence: UInt64, recordedAt: Int64, carrier: UInt64) -> [UInt8] {
+        var writer = ByteWriter(bytes: bytes)
+        writer.replace(at: 8, sequence)
+        writer.replace(at: 16, UInt64(bitPattern: recordedAt))
+        if hasCompanion { writer.replace(at: 72, carrier) }
+        let end = bytes.count - RecordHeader.checksumCount
+        writer.replace(at: end, CRC32C.checksum(writer.bytes.span.extracting(0..<end)))
+        return writer.bytes
+    }
+}
+
+/// Why a record cannot be made.
+public enum RecordFault: Error, Sendable {
+    /// Longer than a tlog-tiles entry may be.
+    case tooLong
+}
+
+extension ByteWriter {
+    init(bytes: [UInt8]) {
+        self.init(reservingCapacity: 0)
+        self.bytes = bytes
+    }
+
+    mutating func replace(at offset: Int, _ number: some FixedWidthInteger & UnsignedInteger) {
+        for index in 0..<number.bitWidth / 8 {
+            bytes[offset + index] = UInt8(truncatingIfNeeded: number >> (8 * index))
+        }
+    }
+}

@@ -1,0 +1,73 @@
+public import Crypto
+
+/// 96 random bits, never derived from anything: two seals under one key never share one.
+public struct SealingNonce: Sendable {
+    /// The bytes.
+    public let bytes: [UInt8]
+
+    /// Bytes of a nonce.
+    public static let byteCount = 12
+
+    /// Draws a nonce.
+    public init(using generator: inout some RandomNumberGenerator) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(16)
+        for _ in 0..<2 {
+            let random = generator.next()
+            for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: random >> (8 * shift))) }
+        }
+        self.bytes = Array(bytes.prefix(Self.byteCount))
+    }
+}
+
+/// Authenticated encryption: AES-256-GCM as `nonce || ciphertext || tag`.
+public enum Sealing {
+    /// Bytes that sealing adds.
+    public static let overhead = SealingNonce.byteCount + 16
+
+    /// Seals bytes, bound to associated data.
+    public static func seal(
+        _ plain: [UInt8], key: SymmetricKey, nonce: SealingNonce, associatedData: [UInt8]
+    ) throws -> [UInt8] {
+        let box = try AES.GCM.seal(
+            plain, using: key, nonce: AES.GCM.Nonce(data: nonce.bytes),
+            authenticating: associatedData)
+        var sealed = nonce.bytes
+        sealed.reserveCapacity(plain.count + overhead)
+        sealed.append(contentsOf: box.ciphertext)
+        sealed.append(contentsOf: box.tag)
+        return sealed
+    }
+
+    /// Opens what `seal` made.
+    ///
+    /// - Throws: `SealingFault` if key, bytes or associated data are not those.
+    public static func open(
+        _ sealed: [UInt8], key: SymmetricKey, associatedData: [UInt8]
+    ) throws(SealingFault) -> [UInt8] {
+        do {
+            let box = try AES.GCM.SealedBox(combined: sealed)
+            return Array(try AES.GCM.open(box, using: key, authenticating: associatedData))
+        } catch {
+            throw SealingFault()
+        }
+    }
+}
+
+/// A sealed part does not open: another key, or bytes that were altered.
+public struct SealingFault: Error, Sendable {}
+
+extension RecordHeader {
+    /// Opens the sealed part of a record.
+    ///
+    /// - Throws: `SealingFault`.
+    public func identity(of record: Span<UInt8>, keys: StreamKeys) throws(SealingFault) -> [UInt8] {
+        guard !sealed.isEmpty else { return [] }
+        let header = SealedRecord.Header(
+            time: time, observedAt: observedAt, stream: stream, kind: kind, source: source,
+            environment: environment)
+        return try Sealing.open(
+            record.copy(sealed), key: keys.sealing,
+            associatedData: header.associatedData(facts: record.copy(facts)))
+    }
+}

@@ -1,0 +1,93 @@
+/// Where the log stands durably; read by page, without cursors that stay open.
+///
+/// One conformance suite proves every storage alike.
+public protocol LogStorage: Sendable, TileSource {
+    /// The log's end as last committed. Cost: one small read.
+    func end() throws -> LogEnd
+
+    /// Appends in one durable commit: all of it stands on the disk when this returns.
+    ///
+    /// - Throws: `LogStorageFault`; after `outcomeUnknown` the log must be opened again.
+    func append(_ batch: LogBatch) throws
+
+    /// Hands out blocks of records (`Bundle`), each with the sequence of its first record,
+    /// ascending from the block that holds `first`; stops at `end` (exclusive) or when the body
+    /// returns false.
+    func readBlocks(
+        from first: UInt64, upTo end: UInt64,
+        _ body: (_ first: UInt64, _ block: Span<UInt8>) throws -> Bool) throws
+
+    /// Lends single records in the order asked; all of them from one state of the log.
+    ///
+    /// - Throws: `LogStorageFault` if one is not there.
+    func readRecords(
+        _ sequences: [UInt64], _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Void) throws
+
+    /// The evidence or attachment that a record carries; nil if there is none.
+    func companion(of carrier: UInt64) throws -> [UInt8]?
+
+    /// Keeps a signed checkpoint, durably.
+    func keepCheckpoint(size: UInt64, note: String) throws
+
+    /// The signed checkpoints that were kept, ascending by size.
+    func checkpoints() throws -> [(size: UInt64, note: String)]
+}
+
+/// The end of a log.
+public struct LogEnd: Sendable, Equatable {
+    /// The tree's right edge; its size is the number of records.
+    public var edge: TreeEdge
+    /// T3 of the last record; the smallest instant for an empty log.
+    public var lastRecordedAt: Int64
+
+    /// Makes an end.
+    public init(edge: TreeEdge, lastRecordedAt: Int64) {
+        self.edge = edge
+        self.lastRecordedAt = lastRecordedAt
+    }
+
+    /// Number of records.
+    public var size: UInt64 { edge.size }
+}
+
+/// What one commit adds.
+public struct LogBatch: Sendable {
+    /// Sequence of the first record; the log's size before.
+    public var first: UInt64
+    /// Whole records, in order.
+    public var records: [[UInt8]]
+    /// Their leaf hashes.
+    public var leaves: [Digest]
+    /// Evidence and attachments by their carrier's sequence.
+    public var companions: [(carrier: UInt64, bytes: [UInt8])]
+    /// T3 of the last record.
+    public var lastRecordedAt: Int64
+}
+
+/// What goes wrong beneath the log.
+public struct LogStorageFault: Error, Sendable, Equatable {
+    /// What kind of fault.
+    public var code: Code
+    /// A sentence without paths or ids.
+    public var message: String
+
+    /// The closed set of faults.
+    public enum Code: String, Sendable {
+        /// The map or the disk is full: nothing of the batch stands.
+        case full
+        /// A commit failed: whether it stands is known after opening again.
+        case outcomeUnknown = "outcome_unknown"
+        /// Bytes that are not what was written.
+        case damaged
+        /// The disk does not answer.
+        case unreadable
+        /// Too many readers at once.
+        case busy
+    }
+
+    /// Makes a fault.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}

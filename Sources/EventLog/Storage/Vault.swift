@@ -1,0 +1,59 @@
+public import Crypto
+
+/// What a stream is about: a subject in one environment.
+public struct StreamName: Hashable, Sendable {
+    /// Which world.
+    public var environment: UInt8
+    /// The subject's text form.
+    public var subject: String
+
+    /// Makes a name.
+    public init(environment: UInt8, subject: String) {
+        self.environment = environment
+        self.subject = subject
+    }
+}
+
+/// A stream's number: a counter times 4 096 plus its shard; counters are never reused.
+public enum StreamNumber {
+    /// Bits of the shard.
+    public static let shardBits: UInt64 = 12
+    /// Number of shards.
+    public static let shardCount = 1 << 12
+
+    /// The stream of the catalog, which needs neither name nor key: its attachments stand in clear.
+    public static let catalog: UInt64 = 0
+
+    /// The shard of a stream.
+    public static func shard(of stream: UInt64) -> Int { Int(stream & 0xFFF) }
+    /// The counter of a stream.
+    public static func counter(of stream: UInt64) -> UInt64 { stream >> shardBits }
+    /// The number of a counter in a shard.
+    public static func number(counter: UInt64, shard: Int) -> UInt64 {
+        counter << shardBits | UInt64(shard)
+    }
+}
+
+/// Names and keys: small, durable, erasable.
+public protocol Vault: Sendable {
+    /// The stream of a name; nil if there is none. Cost: a digest and one read.
+    func stream(of name: StreamName) throws -> UInt64?
+
+    /// The stream of a name; a new one with new keys is reserved in memory until `commit`.
+    func reserveStream(of name: StreamName) throws -> UInt64
+
+    /// Makes reserved streams durable, in one commit; those that stand already are passed over.
+    func commit(_ streams: Set<UInt64>) throws
+
+    /// The name of a stream; nil if it is erased.
+    func name(of stream: UInt64) throws -> StreamName?
+
+    /// The keys of a stream; nil if it is erased.
+    func keys(of stream: UInt64) throws -> StreamKeys?
+
+    /// The secret under which signals become digests (E1).
+    var digestSecret: SymmetricKey { get }
+
+    /// Signs checkpoints.
+    var checkpointKey: Curve25519.Signing.PrivateKey { get }
+}

@@ -70,7 +70,6 @@ extension Environment {
     /// - Parameter mapSize: Bytes, a multiple of the page size.
     /// - Throws: ``LMDBError``.
     /// - Precondition: This thread has no transaction open.
-    @available(*, noasync)
     public func grow(toMapSize mapSize: Int) throws(LMDBError) {
         precondition(mapSize > 0, "a map has a size")
         guard let code = gate.alone({ unsafe mdb_env_set_mapsize(pointer, mapSize) }) else {
@@ -87,7 +86,6 @@ extension Environment {
     /// Waits until everything committed is on the disk, also where commits do not wait for it.
     ///
     /// - Throws: ``LMDBError``; kind `notPermitted` if the environment is read-only.
-    @available(*, noasync)
     public func sync() throws(LMDBError) {
         try gate.enter()
         defer { gate.leave() }
@@ -101,7 +99,6 @@ extension Environment {
     /// - Parameter bytes: The length, in bytes.
     /// - Throws: ``LMDBError``.
     /// - Precondition: This thread is not writing to this environment.
-    @available(*, noasync)
     public func preextend(toBytes bytes: Int) throws(LMDBError) {
         // The write lock keeps a commit from lengthening the file between the look and the change.
         let transaction = try beginWriting()
@@ -127,7 +124,6 @@ extension Environment {
     ///
     /// - Throws: ``LMDBError``; its code is `EEXIST` if there is a data file already.
     /// - Precondition: This thread is not writing to this environment.
-    @available(*, noasync)
     public func copy(to path: String) throws(LMDBError) {
         try gate.enter(isWriting: true)
         defer { gate.leave() }

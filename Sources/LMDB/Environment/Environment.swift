@@ -92,6 +92,7 @@ public final class Environment: @unchecked Sendable {
     ///
     /// - Precondition: This thread has no transaction open.
     public func close() {
+        precondition(!gate.isHeldHere, "an environment is not closed within its transaction")
         _ = gate.alone(closing: true) {
             readers.drain()
             unsafe mdb_env_close(pointer)
@@ -106,7 +107,6 @@ public final class Environment: @unchecked Sendable {
     /// - Returns: `nil` if the table does not exist and `create` is false.
     /// - Throws: ``LMDBError``.
     /// - Precondition: Not called within a write transaction if the table has to be made.
-    @available(*, noasync)
     public func table(_ name: String, create: Bool) throws(LMDBError) -> Table? {
         if let known = tables.withLock({ $0[name] }) { return known }
         if let existing = try openTable(name, isMade: false) { return existing }

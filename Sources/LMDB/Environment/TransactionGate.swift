@@ -100,6 +100,13 @@ final class TransactionGate: @unchecked Sendable {
         return body()
     }
 
+    /// Whether this thread has a transaction open.
+    var isHeldHere: Bool {
+        lock()
+        defer { unlock() }
+        return isInside(pthread_self())
+    }
+
     static let closed = LMDBError(
         code: EINVAL,
         operation: "begin",

@@ -1,0 +1,132 @@
+// The size of the map and of the file, its numbers, and copies of it.
+
+internal import CLMDB
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
+extension Environment {
+    /// The sizes and limits of an open environment.
+    public struct Statistics: Sendable, Equatable {
+        /// The size of the map, in bytes.
+        public var mapSize = 0
+        /// The number of the last page that was ever used.
+        public var lastPageNumber = 0
+        /// The size of a page, in bytes.
+        public var pageSize = 0
+        /// The reader slots taken in all processes; this one's idle slots, kept for reuse, count.
+        public var readersInUse = 0
+        /// The reader slots that exist.
+        public var maximumReaders = 0
+    }
+
+    /// The numbers of now, all 0 after ``close()``.
+    public var statistics: Statistics {
+        var statistics = Statistics()
+        do { try gate.enter() } catch { return statistics }
+        defer { gate.leave() }
+        var info = unsafe MDB_envinfo()
+        var stat = MDB_stat()
+        // Both fail only for a null environment.
+        guard unsafe mdb_env_info(pointer, &info) == MDB_SUCCESS,
+            unsafe mdb_env_stat(pointer, &stat) == MDB_SUCCESS
+        else { return statistics }
+        statistics.mapSize = unsafe info.me_mapsize
+        statistics.lastPageNumber = unsafe info.me_last_pgno
+        statistics.pageSize = Int(stat.ms_psize)
+        statistics.maximumReaders = unsafe Int(info.me_maxreaders)
+        statistics.readersInUse = readersInUse()
+        return statistics
+    }
+
+    /// Counts the lines of `mdb_reader_list`: `me_numreaders` is only the highest slot ever used.
+    private func readersInUse() -> Int {
+        var lines = 0
+        _ = unsafe withUnsafeMutablePointer(to: &lines) { lines in
+            unsafe mdb_reader_list(
+                pointer,
+                { _, context in
+                    unsafe context?.assumingMemoryBound(to: Int.self).pointee += 1
+                    return 0
+                },
+                lines
+            )
+        }
+        // The first line is a heading, or says that there are none.
+        return max(0, lines - 1)
+    }
+
+    /// Gives the map a larger size, when no transaction of this process is open.
+    ///
+    /// Waits for open transactions and holds new ones back. The other processes learn of it when
+    /// they begin their next transaction after the next commit. A size smaller than what the file
+    /// uses becomes that.
+    ///
+    /// - Parameter mapSize: Bytes, a multiple of the page size.
+    /// - Throws: ``LMDBError``.
+    /// - Precondition: This thread has no transaction open.
+    public func grow(toMapSize mapSize: Int) throws(LMDBError) {
+        precondition(mapSize > 0, "a map has a size")
+        guard let code = gate.alone({ unsafe mdb_env_set_mapsize(pointer, mapSize) }) else {
+            throw LMDBError(
+                code: EBUSY,
+                operation: "grow",
+                message: "the environment is closed, or this thread has a transaction open",
+                kind: .other
+            )
+        }
+        try check(code, "mdb_env_set_mapsize")
+    }
+
+    /// Waits until everything committed is on the disk, also where commits do not wait for it.
+    ///
+    /// - Throws: ``LMDBError``; kind `notPermitted` if the environment is read-only.
+    public func sync() throws(LMDBError) {
+        try gate.enter()
+        defer { gate.leave() }
+        try check(unsafe mdb_env_sync(pointer, 1), "mdb_env_sync")
+    }
+
+    /// Makes the data file at least this long, so that commits need not lengthen it.
+    ///
+    /// It never shortens the file. The added length is sparse: it reserves no space on the disk.
+    ///
+    /// - Parameter bytes: The length, in bytes.
+    /// - Throws: ``LMDBError``.
+    /// - Precondition: This thread is not writing to this environment.
+    public func preextend(toBytes bytes: Int) throws(LMDBError) {
+        // The write lock keeps a commit from lengthening the file between the look and the change.
+        let transaction = try beginWriting()
+        defer {
+            unsafe mdb_txn_abort(transaction.pointer)
+            gate.leave()
+        }
+        var descriptor: mdb_filehandle_t = -1
+        try check(unsafe mdb_env_get_fd(pointer, &descriptor), "mdb_env_get_fd")
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw LMDBError(code: errno, operation: "fstat")
+        }
+        guard status.st_size < bytes else { return }
+        guard ftruncate(descriptor, off_t(bytes)) == 0 else {
+            throw LMDBError(code: errno, operation: "ftruncate")
+        }
+    }
+
+    /// Copies one snapshot into the existing, empty directory at `path`, page by page.
+    ///
+    /// Free pages are copied too. Writers wait only while the first two pages are copied.
+    ///
+    /// - Throws: ``LMDBError``; its code is `EEXIST` if there is a data file already.
+    /// - Precondition: This thread is not writing to this environment.
+    public func copy(to path: String) throws(LMDBError) {
+        try gate.enter(isWriting: true)
+        defer { gate.leave() }
+        try check(unsafe mdb_env_copy2(pointer, path, 0), "mdb_env_copy2")
+    }
+}

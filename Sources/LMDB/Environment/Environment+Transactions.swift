@@ -1,0 +1,130 @@
+// Beginning and ending transactions.
+
+internal import CLMDB
+
+extension Environment {
+    /// How often one begin follows a map that another process enlarges.
+    private static var adoptionLimit: Int { 8 }
+
+    /// Lends a snapshot of the newest commit to `body`.
+    ///
+    /// Costs two uncontended locks; the reader slot is kept for the next read. Reads may nest, each
+    /// with its own snapshot.
+    ///
+    /// - Throws: ``LMDBError``, or what `body` throws.
+    @available(*, noasync)
+    public func read<Result>(
+        _ body: (borrowing ReadTransaction) throws -> Result
+    ) throws -> Result {
+        let transaction = try beginReading()
+        defer {
+            readers.put(transaction)
+            gate.leave()
+        }
+        return try unsafe body(
+            ReadTransaction(
+                handle: TransactionHandle(
+                    pointer: transaction.pointer,
+                    environment: number,
+                    writing: nil
+                )
+            )
+        )
+    }
+
+    /// Lends the write transaction to `body`, commits if it returns and aborts if it throws.
+    ///
+    /// Waits for the writer of any other thread or process.
+    ///
+    /// - Throws: ``LMDBError``, also if the commit fails (then nothing was written), or what `body`
+    ///   throws.
+    /// - Precondition: This thread is not writing to this environment already.
+    @available(*, noasync)
+    public func write<Result>(
+        _ body: (borrowing WriteTransaction) throws -> Result
+    ) throws -> Result {
+        let transaction = try beginWriting()
+        defer { gate.leave() }
+        var state = WriteState()
+        let result: Result
+        do {
+            result = try unsafe withUnsafeMutablePointer(to: &state) { state in
+                try unsafe body(
+                    WriteTransaction(
+                        handle: TransactionHandle(
+                            pointer: transaction.pointer,
+                            environment: number,
+                            writing: state
+                        )
+                    )
+                )
+            }
+        } catch {
+            unsafe mdb_txn_abort(transaction.pointer)
+            throw error
+        }
+        try commit(transaction, state)
+        return result
+    }
+
+    private func commit(
+        _ transaction: TransactionPointer,
+        _ state: WriteState
+    ) throws(LMDBError) {
+        guard !state.hasUnfilledValue else {
+            unsafe mdb_txn_abort(transaction.pointer)
+            throw LMDBError(
+                code: MDB_BAD_TXN,
+                operation: "commit",
+                message: "a reserved value was not filled",
+                kind: .other
+            )
+        }
+        try check(unsafe mdb_txn_commit(transaction.pointer), "mdb_txn_commit")
+    }
+
+    /// Enters the gate and begins; the caller ends the transaction and leaves.
+    func beginReading() throws(LMDBError) -> TransactionPointer {
+        try begin(isWriting: false) { () throws(LMDBError) in try readers.take() }
+    }
+
+    /// Enters the gate and begins; the caller ends the transaction and leaves.
+    func beginWriting() throws(LMDBError) -> TransactionPointer {
+        try begin(isWriting: true) { () throws(LMDBError) in
+            var transaction: OpaquePointer?
+            try check(unsafe mdb_txn_begin(pointer, nil, 0, &transaction), "mdb_txn_begin")
+            guard let pointer = unsafe transaction else {
+                preconditionFailure("a transaction that began has an address")
+            }
+            return unsafe TransactionPointer(pointer: pointer)
+        }
+    }
+
+    private func begin(
+        isWriting: Bool,
+        _ body: () throws(LMDBError) -> TransactionPointer
+    ) throws(LMDBError) -> TransactionPointer {
+        var adoptions = 0
+        while true {
+            try gate.enter(isWriting: isWriting)
+            do {
+                return try body()
+            } catch {
+                gate.leave()
+                guard error.kind == .mapResized, adoptions < Environment.adoptionLimit else {
+                    throw error
+                }
+                adoptions += 1
+                try adoptMapSize(after: error)
+            }
+        }
+    }
+
+    /// Takes over the size that another process gave the map.
+    private func adoptMapSize(after error: LMDBError) throws(LMDBError) {
+        guard let code = gate.alone({ unsafe mdb_env_set_mapsize(pointer, 0) }) else {
+            throw error
+        }
+        try check(code, "mdb_env_set_mapsize")
+    }
+}

@@ -1,0 +1,8 @@
+/// A snapshot of the newest commit, lent by ``Environment/read(_:)``.
+///
+/// It can be used only inside the closure that it is lent to. See ``ReadableTransaction`` for what
+/// it can do.
+public struct ReadTransaction: ~Copyable, ReadableTransaction {
+    /// LMDB's transaction.
+    public let handle: TransactionHandle
+}

@@ -1,0 +1,68 @@
+import EventLog
+import Testing
+
+// row Z4: C2SP tlog-tiles
+
+@Suite(.enabled(if: Vectors.arePresent, Vectors.absence))
+struct TilePathTests {
+    private struct Paths: Decodable {
+        struct TilePath: Decodable {
+            var level: Int
+            var index: UInt64
+            var width: Int
+            var path: String
+        }
+        struct EntryPath: Decodable {
+            var seq: UInt64
+            var size: UInt64
+            var path: String
+        }
+        struct Count: Decodable {
+            var full: UInt64
+            var partialWidth: Int
+        }
+        var tilePaths: [TilePath]
+        var entryPaths: [EntryPath]
+        var tilesOfSize: [String: [String: Count]]
+    }
+
+    private let paths: Paths
+
+    init() throws {
+        paths = try Vectors.json("tlog-tiles/paths.json")
+    }
+
+    @Test func `a tile is where C2SP puts it`() {
+        for row in paths.tilePaths {
+            let tile = TileCoordinate(level: row.level, index: row.index, width: row.width)
+            #expect(tile.path == row.path)
+        }
+        #expect(paths.tilePaths.count == 6)
+    }
+
+    @Test func `a bundle is where C2SP puts it`() {
+        for row in paths.entryPaths {
+            let index = row.seq / 256
+            let width = TileCoordinate.width(level: 0, index: index, size: row.size)
+            #expect(TileCoordinate.entriesPath(index: index, width: width) == row.path)
+        }
+        #expect(paths.entryPaths.count == 6)
+    }
+
+    @Test func `a tree has as many tiles as C2SP counts`() throws {
+        for (text, levels) in paths.tilesOfSize {
+            let size = try #require(UInt64(text))
+            for (level, count) in levels {
+                let level = try #require(Int(level))
+                let partial = TileCoordinate.partialTiles(size: size).first { $0.level == level }
+                #expect(partial?.width ?? 0 == count.partialWidth, "size \(size), level \(level)")
+                if count.full > 0 {
+                    let last = count.full - 1
+                    #expect(TileCoordinate.width(level: level, index: last, size: size) == 256)
+                }
+                let next = TileCoordinate.width(level: level, index: count.full, size: size)
+                #expect(next == count.partialWidth)
+            }
+        }
+    }
+}

@@ -40,7 +40,8 @@ let package = Package(
             name: "EntitlementLedger",
             dependencies: ["Entitlements", "EventLog", "LMDB", "CZstd", crypto],
             swiftSettings: house),
-        .target(name: "LMDBStorage", dependencies: ["EventLog", "LMDB"], swiftSettings: house),
+        .target(
+            name: "LMDBStorage", dependencies: ["EventLog", "LMDB", crypto], swiftSettings: house),
         .target(name: "Stores", dependencies: ["Entitlements"], swiftSettings: house),
 
         // Row 4: the command

@@ -19,7 +19,7 @@ public struct GroupDecision {
         self.clock = clock
         batch = LogBatch(
             first: end.size, records: [], leaves: [], companions: [],
-            lastRecordedAt: end.lastRecordedAt)
+            lastRecordedAt: end.lastRecordedAt, highestCounter: end.highestCounter, entries: [])
         for submission in group {
             let outcome = try decide(submission, index)
             if case .appended(let first, let recordedAt) = outcome {
@@ -60,9 +60,16 @@ public struct GroupDecision {
             batch.leaves.append(TreeHash.leaf(bytes.span))
             batch.records.append(bytes)
             if signals[record.signal] == nil { signals[record.signal] = sequence }
-            for stream in [record.stream] + record.otherStreams {
+            let streams = [record.stream] + record.otherStreams
+            for stream in streams {
                 lastSequences[stream] = sequence
+                batch.highestCounter = max(
+                    batch.highestCounter, StreamNumber.counter(of: stream))
             }
+            batch.entries.append(
+                IndexEntry(
+                    sequence: sequence, signal: record.signal, kind: record.kind,
+                    streams: streams))
         }
         if let companion = submission.companion {
             batch.companions.append((first, companion))

@@ -1,7 +1,7 @@
 /// Hexadecimal text: two digits a byte, written in lower case, read in either.
-enum Hexadecimal {
+public enum Hexadecimal {
     /// The text of some bytes.
-    static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    public static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         for byte in bytes {
             text.append(digits[Int(byte >> 4)])
@@ -11,7 +11,7 @@ enum Hexadecimal {
     }
 
     /// The bytes of some text, or nil where it is not pairs of hexadecimal digits.
-    static func decode(_ text: String) -> [UInt8]? {
+    public static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?
         for digit in text.utf8 {

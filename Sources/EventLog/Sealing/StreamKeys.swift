@@ -25,6 +25,13 @@ public struct StreamKeys: Sendable {
             pseudoRandomKey: key, info: Array(purpose.utf8), outputByteCount: byteCount)
     }
 
+    /// The bytes of a key, for wrapping it under another.
+    public static func bytes(of key: SymmetricKey) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(copying: key)
+        return bytes
+    }
+
     /// An 8-byte tag of an id: compares within the stream, says nothing without the key.
     public func tag(_ id: String) -> UInt64 {
         KeyedDigest.bytes(Array(id.utf8), key: tagging).span.uint64(at: 0)

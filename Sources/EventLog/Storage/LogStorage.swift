@@ -10,6 +10,9 @@ public protocol LogStorage: Sendable, TileSource {
     /// - Throws: `LogStorageFault`; after `outcomeUnknown` the log must be opened again.
     func append(_ batch: LogBatch) throws
 
+    /// Opens the log anew after a commit whose outcome is unknown; `end` then tells it.
+    func reopen() throws
+
     /// Hands out blocks of records (`Bundle`), each with the sequence of its first record,
     /// ascending from the block that holds `first`; stops at `end` (exclusive) or when the body
     /// returns false.
@@ -39,11 +42,18 @@ public struct LogEnd: Sendable, Equatable {
     public var edge: TreeEdge
     /// T3 of the last record; the smallest instant for an empty log.
     public var lastRecordedAt: Int64
+    /// The highest counter of a stream that a record names; the vault never reuses it.
+    public var highestCounter: UInt64
+
+    /// An empty log.
+    public static let empty = LogEnd(
+        edge: TreeEdge(), lastRecordedAt: .min, highestCounter: 0)
 
     /// Makes an end.
-    public init(edge: TreeEdge, lastRecordedAt: Int64) {
+    public init(edge: TreeEdge, lastRecordedAt: Int64, highestCounter: UInt64) {
         self.edge = edge
         self.lastRecordedAt = lastRecordedAt
+        self.highestCounter = highestCounter
     }
 
     /// Number of records.
@@ -62,6 +72,10 @@ public struct LogBatch: Sendable {
     public var companions: [(carrier: UInt64, bytes: [UInt8])]
     /// T3 of the last record.
     public var lastRecordedAt: Int64
+    /// The highest counter of a stream, with those before.
+    public var highestCounter: UInt64
+    /// What views and overlay keep of the records.
+    public var entries: [IndexEntry]
 }
 
 /// What goes wrong beneath the log.

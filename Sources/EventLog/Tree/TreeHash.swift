@@ -26,3 +26,12 @@ public enum TreeHash {
     /// The root of the tree without leaves: SHA-256 of nothing.
     public static let emptyRoot = Digest(SHA256().finalize())
 }
+
+extension TreeHash {
+    /// SHA-256 of a companion's bytes, as a record's header names it. O(bytes).
+    public static func companion(_ bytes: Span<UInt8>) -> Digest {
+        var hash = SHA256()
+        hash.update(bytes)
+        return Digest(hash.finalize())
+    }
+}

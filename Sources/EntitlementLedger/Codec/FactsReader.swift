@@ -1,0 +1,82 @@
+import Entitlements
+import EventLog
+
+/// Reads what `FactsWriter` wrote, mark by mark.
+struct FactsReader {
+    private var cursor: ByteCursor
+    private let end: Int
+
+    init(_ range: Range<Int>) {
+        cursor = ByteCursor(position: range.lowerBound)
+        end = range.upperBound
+    }
+
+    var isAtEnd: Bool { cursor.position >= end }
+
+    mutating func mark(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt8 {
+        try cursor.uint8(bytes)
+    }
+
+    mutating func text(_ bytes: Span<UInt8>) throws(DecodingFault) -> String {
+        try cursor.string(bytes)
+    }
+
+    mutating func number(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt64 {
+        try cursor.uint64(bytes)
+    }
+
+    mutating func streams(_ bytes: Span<UInt8>) throws(DecodingFault) -> [UInt64] {
+        let count = try cursor.uint16(bytes)
+        var streams: [UInt64] = []
+        for _ in 0..<count { streams.append(try cursor.uint64(bytes)) }
+        return streams
+    }
+
+    /// A field from a mark; a mark that this version does not know stops the program (E5).
+    static func field(_ mark: UInt8) throws(DecodingFault) -> Field {
+        guard let field = Field(rawValue: mark) else {
+            throw DecodingFault(what: "a field of a newer format", offset: Int(mark))
+        }
+        return field
+    }
+
+    /// The value of a field in clear, or of one in the sealed part.
+    mutating func value(
+        of field: Field, _ bytes: Span<UInt8>
+    ) throws(DecodingFault) -> FieldValue {
+        switch field.shape {
+        case .choice(let words):
+            let index = Int(try cursor.uint8(bytes))
+            guard index < words.count else {
+                throw DecodingFault(what: "a word of a newer format", offset: cursor.position)
+            }
+            return .text(words[index])
+        case .instant: return .instant(Instant(milliseconds: try cursor.int64(bytes)))
+        case .integer: return .integer(try cursor.int64(bytes))
+        case .flag: return .flag(try cursor.uint8(bytes) != 0)
+        case .names, .customers:
+            var texts: [String] = []
+            for _ in 0..<(try cursor.uint16(bytes)) { texts.append(try cursor.string(bytes)) }
+            return .texts(texts)
+        case .durations:
+            var durations: [FieldValue.Duration] = []
+            for _ in 0..<(try cursor.uint16(bytes)) {
+                let name = try cursor.string(bytes)
+                durations.append(
+                    FieldValue.Duration(name: name, milliseconds: try cursor.int64(bytes)))
+            }
+            return .durations(durations)
+        default: return .text(try cursor.string(bytes))
+        }
+    }
+}
+
+extension RecordHeader {
+    /// The event's kind; one that this version does not know stops the program (E5).
+    func eventKind() throws(DecodingFault) -> EventKind {
+        guard let kind = EventKind(rawValue: kind) else {
+            throw DecodingFault(what: "an event kind of a newer format", offset: 48)
+        }
+        return kind
+    }
+}

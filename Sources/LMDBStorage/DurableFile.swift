@@ -1,0 +1,84 @@
+// The only unsafe code of this target: file calls that Foundation does not offer, each on a
+// descriptor or buffer that lives for the call.
+
+import FoundationEssentials
+import Glibc
+
+/// Small files that must stand whole on the disk, or not at all.
+enum DurableFile {
+    /// Replaces a file: writes a new one beside it, syncs, renames, syncs the directory.
+    static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws {
+        let temporary = path + ".new"
+        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw FileFault(errno, "open") }
+        do {
+            try write(bytes, to: descriptor)
+            guard fsync(descriptor) == 0 else { throw FileFault(errno, "fsync") }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        close(descriptor)
+        guard unsafe rename(temporary, path) == 0 else { throw FileFault(errno, "rename") }
+        try syncDirectory(of: path)
+    }
+
+    /// Makes the names in a file's directory durable.
+    static func syncDirectory(of path: String) throws {
+        let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        let descriptor = unsafe open(directory.isEmpty ? "." : directory, O_RDONLY | O_DIRECTORY)
+        guard descriptor >= 0 else { throw FileFault(errno, "open") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw FileFault(errno, "fsync") }
+    }
+
+    /// Writes all bytes to a descriptor.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe Glibc.write(
+                    descriptor, buffer.baseAddress?.advanced(by: written), bytes.count - written)
+            }
+            guard count > 0 else { throw FileFault(errno, "write") }
+            written += count
+        }
+    }
+
+    /// Opens a file to append to it; made if it is not there.
+    static func openForAppending(_ path: String) throws -> Int32 {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileFault(errno, "open") }
+        return descriptor
+    }
+
+    /// Takes a lock that goes with the open file description; nil if somebody else holds it.
+    static func lock(_ path: String, shared: Bool) throws -> Int32? {
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileFault(errno, "open") }
+        if flock(descriptor, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 { return descriptor }
+        let reason = errno
+        close(descriptor)
+        guard reason == EWOULDBLOCK else { throw FileFault(reason, "flock") }
+        return nil
+    }
+
+    /// Reads a whole file; nil if there is none.
+    static func read(_ path: String) throws -> [UInt8]? {
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        return Array(try Data(contentsOf: URL(filePath: path)))
+    }
+}
+
+/// A file call that failed.
+public struct FileFault: Error, Sendable {
+    /// `errno`.
+    public var code: Int32
+    /// The call.
+    public var operation: String
+
+    init(_ code: Int32, _ operation: String) {
+        self.code = code
+        self.operation = operation
+    }
+}

@@ -1,0 +1,99 @@
+public import EventLog
+import LMDB
+import Synchronization
+
+extension LMDBLog {
+    /// The map grows by so much when it is full.
+    static let mapGrowth = 16 << 30
+
+    /// See `LogStorage`.
+    public func append(_ batch: LogBatch) throws {
+        do {
+            try appendOnce(batch)
+        } catch let error as LMDBError where error.kind == .mapFull {
+            try mappingFaults {
+                try environment.grow(
+                    toMapSize: environment.statistics.mapSize + Self.mapGrowth)
+                try appendOnce(batch)
+            }
+        } catch let error as LMDBError {
+            throw LogStorageFault(error)
+        }
+    }
+
+    private func appendOnce(_ batch: LogBatch) throws {
+        var tree = try treeWriter.withLock { try $0 ?? TileWriter(continuing: end().edge, tiles: self) }
+        guard tree.edge.size == batch.first else {
+            throw LogStorageFault(.damaged, "the batch does not begin at the log's end")
+        }
+        for leaf in batch.leaves { tree.append(leaf) }
+        let tiles = tree.takeChanges()
+        treeWriter.withLock { $0 = nil }
+        try environment.write { transaction in
+            guard try end(transaction).size == batch.first else {
+                throw LogStorageFault(.damaged, "the log's end moved under its writer")
+            }
+            try putRecords(batch, transaction)
+            for companion in batch.companions {
+                try transaction.append(
+                    tables.companions, Key(companion.carrier), companion.bytes.span)
+            }
+            for tile in tiles {
+                let key = Key(UInt64(tile.coordinate.level), tile.coordinate.index)
+                try transaction.put(tables.tiles, key, tile.bytes.span)
+            }
+            try putEnd(batch, tree.edge, transaction)
+        }
+        treeWriter.withLock { $0 = tree }
+    }
+
+    private func putEnd(
+        _ batch: LogBatch, _ edge: TreeEdge, _ transaction: borrowing WriteTransaction
+    ) throws {
+        var writer = ByteWriter(reservingCapacity: 64)
+        writer.append(batch.lastRecordedAt)
+        writer.append(batch.highestCounter)
+        writer.bytes += edge.encoded
+        try transaction.put(tables.end, Key(0), writer.bytes.span)
+    }
+
+    /// Fills bundles; the commit that fills one packs the tail values before it and removes them.
+    private func putRecords(
+        _ batch: LogBatch, _ transaction: borrowing WriteTransaction
+    ) throws {
+        var index = 0
+        while index < batch.records.count {
+            let sequence = batch.first + UInt64(index)
+            let placeInBundle = Int(sequence % Bundle.recordCount)
+            let room = Int(Bundle.recordCount) - placeInBundle
+            guard batch.records.count - index >= room else {
+                let value = Bundle.pack(batch.records[index...])
+                try transaction.append(tables.tail, Key(sequence), value.span)
+                return
+            }
+            var records = placeInBundle == 0 ? [] : try takeTail(transaction)
+            guard records.count == placeInBundle else {
+                throw LogStorageFault(.damaged, "the log's tail has a gap")
+            }
+            records += batch.records[index..<index + room]
+            let value = Bundle.pack(records)
+            try transaction.append(
+                tables.bundles, Key(sequence / Bundle.recordCount), value.span)
+            index += room
+        }
+    }
+
+    /// The records of the tail values, which are removed.
+    private func takeTail(_ transaction: borrowing WriteTransaction) throws -> [[UInt8]] {
+        var records: [[UInt8]] = []
+        try transaction.scan(tables.tail, from: nil) { _, value in
+            let count = try Bundle.count(value)
+            for index in 0..<count {
+                records.append(value.copy(try Bundle.range(of: index, count: count, in: value)))
+            }
+            return true
+        }
+        try transaction.clear(tables.tail)
+        return records
+    }
+}

@@ -1,0 +1,163 @@
+public import EventLog
+import LMDB
+import Synchronization
+
+/// The log in one synchronous LMDB environment.
+///
+/// Tables: `bundles` (bundle number → 256 records), `tail` (first sequence → the records of a
+/// commit that did not fill a bundle), `companions` (carrier's sequence → evidence or attachment),
+/// `tiles` (level, index → hashes), `checkpoints` (size → signed note), `end`.
+public final class LMDBLog: LogStorage {
+    private let path: String
+    private let isReadOnly: Bool
+    /// Replaced when the log is opened again.
+    private let current: Mutex<Current>
+    /// The tree's writer, made at the first append; dropped when a commit fails.
+    let treeWriter = Mutex<TileWriter?>(nil)
+
+    private struct Current {
+        var environment: LMDB.Environment
+        var tables: Tables
+
+        init(_ path: String, isReadOnly: Bool) throws {
+            environment = try LMDB.Environment(path: path, options: .init(isReadOnly: isReadOnly))
+            tables = try Tables(environment, create: !isReadOnly)
+        }
+    }
+
+    var environment: LMDB.Environment { current.withLock { $0.environment } }
+    var tables: Tables { current.withLock { $0.tables } }
+
+    struct Tables {
+        var bundles, tail, companions, tiles, checkpoints, end: Table
+    }
+
+    /// A reader lives for at most so many bundles, so that it does not keep old pages alive.
+    static let bundlesPerTransaction = 8192
+
+    /// Opens the log in a directory that exists.
+    ///
+    /// - Throws: `LogStorageFault`.
+    public init(path: String, isReadOnly: Bool) throws {
+        self.path = path
+        self.isReadOnly = isReadOnly
+        let opened = try mappingFaults { try Current(path, isReadOnly: isReadOnly) }
+        current = Mutex(opened)
+    }
+
+    /// See `LogStorage`.
+    public func reopen() throws {
+        try current.withLock { current in
+            current.environment.close()
+            current = try mappingFaults { try Current(path, isReadOnly: isReadOnly) }
+        }
+        treeWriter.withLock { $0 = nil }
+    }
+
+    /// Ends the use of the environment.
+    public func close() { environment.close() }
+
+    /// See `LogStorage`.
+    public func end() throws -> LogEnd {
+        try mappingFaults { try environment.read { try end($0) } }
+    }
+
+    func end<Transaction: ReadableTransaction & ~Copyable>(
+        _ transaction: borrowing Transaction
+    ) throws -> LogEnd {
+        try transaction.get(tables.end, Key(0)) { value in
+            guard value.count > 16 else {
+                throw LogStorageFault(.damaged, "the log's end is too short")
+            }
+            return LogEnd(
+                edge: try TreeEdge(decoding: value.extracting(16..<value.count)),
+                lastRecordedAt: value.int64(at: 0), highestCounter: value.uint64(at: 8))
+        } ?? .empty
+    }
+
+    /// See `LogStorage`.
+    public func companion(of carrier: UInt64) throws -> [UInt8]? {
+        try mappingFaults {
+            try environment.read { try $0.get(tables.companions, Key(carrier)) { $0.copy() } }
+        }
+    }
+
+    /// See `LogStorage`.
+    public func tile(level: Int, index: UInt64) throws -> [UInt8]? {
+        try mappingFaults {
+            try environment.read {
+                try $0.get(tables.tiles, Key(UInt64(level), index)) { $0.copy() }
+            }
+        }
+    }
+
+    /// See `LogStorage`.
+    public func keepCheckpoint(size: UInt64, note: String) throws {
+        try mappingFaults {
+            try environment.write {
+                let bytes = Array(note.utf8)
+                try $0.put(tables.checkpoints, Key(size), bytes.span)
+            }
+        }
+    }
+
+    /// See `LogStorage`.
+    public func checkpoints() throws -> [(size: UInt64, note: String)] {
+        var checkpoints: [(size: UInt64, note: String)] = []
+        try mappingFaults {
+            try environment.read {
+                try $0.scan(tables.checkpoints, from: nil) { key, value in
+                    guard key.count == 8 else {
+                        throw LogStorageFault(.damaged, "a checkpoint's key is not a size")
+                    }
+                    checkpoints.append(
+                        (key.loadUInt64BigEndian(at: 0), String(decoding: value.copy(), as: UTF8.self)))
+                    return true
+                }
+            }
+        }
+        return checkpoints
+    }
+}
+
+extension LMDBLog.Tables {
+    fileprivate init(_ environment: LMDB.Environment, create: Bool) throws {
+        func table(_ name: String) throws -> Table {
+            guard let table = try environment.table(name, create: create) else {
+                throw LogStorageFault(.damaged, "the log has no table \(name)")
+            }
+            return table
+        }
+        bundles = try table("bundles")
+        tail = try table("tail")
+        companions = try table("companions")
+        tiles = try table("tiles")
+        checkpoints = try table("checkpoints")
+        end = try table("end")
+    }
+}
+
+/// Gives the faults of LMDB and of decoding the names that `LogStorage` promises.
+func mappingFaults<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+        return try body()
+    } catch let error as LMDBError {
+        throw LogStorageFault(error)
+    } catch let error as DecodingFault {
+        throw LogStorageFault(.damaged, error.what)
+    }
+}
+
+extension LogStorageFault {
+    init(_ error: LMDBError) {
+        let code: Code =
+            switch error.kind {
+            case .mapFull, .diskFull: .full
+            case .readersFull, .mapResized: .busy
+            case .invalid: .damaged
+            case .io where error.operation == "mdb_txn_commit": .outcomeUnknown
+            default: .unreadable
+            }
+        self.init(code, "\(error.message) (\(error.operation))")
+    }
+}

@@ -1,0 +1,147 @@
+import Crypto
+public import EventLog
+import FoundationEssentials
+
+
+/// A ledger's directory on disk (schemas/log-format.md): manifest, writer's lock, log, vault.
+public enum LedgerDirectory {
+    /// The format that this program writes; a higher one is refused (E5).
+    public static let formatVersion = 1
+
+    static let manifestName = "ledger.json"
+    static let lockName = "writer.lock"
+    static let logName = "log"
+    static let vaultName = "vault"
+    /// Where views stand, in generations.
+    public static let viewsName = "views"
+    /// Where the master key stands unless it comes from elsewhere.
+    public static let keyName = "key"
+
+    /// What stands in `ledger.json`.
+    public struct Manifest: Codable, Sendable, Equatable {
+        /// The format of log, vault and views.
+        public var format: Int
+        /// 16 random bytes in hexadecimal.
+        public var ledger: String
+        /// The log's name in checkpoints.
+        public var origin: String
+        /// The verifier key of checkpoints (C2SP signed-note).
+        public var publicKey: String
+        /// RFC 3339.
+        public var created: String
+    }
+
+    /// Makes an empty ledger; the directory may exist if it is empty.
+    ///
+    /// - Parameters:
+    ///   - masterKey: wraps the vault's keys; 32 bytes.
+    ///   - created: RFC 3339.
+    /// - Throws: `LedgerOpenFault`.
+    public static func create(
+        at path: String, masterKey: [UInt8], origin: String, created: String,
+        randomness: RandomSource
+    ) throws {
+        let manager = FileManager.default
+        let existing = (try? manager.contentsOfDirectory(atPath: path)) ?? []
+        guard existing.allSatisfy({ $0 == keyName }) else {
+            throw LedgerOpenFault(.notEmpty, "the directory is not empty")
+        }
+        do {
+            for name in [logName, vaultName, viewsName] {
+                try manager.createDirectory(
+                    atPath: path + "/" + name, withIntermediateDirectories: true,
+                    attributes: [.posixPermissions: 0o700])
+            }
+        } catch {
+            throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")
+        }
+        var randomness = randomness
+        let keys = EpochKeys(using: &randomness)
+        try DurableFile.replace(
+            path + "/" + vaultName + "/" + EpochKeys.fileName,
+            with: keys.wrapped(by: SymmetricKey(data: masterKey), using: &randomness))
+        let signer = try NoteSigner(
+            name: origin,
+            privateKey: Curve25519.Signing.PrivateKey(rawRepresentation: keys.checkpointKey))
+        let id = EpochKeys.bytes(using: &randomness).prefix(16)
+        // Readers find the tables made.
+        try LMDBLog(path: path + "/" + logName, isReadOnly: false).close()
+        try LMDBVault(
+            path: path + "/" + vaultName, epochKeys: keys, isReadOnly: false, highestCounter: 0,
+            clock: { 0 }, randomness: randomness
+        ).close()
+        // The manifest stands last: without it there is no ledger.
+        try write(
+            Manifest(
+                format: formatVersion, ledger: Hexadecimal.encode(id), origin: origin,
+                publicKey: signer.verifierKey.text, created: created), to: path)
+    }
+
+    private static func write(_ manifest: Manifest, to path: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try DurableFile.replace(
+            path + "/" + manifestName, with: Array(try encoder.encode(manifest)) + [0x0A],
+            mode: 0o644)
+    }
+
+    /// Reads a ledger's manifest.
+    ///
+    /// - Throws: `LedgerOpenFault` for a missing, foreign or newer ledger.
+    public static func manifest(at path: String) throws -> Manifest {
+        var isDirectory = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+            throw LedgerOpenFault(.missing, "there is no such directory")
+        }
+        guard isDirectory, let bytes = try DurableFile.read(path + "/" + manifestName) else {
+            throw LedgerOpenFault(.foreign, "there is no ledger.json in it")
+        }
+        struct Format: Decodable { var format: Int }
+        let decoder = JSONDecoder()
+        guard let format = try? decoder.decode(Format.self, from: Data(bytes)) else {
+            throw LedgerOpenFault(.foreign, "its ledger.json is not one")
+        }
+        guard format.format <= formatVersion else {
+            throw LedgerOpenFault(
+                .newer, "its format is \(format.format), this program knows \(formatVersion)")
+        }
+        guard let manifest = try? decoder.decode(Manifest.self, from: Data(bytes)) else {
+            throw LedgerOpenFault(.foreign, "its ledger.json is not one")
+        }
+        return manifest
+    }
+}
+
+/// Why a ledger cannot be made or opened.
+public struct LedgerOpenFault: Error, Sendable, Equatable {
+    /// The reason.
+    public var code: Code
+    /// A sentence without paths.
+    public var message: String
+
+    /// The closed set of reasons.
+    public enum Code: String, Sendable {
+        /// No such directory.
+        case missing
+        /// Not a ledger's directory.
+        case foreign
+        /// Of a format that this program does not know.
+        case newer
+        /// The directory holds something already.
+        case notEmpty = "not_empty"
+        /// The directory or its files cannot be made.
+        case cannotCreate = "cannot_create"
+        /// The master key does not open the vault.
+        case wrongKey = "wrong_key"
+        /// Another process writes.
+        case locked
+        /// A part of the ledger is damaged or absent.
+        case damaged
+    }
+
+    /// Makes a fault.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}

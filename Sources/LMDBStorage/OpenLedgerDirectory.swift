@@ -1,0 +1,72 @@
+import Crypto
+public import EventLog
+import Glibc
+import LMDB
+
+/// A ledger's log and vault, open; the writer holds its lock.
+public final class OpenLedgerDirectory: Sendable {
+    /// Where it stands.
+    public let path: String
+    /// What `ledger.json` says.
+    public let manifest: LedgerDirectory.Manifest
+    /// The log.
+    public let log: LMDBLog
+    /// Names and keys.
+    public let vault: LMDBVault
+    private let lock: Int32?
+
+    /// Opens log and vault.
+    ///
+    /// - Parameters:
+    ///   - clock: milliseconds since 1970.
+    /// - Throws: `LedgerOpenFault`, `LogStorageFault`.
+    public init(
+        at path: String, masterKey: [UInt8], forWriting: Bool,
+        clock: @escaping @Sendable () -> Int64, randomness: RandomSource
+    ) throws {
+        self.path = path
+        manifest = try LedgerDirectory.manifest(at: path)
+        let lock = forWriting ? try Self.takeLock(path) : nil
+        self.lock = lock
+        do {
+            let keys = try Self.epochKeys(path, masterKey)
+            let log = try LMDBLog(
+                path: path + "/" + LedgerDirectory.logName, isReadOnly: !forWriting)
+            vault = try LMDBVault(
+                path: path + "/" + LedgerDirectory.vaultName, epochKeys: keys,
+                isReadOnly: !forWriting, highestCounter: log.end().highestCounter, clock: clock,
+                randomness: randomness)
+            self.log = log
+        } catch {
+            if let lock { Glibc.close(lock) }
+            throw error
+        }
+    }
+
+    private static func takeLock(_ path: String) throws -> Int32 {
+        guard let lock = try DurableFile.lock(path + "/" + LedgerDirectory.lockName, shared: false)
+        else { throw LedgerOpenFault(.locked, "another process writes to it") }
+        return lock
+    }
+
+    private static func epochKeys(_ path: String, _ masterKey: [UInt8]) throws -> EpochKeys {
+        let file = path + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName
+        guard let content = try DurableFile.read(file) else {
+            throw LedgerOpenFault(.damaged, "the vault's epoch keys are missing")
+        }
+        do {
+            return try EpochKeys(unwrapping: content, masterKey: SymmetricKey(data: masterKey))
+        } catch is SealingFault {
+            throw LedgerOpenFault(.wrongKey, "the master key does not open the vault")
+        } catch let fault as DecodingFault {
+            throw LedgerOpenFault(.damaged, fault.what)
+        }
+    }
+
+    /// Ends the use; the lock goes last.
+    public func close() {
+        log.close()
+        vault.close()
+        if let lock { Glibc.close(lock) }
+    }
+}

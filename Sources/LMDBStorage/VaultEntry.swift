@@ -1,0 +1,68 @@
+import Crypto
+import EventLog
+
+/// A stream's name and key as the vault and its journal hold them: self-describing, sealed under
+/// the shard's epoch key.
+///
+/// Layout: `ELV1`, length u32, stream u64, name digest (16), nonce, ciphertext and tag of key (32),
+/// environment u8 and subject; CRC-32C.
+struct VaultEntry {
+    var stream: UInt64
+    var digest: SignalDigest
+    var name: StreamName
+    var key: [UInt8]
+
+    private static let magic: UInt32 = 0x3156_4C45
+    private static let headerCount = 32
+
+    func sealed(
+        under epochKey: SymmetricKey, using generator: inout some RandomNumberGenerator
+    ) throws -> [UInt8] {
+        let plain = key + [name.environment] + Array(name.subject.utf8)
+        var writer = ByteWriter(reservingCapacity: 128)
+        writer.append(Self.magic)
+        writer.append(UInt32(Self.headerCount + plain.count + Sealing.overhead + 4))
+        writer.append(stream)
+        writer.append(digest.high)
+        writer.append(digest.low)
+        let sealed = try Sealing.seal(
+            plain, key: epochKey, nonce: SealingNonce(using: &generator),
+            associatedData: writer.bytes)
+        writer.append(sealed.span)
+        writer.append(CRC32C.checksum(writer.bytes.span))
+        return writer.bytes
+    }
+
+    /// Opens an entry.
+    ///
+    /// - Throws: `DecodingFault`, `SealingFault`.
+    init(opening value: Span<UInt8>, epochKeys: EpochKeys) throws {
+        let end = value.count - 4
+        guard end > Self.headerCount + Sealing.overhead, value.uint32(at: 0) == Self.magic,
+            Int(value.uint32(at: 4)) == value.count
+        else { throw DecodingFault(what: "not a vault entry of this version", offset: 0) }
+        guard CRC32C.checksum(value.extracting(0..<end)) == value.uint32(at: end) else {
+            throw DecodingFault(what: "vault entry checksum differs", offset: end)
+        }
+        stream = value.uint64(at: 8)
+        digest = SignalDigest(high: value.uint64(at: 16), low: value.uint64(at: 24))
+        let plain = try Sealing.open(
+            value.copy(Self.headerCount..<end),
+            key: epochKeys.shards[StreamNumber.shard(of: stream)],
+            associatedData: value.copy(0..<Self.headerCount))
+        guard plain.count > StreamKeys.byteCount else {
+            throw DecodingFault(what: "vault entry is too short", offset: end)
+        }
+        key = Array(plain[..<StreamKeys.byteCount])
+        name = StreamName(
+            environment: plain[StreamKeys.byteCount],
+            subject: String(decoding: plain[(StreamKeys.byteCount + 1)...], as: UTF8.self))
+    }
+
+    init(stream: UInt64, digest: SignalDigest, name: StreamName, key: [UInt8]) {
+        self.stream = stream
+        self.digest = digest
+        self.name = name
+        self.key = key
+    }
+}

@@ -1,0 +1,36 @@
+import Glibc
+
+/// A second, append-only copy of the vault's entries: sealed alike, so that a damaged vault can be
+/// read back.
+///
+/// Synced each second, at close and at erasure; the vault itself is durable at each commit.
+final class VaultJournal {
+    private let descriptor: Int32
+    private var syncedAt: Int64 = 0
+    private var isDirty = false
+
+    static let fileName = "journal"
+    private static let syncIntervalSeconds: Int64 = 1
+
+    init(path: String) throws {
+        descriptor = try DurableFile.openForAppending(path)
+    }
+
+    func append(_ entries: [[UInt8]], nowSeconds: Int64) throws {
+        try DurableFile.write(entries.flatMap { $0 }, to: descriptor)
+        isDirty = true
+        if nowSeconds >= syncedAt + Self.syncIntervalSeconds { try sync(nowSeconds: nowSeconds) }
+    }
+
+    func sync(nowSeconds: Int64) throws {
+        guard isDirty else { return }
+        guard fsync(descriptor) == 0 else { throw FileFault(errno, "fsync") }
+        isDirty = false
+        syncedAt = nowSeconds
+    }
+
+    deinit {
+        fsync(descriptor)
+        close(descriptor)
+    }
+}

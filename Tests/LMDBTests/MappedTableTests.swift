@@ -145,38 +145,50 @@ import Testing
         #expect(opened.read(1, 2) { isPayload($0, 1) } == true)
     }
 
+    /// The writer turns between four keys: on one key alone it could starve the reader, which then
+    /// rightly gives up.
     @Test func `a reader never sees a torn payload`() async throws {
         let table = try make(slots: 8)
-        try table.write(1, 2, payload(0, 104).span)
-        let path = path
+        for key in UInt64(0)..<4 { try table.write(key << 61, 2, payload(0, 104).span) }
         try table.seal(identity: identity)
         let reader = try #require(try MappedTable.open(path: path, isWritable: false))
         let writer = Progress()
-        let counts = await withTaskGroup(of: (seen: Int, torn: Int).self) { group in
+        let looks = await withTaskGroup(of: Looks.self) { group in
             group.addTask {
-                var seen = 0
-                var torn = 0
-                while !writer.isDone.load(ordering: .relaxed) || seen == 0 {
-                    let isWhole = reader.read(1, 2) { isPayload($0, $0.loadUInt64(at: 0)) }
-                    seen += 1
-                    if isWhole != true { torn += 1 }
+                var looks = Looks()
+                while !writer.isDone.load(ordering: .relaxed) || looks.wholeCount == 0 {
+                    switch reader.read(0, 2, { isPayload($0, $0.loadUInt64(at: 0)) }) {
+                    case true?: looks.wholeCount += 1
+                    case false?: looks.tornCount += 1
+                    case nil: looks.refusedCount += 1
+                    }
                 }
-                return (seen, torn)
+                return looks
             }
             group.addTask {
                 for number in UInt64(1)...200_000 {
                     #expect(throws: Never.self) {
-                        try table.write(1, 2, payload(number, 104).span)
+                        try table.write((number & 3) << 61, 2, payload(number, 104).span)
                     }
                 }
                 writer.isDone.store(true, ordering: .relaxed)
-                return (0, 0)
+                return Looks()
             }
-            return await group.reduce((0, 0)) { ($0.0 + $1.seen, $0.1 + $1.torn) }
+            return await group.first { $0.wholeCount > 0 } ?? Looks()
         }
-        #expect(counts.0 > 0)
-        #expect(counts.1 == 0)
+        #expect(looks.wholeCount > 0)
+        #expect(looks.tornCount == 0)
+        // A reader gives up a slot in which the writer lost its processor: rare, while a checksum
+        // that the protocol let go wrong would not be.
+        #expect(looks.refusedCount * 100 <= looks.wholeCount)
     }
+}
+
+/// What a concurrent reader saw.
+private struct Looks {
+    var wholeCount = 0
+    var tornCount = 0
+    var refusedCount = 0
 }
 
 /// How far a concurrent writer is.

@@ -115,8 +115,9 @@ public final class MappedTable: Sendable {
     ///   - high: The first 8 bytes of the key, evenly distributed: their high bits are the hash.
     ///   - low: The other 8 bytes.
     ///   - body: Is lent exactly ``payloadBytes`` bytes.
-    /// - Returns: What `body` returns; `nil` if the table has no such key, or its slot is damaged or
-    ///   was left half-written: nothing is known here, so ask the source.
+    /// - Returns: What `body` returns; `nil` if the table has no such key, or its slot is damaged
+    ///   or half-written by a writer that died or waits for a processor: nothing is known here, so
+    ///   ask the source.
     @inlinable
     public func read<Result>(
         _ high: UInt64,

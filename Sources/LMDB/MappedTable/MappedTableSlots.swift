@@ -34,7 +34,8 @@ struct MappedTableSlots: Sendable {
 
     /// After this many busy looks a reader lets other threads run.
     private static let spinLimit = 64
-    /// After this many a reader gives up: the writer died inside the slot.
+    /// After this many, a few milliseconds, a reader gives up: the writer died or sleeps inside the
+    /// slot, and asking the source is faster than waiting.
     private static let attemptLimit = 4096
 
     static func slotBytes(payloadBytes: Int) -> Int {

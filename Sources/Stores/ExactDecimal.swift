@@ -39,8 +39,10 @@ struct ExactDecimal: Hashable, Sendable {
         case whole, fraction, exponent
     }
 
-    /// The number in millionths, rounded to the nearest, a tie to the even one: exact for up to
-    /// six decimals. Nil beyond 64 bits.
+    /// The number in millionths, nil beyond 64 bits.
+    ///
+    /// Exact for up to six decimals; more (RevenueCat's numbers have been binary fractions) are
+    /// rounded to the nearest, a tie to the even one.
     var micros: Int64? { scaled(by: 6)?.value }
 
     /// The number if it is an integer of 64 bits, however written (`1785175200000.0`).

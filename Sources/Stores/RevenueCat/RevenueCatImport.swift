@@ -16,6 +16,7 @@ public enum RevenueCatImport {
     ///   - body: The bytes that `json` was read from, to be kept as evidence of a single item;
     ///     nil, and for the items of an array: the item as JSON text without white space, numbers
     ///     as they were written.
+    /// - Returns: One outcome for each item, in their order.
     public static func outcomes(of json: JSONValue, body: [UInt8]? = nil) -> [Outcome] {
         guard let items = json.array else { return [outcome(of: json, body: body)] }
         return items.enumerated().map { index, item in

@@ -9,13 +9,14 @@ public import Entitlements
 public enum RevenueCatMapping {
     /// What a webhook comes to; always at least one event.
     ///
-    /// The first observation of a sale is `purchase.completed` or `purchase.renewed` at the
-    /// period's start, observed when RevenueCat said it. Event ids are all the signal's: the
-    /// ledger numbers them at append. Cost: linear in the body.
+    /// Every event is observed when RevenueCat said it (`event_timestamp_ms`), and holds from the
+    /// time that its row gives. Event ids are all the signal's: the ledger numbers them at append.
+    /// Cost: linear in the body.
     ///
     /// - Parameters:
     ///   - webhook: The trusted body.
     ///   - body: The bytes as received, kept as evidence.
+    /// - Returns: A signal's submission, whose `id` is RevenueCat's event id.
     public static func submission(
         for webhook: VerifiedRevenueCatWebhook,
         body: [UInt8]

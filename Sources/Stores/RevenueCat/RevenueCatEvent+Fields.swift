@@ -1,0 +1,120 @@
+import Entitlements
+
+/// Why a signal changes nothing although its type is known: it is noted instead (rule 6).
+struct UnusableSignal: Error, Hashable, Sendable {
+    /// Which field, and what about it; holds no value of the signal.
+    let detail: String
+
+    init(_ detail: String) { self.detail = detail }
+}
+
+/// When a period ends, as RevenueCat says it.
+enum RevenueCatEnd: Hashable, Sendable {
+    /// Absent or `null`.
+    case unstated
+    /// After 2200: without end.
+    case never
+    case at(Instant)
+
+    /// The instant, nil for both kinds of none.
+    var instant: Instant? {
+        guard case .at(let instant) = self else { return nil }
+        return instant
+    }
+}
+
+extension RevenueCatEvent {
+    /// A text that can serve as an id; nil if absent or not valid.
+    func identifier(_ name: String) -> String? {
+        guard let text = self[name]?.string, Identifier.isValid(text) else { return nil }
+        return text
+    }
+
+    /// A text that fits a name field; nil if absent or not valid.
+    func name(_ name: String) -> String? {
+        guard let text = identifier(name), text.utf8.count <= FieldShape.nameByteLimit else {
+            return nil
+        }
+        return text
+    }
+
+    /// A word of RevenueCat's in lower snake case; nil if absent.
+    func word(_ name: String) -> String? {
+        guard let text = self[name]?.string, !text.isEmpty else { return nil }
+        return SignalName.of(text)
+    }
+
+    /// An instant in milliseconds; nil if absent.
+    ///
+    /// - Throws: `UnusableSignal` for another shape and outside 2000 to 2200.
+    func instant(_ name: String) throws(UnusableSignal) -> Instant? {
+        switch try end(name) {
+        case .unstated: nil
+        case .never: throw UnusableSignal("\(name) is not within 2000 to 2200")
+        case .at(let instant): instant
+        }
+    }
+
+    /// An end in milliseconds, where after 2200 means never.
+    ///
+    /// - Throws: `UnusableSignal` for another shape and before 2000.
+    func end(_ name: String) throws(UnusableSignal) -> RevenueCatEnd {
+        guard let value = self[name] else { return .unstated }
+        guard case .number(let text) = value,
+            let milliseconds = ExactDecimal(jsonNumber: text).integer
+        else { throw UnusableSignal("\(name) is not a count of milliseconds") }
+        let instant = Instant(milliseconds: milliseconds)
+        guard instant >= Instant.earliest else {
+            throw UnusableSignal("\(name) is not within 2000 to 2200")
+        }
+        return instant.isPlausible ? .at(instant) : .never
+    }
+
+    /// What a signal cannot do without.
+    func required<Value>(
+        _ value: Value?,
+        _ name: String
+    ) throws(UnusableSignal) -> Value {
+        guard let value else { throw UnusableSignal("\(name) is missing or not valid") }
+        return value
+    }
+}
+
+extension RevenueCatEvent {
+    /// `SANDBOX` and `PRODUCTION`; production where nothing is said; nil for any other word.
+    ///
+    /// Virtual currency says it as `purchase_environment`.
+    var environment: StoreEnvironment? {
+        guard let value = self["environment"] ?? self["purchase_environment"] else {
+            return .production
+        }
+        return switch value.string {
+        case "PRODUCTION": .production
+        case "SANDBOX": .sandbox
+        default: nil
+        }
+    }
+
+    /// The store in lower snake case; nil if absent or not a store's name.
+    var store: String? {
+        guard let store = self["store"]?.string?.lowercased(), Identifier.isStore(store) else {
+            return nil
+        }
+        return store
+    }
+
+    /// What names the purchase for life; the transaction's own id where no original one is given.
+    var purchase: PurchaseName? {
+        guard let store,
+            let id = identifier("original_transaction_id") ?? identifier("transaction_id")
+        else { return nil }
+        return PurchaseName(store: store, originalID: id)
+    }
+
+    /// Who bought, as last seen.
+    var customer: String? { identifier("app_user_id") }
+
+    /// Whether the event comes from a paywall, whose author names its types freely: such an
+    /// event may be called `TRANSFER` and is none.
+    var isFromPaywall: Bool { self["paywall_id"] != nil || self["session_id"] != nil }
+}

@@ -1,0 +1,97 @@
+import Entitlements
+
+/// What a signal comes to: its facts, and whom it names.
+struct RevenueCatMeaning: Hashable, Sendable {
+    var facts: [RevenueCatFact]
+    var claims: [ClaimProposal] = []
+    var links: [LinkProposal] = []
+    /// Ids that could not be used.
+    var passedOver = 0
+
+    /// A lifecycle event: facts on a purchase, whose owner is the event's customer.
+    init(
+        _ event: RevenueCatEvent,
+        _ facts: (RevenueCatPurchase) throws(UnusableSignal) -> [RevenueCatFact]
+    ) throws(UnusableSignal) {
+        let purchase = try RevenueCatPurchase(event)
+        let customers = RevenueCatCustomers(commonFieldsOf: event)
+        self.init(facts: try facts(purchase), customers, event)
+        guard let customer = customers.principal, let start = purchase.purchasedAt else { return }
+        // RevenueCat does not send the original purchase date (rule 7): the period's start is
+        // the earliest that this signal shows.
+        claims = [
+            ClaimProposal(
+                customer: customer,
+                purchase: purchase.name,
+                purchasedAt: start,
+                transactionStart: start,
+                observedAt: event.statedAt
+            )
+        ]
+    }
+
+    /// A transfer, whose receiving list names one customer.
+    init(_ event: RevenueCatEvent, _ transfer: RevenueCatTransfer) {
+        self.init(facts: transfer.facts(statedAt: event.statedAt), transfer.takers, event)
+        passedOver += transfer.givers.passedOver
+    }
+
+    /// `SUBSCRIBER_ALIAS`: nothing but names.
+    init(alias event: RevenueCatEvent) throws(UnusableSignal) {
+        guard !event.isFromPaywall else { throw UnusableSignal("a paywall's own event") }
+        let customers = RevenueCatCustomers(commonFieldsOf: event)
+        let customer = try event.required(customers.principal, "app_user_id")
+        self.init(
+            facts: [Self.note(event, on: .customer(customer), detail: nil)],
+            customers,
+            event
+        )
+    }
+
+    /// A signal that changes nothing, kept all the same (rule 5).
+    ///
+    /// - Parameters:
+    ///   - event: What was received.
+    ///   - subject: Whom it is kept for; nil: the purchase, else the customer, else the store.
+    ///   - detail: Why it changes nothing, if its type could have.
+    init(noting event: RevenueCatEvent, on subject: Subject? = nil, detail: String? = nil) {
+        let subject = subject ?? Self.subject(of: event)
+        facts = [Self.note(event, on: subject, detail: detail)]
+    }
+
+    private init(
+        facts: [RevenueCatFact],
+        _ customers: RevenueCatCustomers,
+        _ event: RevenueCatEvent
+    ) {
+        self.facts = facts
+        links = customers.links(statedAt: event.statedAt)
+        passedOver = customers.passedOver
+    }
+
+    private static func note(
+        _ event: RevenueCatEvent,
+        on subject: Subject,
+        detail: String?
+    ) -> RevenueCatFact {
+        RevenueCatFact(
+            subject: subject,
+            time: event.statedAt,
+            data: EventData(
+                .signalNoted,
+                [.name: .text(SignalName.of(event.type)), .detail: detail.map { .text($0) }]
+            )
+        )
+    }
+
+    private static func subject(of event: RevenueCatEvent) -> Subject {
+        if let purchase = event.purchase { return .purchase(purchase) }
+        if let customer = event.customer { return .customer(customer) }
+        return store(of: event)
+    }
+
+    /// The store that the event names, else RevenueCat itself.
+    static func store(of event: RevenueCatEvent) -> Subject {
+        .store(event.store ?? Source.revenueCat)
+    }
+}

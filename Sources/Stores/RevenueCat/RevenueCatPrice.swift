@@ -1,0 +1,49 @@
+import Entitlements
+
+/// What was paid, exactly: RevenueCat sends decimals (stores.md, rule 8), negative on refunds.
+struct RevenueCatPrice: Hashable, Sendable {
+    /// Millionths of the currency's unit.
+    let micros: Int64
+    /// ISO 4217.
+    let currencyCode: String
+
+    /// The price in the customer's currency, else the one in US dollars; nil if neither is
+    /// usable: a purchase is not lost for its price.
+    init?(of event: RevenueCatEvent) {
+        if let micros = Self.micros(event["price_in_purchased_currency"]),
+            let currencyCode = Self.currency(event["currency"])
+        {
+            self.init(micros: micros, currencyCode: currencyCode)
+        } else if let micros = Self.micros(event["price"]) {
+            self.init(micros: micros, currencyCode: "USD")
+        } else {
+            return nil
+        }
+    }
+
+    private init(micros: Int64, currencyCode: String) {
+        self.micros = micros
+        self.currencyCode = currencyCode
+    }
+
+    /// The amount given back, positive; nil unless the price is negative, as it is on refunds:
+    /// the period's own price then says more (a refunded trial's is zero too).
+    var givenBack: RevenueCatPrice? {
+        guard micros < 0 else { return nil }
+        return RevenueCatPrice(micros: -micros, currencyCode: currencyCode)
+    }
+
+    private static func micros(_ json: JSONValue?) -> Int64? {
+        guard case .number(let text) = json, let micros = ExactDecimal(jsonNumber: text).micros,
+            (-FieldShape.largestPrice...FieldShape.largestPrice).contains(micros)
+        else { return nil }
+        return micros
+    }
+
+    private static func currency(_ json: JSONValue?) -> String? {
+        guard let code = json?.string, code.utf8.count == 3,
+            code.utf8.allSatisfy({ (0x41...0x5A).contains($0) })
+        else { return nil }
+        return code
+    }
+}

@@ -1,0 +1,125 @@
+import Entitlements
+
+/// The rows of the events that change what is known of a period. None restates the period: the
+/// newest statement wins (P1), and these carry no price and often a moved end.
+extension RevenueCatPurchase {
+    /// `CANCELLATION`: a refund for `CUSTOMER_SUPPORT`, else renewal is off and access stays.
+    func cancellation() throws(UnusableSignal) -> [RevenueCatFact] {
+        let reason = event.word("cancel_reason")
+        guard reason == Self.refundReason else { return [renewal(on: false, reason: reason)] }
+        return [try refund(at: event.statedAt)]
+    }
+
+    /// `UNCANCELLATION`.
+    func uncancellation() -> [RevenueCatFact] { [renewal(on: true, reason: nil)] }
+
+    /// `BILLING_ISSUE`: grace if the store gives some, else the store tries again without access.
+    func billingIssue() -> [RevenueCatFact] {
+        let transaction = transactionID.map { FieldValue.text($0) }
+        let end = expiresAt.instant
+        guard let graceUntil else {
+            let retry = EventData(.purchaseRetryStarted, [.transactionID: transaction])
+            return [fact(retry, at: end ?? event.statedAt)]
+        }
+        let grace = EventData(
+            .purchaseGraceStarted,
+            [.transactionID: transaction, .graceUntil: .instant(graceUntil)]
+        )
+        // An end after the grace's is not where the grace starts.
+        let start = end.flatMap { $0 <= graceUntil ? $0 : nil }
+        return [fact(grace, at: start ?? event.statedAt)]
+    }
+
+    /// `EXPIRATION`: the period's end, a refund's effect, or the start of a pause.
+    func expiration() throws(UnusableSignal) -> [RevenueCatFact] {
+        guard expiresAt != .never else { throw UnusableSignal("expiration_at_ms is without end") }
+        let end = expiresAt.instant ?? event.statedAt
+        let reason = event.word("expiration_reason")
+        switch reason {
+        case Self.refundReason where transactionID != nil:
+            // Told now, so in effect by now.
+            return [try refund(at: min(end, event.statedAt))]
+        case "subscription_paused":
+            let resumesAt = resumesAt.instant.map { FieldValue.instant($0) }
+            return [fact(EventData(.purchasePaused, [.resumesAt: resumesAt]), at: end)]
+        default:
+            let expired = EventData(
+                .purchaseExpired,
+                [
+                    .transactionID: transactionID.map { .text($0) },
+                    .reason: reason.map { .text($0) },
+                ]
+            )
+            return [fact(expired, at: end)]
+        }
+    }
+
+    /// `SUBSCRIPTION_PAUSED`: a pause is planned for the period's end; access is unchanged until
+    /// `EXPIRATION` says so.
+    func plannedPause() -> [RevenueCatFact] {
+        let detail = resumesAt.instant.map { FieldValue.text("resumes at \($0)") }
+        let name = FieldValue.text(SignalName.of(event.type))
+        return [fact(EventData(.signalNoted, [.name: name, .detail: detail]))]
+    }
+
+    /// `PRODUCT_CHANGE`: takes effect by a later `RENEWAL` or `INITIAL_PURCHASE`.
+    func productChange() throws(UnusableSignal) -> [RevenueCatFact] {
+        let next = try event.required(event.name("new_product_id"), "new_product_id")
+        return [fact(EventData(.purchaseRenewalChanged, [.nextProductID: .text(next)]))]
+    }
+
+    /// `SUBSCRIPTION_EXTENDED`.
+    func extendedPeriod() throws(UnusableSignal) -> [RevenueCatFact] {
+        let end = try event.required(expiresAt.instant, "expiration_at_ms")
+        return [try extended(to: end)]
+    }
+
+    /// `REFUND_REVERSED`: the transaction stands again, to the end that is given.
+    func refundReversal() throws(UnusableSignal) -> [RevenueCatFact] {
+        let transactionID = try requiredTransactionID()
+        let reversed = fact(
+            EventData(.revocationReversed, [.transactionID: .text(transactionID)])
+        )
+        guard let end = expiresAt.instant else { return [reversed] }
+        return [reversed, try extended(to: end)]
+    }
+
+    private static let refundReason = "customer_support"
+
+    private func renewal(on isOn: Bool, reason: String?) -> RevenueCatFact {
+        fact(
+            EventData(
+                .purchaseRenewalChanged,
+                [.autoRenew: .flag(isOn), .reason: reason.map { .text($0) }]
+            )
+        )
+    }
+
+    private func extended(to end: Instant) throws(UnusableSignal) -> RevenueCatFact {
+        let transactionID = try requiredTransactionID()
+        return fact(
+            EventData(
+                .purchaseExtended,
+                [.transactionID: .text(transactionID), .expiresAt: .instant(end)]
+            )
+        )
+    }
+
+    /// Takes back one transaction, never a lifetime purchase beside it (rule 4), so its id must
+    /// be known.
+    private func refund(at time: Instant) throws(UnusableSignal) -> RevenueCatFact {
+        let transactionID = try requiredTransactionID()
+        let price = RevenueCatPrice(of: event)?.givenBack
+        return fact(
+            EventData(
+                .revocationRefunded,
+                [
+                    .transactionID: .text(transactionID), .reason: .text(Self.refundReason),
+                    .priceMicros: price.map { .integer($0.micros) },
+                    .currencyCode: price.map { .text($0.currencyCode) },
+                ]
+            ),
+            at: time
+        )
+    }
+}

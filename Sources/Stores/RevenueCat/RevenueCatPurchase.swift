@@ -1,0 +1,48 @@
+import Entitlements
+
+/// What a lifecycle event says of the purchase and of the period it is about.
+///
+/// All instants are read at once, so that one absurd instant makes the whole signal a note
+/// (stores.md, rule 6), whichever type it has.
+struct RevenueCatPurchase: Hashable, Sendable {
+    let event: RevenueCatEvent
+    let name: PurchaseName
+    let transactionID: String?
+    let purchasedAt: Instant?
+    let expiresAt: RevenueCatEnd
+    let graceUntil: Instant?
+    let resumesAt: RevenueCatEnd
+
+    /// Reads the event.
+    ///
+    /// - Throws: `UnusableSignal` if no purchase is named or an instant is absurd.
+    init(_ event: RevenueCatEvent) throws(UnusableSignal) {
+        self.event = event
+        name = try event.required(event.purchase, "store or original_transaction_id")
+        transactionID = event.identifier("transaction_id")
+        purchasedAt = try event.instant("purchased_at_ms")
+        expiresAt = try event.end("expiration_at_ms")
+        graceUntil = try event.instant("grace_period_expiration_at_ms")
+        resumesAt = try event.end("auto_resume_at_ms")
+    }
+
+    /// The transaction's id, where a statement means nothing or too much without one.
+    func requiredTransactionID() throws(UnusableSignal) -> String {
+        try event.required(transactionID, "transaction_id")
+    }
+
+    /// A statement about this purchase.
+    func fact(_ data: EventData, at time: Instant) -> RevenueCatFact {
+        RevenueCatFact(subject: .purchase(name), time: time, data: data)
+    }
+
+    /// A statement that holds from when it was made.
+    func fact(_ data: EventData) -> RevenueCatFact { fact(data, at: event.statedAt) }
+}
+
+/// One thing that a signal says, before the signal's id, source and world are set on it.
+struct RevenueCatFact: Hashable, Sendable {
+    let subject: Subject
+    let time: Instant
+    let data: EventData
+}

@@ -1,0 +1,53 @@
+import Entitlements
+
+/// All purchases of one customer go to another: `TRANSFER`, and a redeemed purchase link.
+///
+/// Each list names one customer of RevenueCat's by all their ids
+/// (revenuecat.com/docs/projects/restore-behavior). No purchase is named: the fold moves what the
+/// givers own, also what becomes known later (C1).
+struct RevenueCatTransfer: Hashable, Sendable {
+    let takers: RevenueCatCustomers
+    let givers: RevenueCatCustomers
+    private let givingIDs: [String]
+
+    /// `TRANSFER`.
+    init(_ event: RevenueCatEvent) throws(UnusableSignal) {
+        try self.init(event, from: "transferred_from", to: "transferred_to")
+    }
+
+    /// `PURCHASE_REDEEMED`, which moves purchases only with the outcome `transfer`.
+    init(redeemedBy event: RevenueCatEvent) throws(UnusableSignal) {
+        guard event.word("redemption_outcome") == "transfer" else {
+            throw UnusableSignal("redemption_outcome is not a transfer")
+        }
+        try self.init(event, from: "redeemed_from", to: "redeemed_by")
+    }
+
+    private init(
+        _ event: RevenueCatEvent,
+        from: String,
+        to: String
+    ) throws(UnusableSignal) {
+        guard !event.isFromPaywall else { throw UnusableSignal("a paywall's own event") }
+        takers = RevenueCatCustomers(listedAs: to, in: event)
+        givers = RevenueCatCustomers(listedAs: from, in: event)
+        _ = try event.required(takers.principal, to)
+        let takerIDs = Set(takers.all)
+        givingIDs = givers.all.filter { !takerIDs.contains($0) }
+        guard !givingIDs.isEmpty else { throw UnusableSignal("\(from) is missing or not valid") }
+    }
+
+    /// One transfer for every hundred ids.
+    func facts(statedAt: Instant) -> [RevenueCatFact] {
+        guard let taker = takers.principal else { return [] }
+        let limit = FieldShape.customerLimit
+        return stride(from: 0, to: givingIDs.count, by: limit).map { start in
+            let ids = Array(givingIDs[start..<min(start + limit, givingIDs.count)])
+            return RevenueCatFact(
+                subject: .customer(taker),
+                time: statedAt,
+                data: EventData(.customerTransferred, [.from: .texts(ids)])
+            )
+        }
+    }
+}

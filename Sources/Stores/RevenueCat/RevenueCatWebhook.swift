@@ -1,0 +1,103 @@
+public import Entitlements
+
+/// A webhook body of RevenueCat that holds the envelope's rules and that nobody has vouched for.
+///
+/// The form is `{"api_version":"1.0","event":{…}}`
+/// (revenuecat.com/docs/integrations/webhooks); a bare event, as exports hold it, is read too.
+/// Unknown members are allowed anywhere.
+public struct UnverifiedRevenueCatWebhook: Hashable, Sendable {
+    let event: RevenueCatEvent
+
+    /// Bytes that `api_version` may have at most.
+    public static let versionByteLimit = 32
+
+    /// Reads a body received over the wire.
+    public static func reading(
+        bytes: [UInt8]
+    ) -> Result<UnverifiedRevenueCatWebhook, SignalRefusal> {
+        do throws(JSONFault) {
+            return reading(try JSONValue(parsing: bytes))
+        } catch {
+            return .failure(
+                SignalRefusal(.malformed, "", "\(error.message) at byte \(error.offset)")
+            )
+        }
+    }
+
+    /// Reads a body that is JSON already.
+    public static func reading(
+        _ json: JSONValue
+    ) -> Result<UnverifiedRevenueCatWebhook, SignalRefusal> {
+        Result { () throws(SignalRefusal) in
+            UnverifiedRevenueCatWebhook(event: try Self.event(json))
+        }
+    }
+
+    /// Takes the body for RevenueCat's word, because of the channel that it came by.
+    ///
+    /// The caller vouches for the channel. The check of the authorization header and of
+    /// `X-RevenueCat-Webhook-Signature` (an HMAC over the raw bytes) belongs to the server, which
+    /// calls this after it, and with nothing else.
+    public func trusting(_ channel: RevenueCatChannel) -> VerifiedRevenueCatWebhook {
+        VerifiedRevenueCatWebhook(event: event, channel: channel)
+    }
+
+    private static func event(_ json: JSONValue) throws(SignalRefusal) -> RevenueCatEvent {
+        guard case .object = json else {
+            throw SignalRefusal(.malformed, "", "expected a JSON object")
+        }
+        if let version = json["api_version"] { try check(version) }
+        if let event = json["event"] {
+            do throws(SignalRefusal) {
+                return try RevenueCatEvent(event)
+            } catch {
+                throw error.inside("event")
+            }
+        }
+        guard json["type"] != nil, json["id"] != nil else {
+            throw SignalRefusal(.missingField, "event", "required")
+        }
+        return try RevenueCatEvent(json)
+    }
+
+    private static func check(_ version: JSONValue) throws(SignalRefusal) {
+        guard let text = version.string, !text.isEmpty else {
+            throw SignalRefusal(.invalidValue, "api_version", "expected a version as text")
+        }
+        guard text.utf8.count <= versionByteLimit else {
+            throw SignalRefusal(
+                .outOfRange,
+                "api_version",
+                "expected at most \(versionByteLimit) bytes"
+            )
+        }
+    }
+}
+
+/// How a webhook body came to us, where the way itself vouches for it.
+public enum RevenueCatChannel: Hashable, Sendable {
+    /// A file that the operator hands in (`entitle import --format revenuecat`).
+    case operatorImport
+    /// A request whose authorization header or HMAC the server has checked in constant time.
+    case authenticatedRequest
+}
+
+/// A webhook body that counts as RevenueCat's word.
+///
+/// Only `UnverifiedRevenueCatWebhook.trusting(_:)` makes one.
+public struct VerifiedRevenueCatWebhook: Hashable, Sendable {
+    let event: RevenueCatEvent
+    /// Why it is believed.
+    public let channel: RevenueCatChannel
+
+    fileprivate init(event: RevenueCatEvent, channel: RevenueCatChannel) {
+        self.event = event
+        self.channel = channel
+    }
+
+    /// The signal's id, the same on each retry.
+    public var signalID: String { event.id }
+
+    /// The event's type as sent, such as `INITIAL_PURCHASE`.
+    public var type: String { event.type }
+}

@@ -14,7 +14,7 @@ enum Zstandard {
                 unsafe ZSTD_compress(
                     buffer.baseAddress, bound, source.baseAddress, source.count, level)
             }
-            unsafe count = ZSTD_isError(written) == 0 ? written : 0
+            count = ZSTD_isError(written) == 0 ? written : 0
         }
         return frame.isEmpty || frame.count >= content.count ? nil : frame
     }
@@ -30,7 +30,7 @@ enum Zstandard {
                 unsafe ZSTD_decompress(
                     buffer.baseAddress, Int(size), source.baseAddress, source.count)
             }
-            unsafe count = ZSTD_isError(written) == 0 ? written : 0
+            count = ZSTD_isError(written) == 0 ? written : 0
         }
         return content.count == Int(size) ? content : nil
     }

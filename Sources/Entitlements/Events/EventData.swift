@@ -39,6 +39,12 @@ public struct EventData: Hashable, Sendable {
         public var field: Field
         /// Its value, in the field's shape.
         public var value: FieldValue
+
+        /// Makes an entry.
+        public init(field: Field, value: FieldValue) {
+            self.field = field
+            self.value = value
+        }
     }
 
     /// Makes data of entries whose values fit their fields; `Event.validate` checks what comes

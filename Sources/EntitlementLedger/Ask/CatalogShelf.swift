@@ -1,0 +1,41 @@
+import Entitlements
+import EventLog
+import Synchronization
+
+/// The catalogs of the log, read once.
+final class CatalogShelf: Sendable {
+    private let log: any LogStorage
+    private let publications = Mutex<[UInt64: CatalogHistory.Publication]>([:])
+
+    init(log: any LogStorage) { self.log = log }
+
+    /// The catalogs of a prefix.
+    ///
+    /// - Parameter sequences: of the `catalog.published` of that prefix.
+    func history(_ sequences: [UInt64]) throws -> CatalogHistory {
+        let missing = publications.withLock { known in sequences.filter { known[$0] == nil } }
+        var read: [UInt64: CatalogHistory.Publication] = [:]
+        try log.readRecords(missing) { sequence, record in
+            read[sequence] = try publication(record)
+        }
+        return publications.withLock { known in
+            known.merge(read) { old, _ in old }
+            return CatalogHistory(sequences.compactMap { known[$0] })
+        }
+    }
+
+    private func publication(_ record: Span<UInt8>) throws -> CatalogHistory.Publication {
+        let header = try RecordHeader(checking: record)
+        guard let blob = try log.companion(of: header.carrier),
+            header.companionDigest == TreeHash.companion(blob.span)
+        else { throw LogStorageFault(.damaged, "the catalog of \(header.sequence) differs") }
+        do {
+            return CatalogHistory.Publication(
+                time: Instant(milliseconds: header.time), sequence: header.sequence,
+                catalog: try Catalog(document: Attachment.document(blob)))
+        } catch is CatalogFaults {
+            throw LogStorageFault(
+                .damaged, "the catalog of \(header.sequence) is not one that this version reads")
+        }
+    }
+}

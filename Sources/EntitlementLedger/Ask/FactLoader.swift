@@ -1,0 +1,161 @@
+import Entitlements
+import EventLog
+
+/// Gathers the facts that a question about a customer or a purchase needs, from one prefix of the
+/// log (architecture.md, section 5).
+///
+/// It walks from stream to stream: names of the customer, the purchases that they claimed, the
+/// customers whom transfers to them name (transitively), and, of whoever else claimed these
+/// purchases, the links and transfers.
+struct FactLoader {
+    let log: any LogStorage
+    let vault: any Vault
+    let views: Views
+    /// The prefix.
+    let size: UInt64
+
+    private var facts: [UInt64: Fact] = [:]
+    private var queue: [(stream: UInt64, role: Role)] = []
+    /// The most that was asked of each stream.
+    private var roles: [UInt64: Role] = [:]
+    private var signals: Set<StreamSignal> = []
+    /// The last sequence of each stream that was read (E4).
+    private(set) var lastSequences: [UInt64: UInt64?] = [:]
+
+    /// Why a stream is read; a higher role reads more.
+    private enum Role: Int {
+        /// A customer who owned a purchase at some time: links and transfers.
+        case mentioned
+        /// A customer whose purchases may be asked for: everything.
+        case customer
+        /// A purchase: everything.
+        case purchase
+    }
+
+    private struct StreamSignal: Hashable {
+        var stream: UInt64
+        var signal: SignalDigest
+    }
+
+    init(log: any LogStorage, vault: any Vault, views: Views, size: UInt64) {
+        self.log = log
+        self.vault = vault
+        self.views = views
+        self.size = size
+    }
+
+    /// The facts about a customer's names, ascending by sequence.
+    mutating func facts(ofCustomer stream: UInt64) throws -> [Fact] {
+        enqueue(stream, .customer)
+        return try load()
+    }
+
+    /// The facts about a purchase and whoever owned it, ascending by sequence.
+    mutating func facts(ofPurchase stream: UInt64) throws -> [Fact] {
+        enqueue(stream, .purchase)
+        return try load()
+    }
+
+    private mutating func load() throws -> [Fact] {
+        while let next = queue.popLast() { try read(next.stream, next.role) }
+        return try comparable(facts.values.sorted { $0.sequence < $1.sequence })
+    }
+
+    private mutating func enqueue(_ stream: UInt64, _ role: Role) {
+        if let known = roles[stream], known.rawValue >= role.rawValue { return }
+        roles[stream] = role
+        queue.append((stream, role))
+    }
+
+    private mutating func read(_ stream: UInt64, _ role: Role) throws {
+        let entries = try views.entries(of: stream, below: size)
+        lastSequences[stream] = entries.last?.sequence
+        let wanted = entries.filter { Self.reads($0.kind, as: role) }.map(\.sequence)
+        var read: [Fact] = []
+        try log.readRecords(wanted) { sequence, record in
+            let header = try RecordHeader(reading: record)
+            guard header.sequence == sequence else {
+                throw LogStorageFault(.damaged, "record \(sequence) is another")
+            }
+            read.append(try header.fact(record))
+            // A last defence: an event whose signal occurs earlier in its stream is skipped (E1).
+            let signal = StreamSignal(stream: header.stream, signal: header.signal)
+            if header.stream == stream && facts[sequence] == nil
+                && !signals.insert(signal).inserted
+            {
+                read.removeLast()
+            }
+        }
+        for fact in read {
+            facts[fact.sequence] = fact
+            follow(fact, from: stream, role)
+        }
+    }
+
+    private static func reads(_ kind: UInt8, as role: Role) -> Bool {
+        guard role == .mentioned else { return true }
+        return kind == EventKind.customerLinked.rawValue
+            || kind == EventKind.customerTransferred.rawValue
+    }
+
+    private mutating func follow(_ fact: Fact, from stream: UInt64, _ role: Role) {
+        switch fact.kind {
+        case .customerLinked, .purchaseLinked:
+            enqueue(fact.subject, role)
+            if let alias = fact.other { enqueue(alias, role) }
+        case .customerTransferred:
+            // What a transfer brings to the customer counts; whom it takes from may own later.
+            if fact.subject == stream {
+                for origin in fact.from { enqueue(origin, role) }
+            } else {
+                enqueue(fact.subject, .mentioned)
+            }
+        case .customerClaimed, .customerReleased:
+            if role == .purchase {
+                enqueue(fact.subject, .mentioned)
+            } else if let purchase = fact.other {
+                enqueue(purchase, .purchase)
+            }
+        default: break
+        }
+    }
+
+    // MARK: Tags of merged streams
+
+    /// Tags compare within a stream; where several streams are one subject (C2, P13), their ids
+    /// are unsealed and tagged anew under the key of the name at the end of the links.
+    private func comparable(_ facts: [Fact]) throws -> [Fact] {
+        let links = facts.filter { $0.kind == .customerLinked || $0.kind == .purchaseLinked }
+        guard !links.isEmpty else { return facts }
+        let names = Links(links)
+        return try facts.map { fact in
+            let canonical = names.canonical(fact.subject)
+            guard canonical != fact.subject, fact.transaction != nil || fact.item != nil,
+                let keys = try vault.keys(of: canonical)
+            else { return fact }
+            return try retagged(fact, keys)
+        }
+    }
+
+    private func retagged(_ fact: Fact, _ keys: StreamKeys) throws -> Fact {
+        var fact = fact
+        let opener = EventOpener(vault: vault, log: log)
+        let itemField: Field =
+            switch fact.kind {
+            case .usageRecorded, .usageReversed: .useID
+            default: .grantID
+            }
+        try log.readRecords([fact.sequence]) { _, record in
+            let header = try RecordHeader(checking: record)
+            if fact.transaction != nil,
+                let id = try opener.id(.transactionID, of: record, header)
+            {
+                fact.transaction = keys.tag(id)
+            }
+            if fact.item != nil, let id = try opener.id(itemField, of: record, header) {
+                fact.item = keys.tag(id)
+            }
+        }
+        return fact
+    }
+}

@@ -1,0 +1,161 @@
+import Crypto
+public import Entitlements
+import EventLog
+
+/// A question about a customer.
+public struct CustomerQuestion: Sendable, Hashable {
+    /// Any of the customer's names.
+    public var customer: String
+    /// The world that is asked about.
+    public var environment: StoreEnvironment
+    /// T and R.
+    public var point: BitemporalPoint
+
+    /// Makes a question.
+    public init(customer: String, environment: StoreEnvironment, point: BitemporalPoint) {
+        self.customer = customer
+        self.environment = environment
+        self.point = point
+    }
+}
+
+extension Ledger {
+    /// The size of the prefix that is known at R (T4).
+    ///
+    /// Cost: O(log n) record reads for an instant.
+    public func prefix(knownAt known: BitemporalPoint.Known) throws -> UInt64 {
+        let size = try log.end().size
+        switch known {
+        case .everything: return size
+        case .sequence(let count):
+            guard count <= size else {
+                throw LedgerFault(
+                    .unknownSequence, "the log has \(size) events, \(count) were asked for")
+            }
+            return count
+        case .instant(let instant):
+            // Recorded time never goes back (law 2): a binary search.
+            var (low, high) = (UInt64(0), size)
+            while low < high {
+                let middle = low + (high - low) / 2
+                if try recordedAt(middle) <= instant { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+    }
+
+    private func recordedAt(_ sequence: UInt64) throws -> Instant {
+        var recordedAt: Int64 = 0
+        try log.readRecords([sequence]) { recordedAt = try RecordHeader(reading: $1).recordedAt }
+        return Instant(milliseconds: recordedAt)
+    }
+
+    /// A customer over effective time, from the first `size` events.
+    public func timeline(
+        of customer: String, environment: StoreEnvironment, size: UInt64
+    ) throws -> CustomerTimeline {
+        if views.end < size { try views.catchUp() }
+        var loader = FactLoader(log: log, vault: vault, views: views, size: size)
+        let name = StreamName(
+            environment: environment.rawValue, subject: Subject.customer(customer).description)
+        let stream = try vault.stream(of: name)
+        let facts = try stream.map { try loader.facts(ofCustomer: $0) } ?? []
+        let catalogs = try catalogHistory(size: size)
+        let canonical = Links(facts.filter { $0.kind == .customerLinked })
+            .canonical(stream ?? .max)
+        let positions = try positions(
+            of: canonical, asked: customer, in: catalogs)
+        return CustomerTimeline(
+            of: stream ?? .max, facts: facts, catalogs: catalogs,
+            position: { positions[$0] ?? 0 })
+    }
+
+    /// The catalogs of a prefix.
+    public func catalogHistory(size: UInt64) throws -> CatalogHistory {
+        if views.end < size { try views.catchUp() }
+        return try catalogs.history(
+            views.entries(of: StreamNumber.catalog, below: size).map(\.sequence))
+    }
+
+    /// K8: where a customer stands in each experiment.
+    private func positions(
+        of canonical: UInt64, asked: String, in catalogs: CatalogHistory
+    ) throws -> [String: UInt64] {
+        let experiments = Set(
+            catalogs.publications.flatMap { $0.catalog.experiments.map(\.id) })
+        guard !experiments.isEmpty else { return [:] }
+        var customer = asked
+        if let subject = try vault.name(of: canonical)?.subject,
+            case .customer(let id)? = Subject(subject)
+        {
+            customer = id
+        }
+        var positions: [String: UInt64] = [:]
+        for experiment in experiments {
+            let digest = SHA256.hash(
+                data: Array(experiment.utf8) + [0] + Array(customer.utf8))
+            positions[experiment] = digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        return positions
+    }
+
+    /// The state of a customer: the `show` shape (interfaces.md).
+    public func show(_ question: CustomerQuestion) throws -> JSONValue {
+        let size = try prefix(knownAt: question.point.knownAt)
+        let state = try timeline(
+            of: question.customer, environment: question.environment, size: size
+        ).state(at: question.point.at)
+        return .object(
+            question.members(size: size)
+                + (try state.members(names: RecordedNames(ledger: self)))
+                + [JSONMember("token", .null)])
+    }
+
+    /// Access to one feature; nil where the catalog in force at T does not list it.
+    public func access(
+        to feature: String, _ question: CustomerQuestion
+    ) throws -> CustomerState.FeatureState? {
+        let size = try prefix(knownAt: question.point.knownAt)
+        return try timeline(
+            of: question.customer, environment: question.environment, size: size
+        ).state(at: question.point.at).features.first { $0.id == feature }
+    }
+
+    /// Names for answers about this ledger.
+    public var names: some AnswerNames { RecordedNames(ledger: self) }
+}
+
+extension CustomerQuestion {
+    /// The members that every answer about a customer begins with.
+    func members(size: UInt64) -> [JSONMember] {
+        var known = JSONValue.null
+        if case .instant(let instant) = point.knownAt { known = .instant(instant) }
+        return [
+            JSONMember("customer", .string(customer)),
+            JSONMember("environment", .string(environment.name)),
+            JSONMember("at", .instant(point.at)), JSONMember("known", known),
+            JSONMember("sequence", .integer(size)),
+        ]
+    }
+}
+
+/// Reads names from vault and records; what is erased shows its number only (C6).
+struct RecordedNames: AnswerNames {
+    let ledger: Ledger
+
+    func purchaseName(_ number: UInt64) throws -> String {
+        guard let subject = try ledger.vault.name(of: number)?.subject,
+            case .purchase(let name)? = Subject(subject)
+        else { return "erased/\(number)" }
+        return name.description
+    }
+
+    func grantID(givenAt sequence: UInt64) throws -> String {
+        var id: String?
+        let opener = EventOpener(vault: ledger.vault, log: ledger.log)
+        try ledger.log.readRecords([sequence]) { _, record in
+            id = try opener.id(.grantID, of: record, RecordHeader(checking: record))
+        }
+        return id ?? "erased/\(sequence)"
+    }
+}

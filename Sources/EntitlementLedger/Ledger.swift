@@ -1,0 +1,112 @@
+public import Entitlements
+public import EventLog
+import Synchronization
+
+/// Which ledger it is.
+public struct LedgerIdentity: Sendable, Equatable {
+    /// 16 random bytes.
+    public var id: [UInt8]
+    /// The log's name in checkpoints.
+    public var origin: String
+
+    /// Makes an identity.
+    public init(id: [UInt8], origin: String) {
+        self.id = id
+        self.origin = origin
+    }
+}
+
+/// A ledger: events in, answers out.
+///
+/// Everything that it knows of the world comes in as an argument: storage, clock, randomness.
+public final class Ledger: Sendable {
+    /// Which ledger it is.
+    public let identity: LedgerIdentity
+    let log: any LogStorage
+    let vault: any Vault
+    let views: Views
+    let clock: @Sendable () -> Instant
+    let randomness: RandomSource
+    let catalogs: CatalogShelf
+    let writer: LogWriter
+    /// Whether it only reads.
+    public let isReadOnly: Bool
+
+    /// What a ledger is opened with.
+    public struct Options: Sendable {
+        /// The directory of the views' generations.
+        public var viewsPath: String
+        /// Changes when the machine starts anew; views of another boot are discarded.
+        public var bootID: String
+        /// Whether nothing is to be written.
+        public var isReadOnly: Bool
+        /// The time (T3).
+        public var clock: @Sendable () -> Instant
+        /// Keys, nonces and ids.
+        public var randomness: RandomSource
+
+        /// Makes options.
+        public init(
+            viewsPath: String, bootID: String, isReadOnly: Bool,
+            clock: @escaping @Sendable () -> Instant, randomness: RandomSource = .system
+        ) {
+            self.viewsPath = viewsPath
+            self.bootID = bootID
+            self.isReadOnly = isReadOnly
+            self.clock = clock
+            self.randomness = randomness
+        }
+    }
+
+    /// Opens a ledger over its storage.
+    ///
+    /// A writer makes the views anew where they do not match the log.
+    /// - Throws: `LogStorageFault`, or what the views' files throw.
+    public init(
+        identity: LedgerIdentity, log: any LogStorage, vault: any Vault, options: Options
+    ) throws {
+        self.identity = identity
+        self.log = log
+        self.vault = vault
+        clock = options.clock
+        randomness = options.randomness
+        isReadOnly = options.isReadOnly
+        views = try Views(
+            path: options.viewsPath, identity: identity, log: log,
+            isReadOnly: options.isReadOnly, bootID: options.bootID)
+        catalogs = CatalogShelf(log: log)
+        writer = LogWriter(log: log, vault: vault, views: views, clock: options.clock)
+    }
+
+    /// Moves the views behind the log to its end and closes them.
+    public func close() throws { try views.close() }
+
+    /// Number of events in the log.
+    public func size() throws -> UInt64 { try log.end().size }
+}
+
+/// A refusal or fault of the ledger, with what to do.
+public struct LedgerFault: Error, Sendable, Equatable {
+    /// What kind.
+    public var code: Code
+    /// A sentence; holds no id.
+    public var message: String
+
+    /// The closed set of faults.
+    public enum Code: String, Sendable {
+        /// The log's last recorded time is too far ahead of the clock (T3).
+        case clockBehind = "clock_behind"
+        /// A decision was overtaken too often.
+        case contended
+        /// The ledger was opened to be read.
+        case readOnly = "read_only"
+        /// A question about a prefix that the log does not have yet.
+        case unknownSequence = "unknown_sequence"
+    }
+
+    /// Makes a fault.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}

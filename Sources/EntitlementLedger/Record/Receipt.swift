@@ -1,0 +1,57 @@
+
+/// What became of a submission.
+public enum Receipt: Sendable, Equatable {
+    /// It stands in the log: the sequence of its first event and how many they are.
+    case appended(first: UInt64, count: Int)
+    /// Its signal was recorded before, with this first sequence (E1).
+    case duplicate(of: UInt64)
+    /// It says nothing that the ledger does not know: nothing was appended.
+    case known
+    /// It is refused; nothing of it was appended.
+    case refused(Refusal)
+}
+
+/// An expected no.
+public struct Refusal: Error, Sendable, Equatable {
+    /// The reason.
+    public var code: Code
+    /// The field or fields concerned, such as `data.expiresAt`; empty for the whole.
+    public var path: String
+    /// A sentence; holds no id.
+    public var detail: String
+
+    /// The closed set of reasons.
+    public enum Code: String, Sendable {
+        /// Other content under a known id (E1).
+        case conflict
+        /// Another customer owns the purchase (`policy.claim` `keep`, C1).
+        case claimedByAnother = "claimed_by_another"
+        /// The trial was given before (C4).
+        case trialUsed = "trial_used"
+        /// The catalog in force does not know it.
+        case unknownTrial = "unknown_trial"
+        /// The catalog in force does not know it.
+        case unknownFeature = "unknown_feature"
+        /// Access to the feature is not allowed.
+        case notAllowed = "not_allowed"
+        /// The limit of the window or of one use is reached (C5).
+        case overLimit = "over_limit"
+        /// The catalog has faults (K10).
+        case invalidCatalog = "invalid_catalog"
+        /// A type that only the ledger itself may record (C6).
+        case notPermitted = "not_permitted"
+        /// More than a record, an evidence or an attachment may hold.
+        case tooLarge = "too_large"
+        /// A recorded time before the log's last, or after the clock (T3).
+        case recordedTime = "recorded_time"
+        /// A grant that is not known.
+        case unknownGrant = "unknown_grant"
+    }
+
+    /// Makes a refusal.
+    public init(_ code: Code, _ path: String, _ detail: String) {
+        self.code = code
+        self.path = path
+        self.detail = detail
+    }
+}

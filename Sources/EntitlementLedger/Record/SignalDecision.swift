@@ -1,0 +1,77 @@
+import Entitlements
+import EventLog
+
+/// Decides the claims and links that a signal proposes (stores.md, rule 7; E4).
+struct SignalDecision {
+    private(set) var events: [Event]
+    private var reader: DecisionReader
+    private let submission: Submission
+
+    var expectations: [SealedSubmission.Expectation] { reader.expectations }
+
+    init(_ submission: Submission, _ ledger: Ledger) throws {
+        self.submission = submission
+        events = submission.events
+        reader = try DecisionReader(ledger, submission.environment)
+        for link in submission.links { try decide(link) }
+        for claim in submission.claims { try decide(claim) }
+    }
+
+    /// A link is recorded unless both names are one customer's already (C2).
+    private mutating func decide(_ link: LinkProposal) throws {
+        guard link.customer != link.alias else { return }
+        let (customer, known) = try reader.facts(ofCustomer: link.customer)
+        let (alias, aliasKnown) = try reader.facts(ofCustomer: link.alias)
+        let links = Links(merged(known, aliasKnown).filter { $0.kind == .customerLinked })
+        if links.canonical(customer) == links.canonical(alias) { return }
+        let isProposed = events.contains { event in
+            event.kind == .customerLinked && event.data.text(.alias) == link.alias
+        }
+        if isProposed { return }
+        events.append(
+            event(
+                .customer(link.customer), link.time, link.observedAt,
+                EventData(.customerLinked, [.alias: .text(link.alias)])))
+    }
+
+    private func merged(_ left: [Fact], _ right: [Fact]) -> [Fact] {
+        let known = Set(left.map(\.sequence))
+        return (left + right.filter { !known.contains($0.sequence) })
+            .sorted { $0.sequence < $1.sequence }
+    }
+
+    /// A claim is recorded once for each purchase and token, and not for its owner (C1).
+    private mutating func decide(_ claim: ClaimProposal) throws {
+        let ownership = try reader.ownership(of: claim.purchase)
+        let customer = try reader.stream(.customer(claim.customer))
+        if ownership.wasClaimed(by: customer) { return }
+        if ownership.owner == ownership.customers.canonical(customer) { return }
+        // A link that this signal makes may name the owner.
+        let linked = submission.links.filter { $0.customer == claim.customer }
+        for link in linked {
+            let alias = try reader.stream(.customer(link.alias))
+            if ownership.owner == ownership.customers.canonical(alias) { return }
+        }
+        let policy = try reader.catalogs().catalog(at: reader.ledger.clock())?.policy.claim ?? .keep
+        if ownership.owner != nil && policy == .keep {
+            events.append(
+                event(
+                    .purchase(claim.purchase), claim.transactionStart, claim.observedAt,
+                    EventData(.signalNoted, [.name: .text("claim_refused")])))
+            return
+        }
+        let time = ownership.claims.isEmpty ? claim.purchasedAt : claim.transactionStart
+        events.append(
+            event(
+                .customer(claim.customer), time, claim.observedAt,
+                EventData(.customerClaimed, [.purchase: .text(claim.purchase.description)])))
+    }
+
+    private func event(
+        _ subject: Subject, _ time: Instant, _ observedAt: Instant, _ data: EventData
+    ) -> Event {
+        Event(
+            id: submission.id, source: submission.source, subject: subject, time: time,
+            observedAt: observedAt, environment: submission.environment, data: data)
+    }
+}

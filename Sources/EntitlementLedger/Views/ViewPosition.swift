@@ -1,0 +1,43 @@
+import EventLog
+
+/// How far views have followed the log, tied to it by root hash: what does not match is discarded.
+struct ViewPosition: Equatable {
+    /// The ledger's 16 random bytes.
+    var ledgerID: [UInt8]
+    /// Records that the views hold.
+    var treeSize: UInt64
+    /// The log's root at that size.
+    var root: EventLog.Digest
+    /// The machine's boot id while views were being written; empty after a clean close. Views
+    /// are never synced, so another boot means that they may be damaged.
+    var bootID: String
+
+    var encoded: [UInt8] {
+        var writer = ByteWriter(reservingCapacity: 128)
+        writer.append(ledgerID.span)
+        writer.append(treeSize)
+        writer.append(root)
+        writer.append(bootID)
+        writer.append(CRC32C.checksum(writer.bytes.span))
+        return writer.bytes
+    }
+
+    init(ledgerID: [UInt8], treeSize: UInt64, root: EventLog.Digest, bootID: String) {
+        self.ledgerID = ledgerID
+        self.treeSize = treeSize
+        self.root = root
+        self.bootID = bootID
+    }
+
+    init(decoding bytes: Span<UInt8>) throws(DecodingFault) {
+        let end = bytes.count - 4
+        guard end > 56, CRC32C.checksum(bytes.extracting(0..<end)) == bytes.uint32(at: end) else {
+            throw DecodingFault(what: "not a view position", offset: 0)
+        }
+        var cursor = ByteCursor(position: 56)
+        ledgerID = bytes.copy(0..<16)
+        treeSize = bytes.uint64(at: 16)
+        root = EventLog.Digest(bytes, at: 24)
+        bootID = try cursor.string(bytes)
+    }
+}

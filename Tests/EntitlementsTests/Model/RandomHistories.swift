@@ -1,0 +1,171 @@
+import Entitlements
+
+/// A generator that a seed determines (S. Vigna, SplitMix64, prng.di.unimi.it).
+struct SplitMix64: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+
+    /// True so many times in a hundred.
+    mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+
+    /// One of them; early ones more often if skewed.
+    mutating func pick<Element>(_ elements: [Element], skewed: Bool = false) -> Element {
+        let index = Int.random(in: elements.indices, using: &self)
+        guard skewed else { return elements[index] }
+        return elements[min(index, Int.random(in: elements.indices, using: &self))]
+    }
+
+    /// Each of them with that chance.
+    mutating func some<Element>(of elements: [Element], _ percent: Int) -> [Element] {
+        elements.filter { _ in chance(percent) }
+    }
+}
+
+/// A question to one history.
+struct RandomQuestion {
+    var customer: String
+    var environment: StoreEnvironment
+    var at: Instant
+    /// How many events are known (T4).
+    var prefix: Int
+}
+
+/// Histories and questions in which everything collides: few customers, purchases, transactions,
+/// and instants on a coarse grid.
+struct RandomHistory {
+    let seed: UInt64
+    let log: [RecordedEvent]
+    let questions: [RandomQuestion]
+
+    init(seed: UInt64, questions count: Int = 4, minimumSize: Int = 0) {
+        self.seed = seed
+        var generator = RandomEvents(seed: seed)
+        log = generator.log(minimumSize: minimumSize)
+        questions = generator.questions(count, about: log)
+    }
+}
+
+/// What the events of one history are made of.
+struct RandomEvents {
+    var random: SplitMix64
+    let grid: [Instant]
+    let step: Int64
+    let customers: [String]
+    let purchases: [String]
+    let transactions: [String]
+    let isMixed: Bool
+
+    static let products = ["m", "y", "life", "coins", "pass", "m.play"]
+    static let features = ["f1", "f2", "f3", "f4", "f5", "open"]
+    static let tiers = ["free", "basic", "plus", "pro"]
+    static let trials = ["week", "day", "gone"]
+    static let kinds = ["non_consumable", "consumable", "auto_renewable", "non_renewing"]
+    static let usualKinds = [
+        "m": "auto_renewable", "y": "auto_renewable", "m.play": "auto_renewable",
+        "life": "non_consumable", "coins": "consumable", "pass": "non_renewing",
+    ]
+
+    init(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let hour: Int64 = 3_600_000
+        let step = random.pick([6, 12, 24, 24, 72, 168]) * hour
+        // From 2026-01-05, a Monday, or later.
+        let first: Int64 = 1_767_571_200_000 + Int64.random(in: 0..<120, using: &random) * 24 * hour
+        let count = Int64.random(in: 8...26, using: &random)
+        grid = (0..<count).map { Instant(milliseconds: first + $0 * step) }
+        self.step = step
+        customers = Array(["ann", "bob", "cy", "$anon:1", "dee"].prefix(random.pick([3, 4, 5])))
+        let names = [
+            "app_store/1", "play_store/a", "app_store/2", "stripe/s", "play_store/b", "app_store/3",
+        ]
+        let start = Int.random(in: 0..<3, using: &random)
+        purchases = Array(
+            (names[start...] + names[..<start]).prefix(Int.random(in: 3...6, using: &random)))
+        transactions = Array(["t1", "t2", "t3", "t4", "t5"].prefix(random.pick([2, 3, 4, 5])))
+        isMixed = random.chance(40)
+        self.random = random
+    }
+
+    /// The whole log.
+    mutating func log(minimumSize: Int) -> [RecordedEvent] {
+        let size = max(minimumSize, random.pick([0, 1, 2, 4, 6, 9, 12, 16, 20, 26, 32, 40]))
+        let catalogCount = random.pick([0, 1, 1, 2, 2, 3, 4])
+        var events = (0..<size).map { index in event(id: "e\(index)") }
+        // Some of what most access needs, so that not every answer is "none".
+        if size > 2, random.chance(70) { events += usefulStart() }
+        for index in 0..<catalogCount {
+            let document = catalog()
+            let data = EventData(
+                recorded: .catalogPublished, entries: [], document: document)
+            events.insert(
+                made("c\(index)", .catalog, data, environment: random.pick([.production, .sandbox])),
+                at: Int.random(in: 0...events.count, using: &random))
+        }
+        var recordedAt = random.pick(grid)
+        return events.enumerated().map { index, event in
+            if random.chance(40) { recordedAt = recordedAt.advanced(byMilliseconds: step) }
+            return RecordedEvent(sequence: UInt64(index), recordedAt: recordedAt, event: event)
+        }
+    }
+
+    mutating func questions(_ count: Int, about log: [RecordedEvent]) -> [RandomQuestion] {
+        (0..<count).map { _ in
+            RandomQuestion(
+                customer: random.chance(4) ? "nobody" : random.pick(customers, skewed: true),
+                environment: isMixed && random.chance(40) ? .sandbox : .production,
+                at: random.chance(70)
+                    ? instant() : instant().advanced(byMilliseconds: random.pick([-1, 1, step / 2])),
+                prefix: random.chance(70)
+                    ? log.count : Int.random(in: 0...log.count, using: &random))
+        }
+    }
+
+    /// On the grid, nearly always.
+    mutating func instant() -> Instant {
+        let instant = random.pick(grid)
+        return random.chance(97) ? instant : instant.advanced(byMilliseconds: random.pick([-1, 1]))
+    }
+
+    mutating func made(
+        _ id: String, _ subject: Subject, _ data: EventData,
+        environment: StoreEnvironment? = nil, time: Instant? = nil
+    ) -> Event {
+        let time = time ?? instant()
+        var observedAt = time
+        if random.chance(50) {
+            observedAt =
+                random.chance(40)
+                ? instant()
+                : time.advanced(byMilliseconds: step * Int64.random(in: 1...3, using: &random))
+        }
+        let world: StoreEnvironment = isMixed && random.chance(35) ? .sandbox : .production
+        return Event(
+            id: id, source: Source.support, subject: subject, time: time, observedAt: observedAt,
+            environment: environment ?? world, data: data)
+    }
+
+    /// A verified purchase with an owner.
+    private mutating func usefulStart() -> [Event] {
+        let name = purchases[0]
+        guard let purchase = PurchaseName(name) else { return [] }
+        let start = random.pick(Array(grid.prefix(4)))
+        return [
+            made("u1", .purchase(purchase), period(.purchaseCompleted), time: start),
+            made(
+                "u2", .purchase(purchase),
+                EventData(.verificationPassed, [.method: .text("manual")]), time: start),
+            made(
+                "u3", .customer(customers[0]),
+                EventData(.customerClaimed, [.purchase: .text(name)]), time: start),
+        ]
+    }
+}

@@ -1,0 +1,76 @@
+import Entitlements
+import Testing
+
+/// A small history and what the text of model.md says about it, derived by hand.
+struct ModelRow: CustomTestStringConvertible, Sendable {
+    let rule: String
+    let title: String
+    let story: String
+    let expected: [String]
+
+    init(_ rule: String, _ title: String, _ story: String, _ expected: String...) {
+        self.rule = rule
+        self.title = title
+        self.story = story
+        self.expected = expected
+    }
+
+    var testDescription: String { rule + ": " + title }
+}
+
+@Suite struct SlowModelTests {
+    @Test(arguments: ModelRow.time + ModelRow.periods)
+    func `time and periods are read as the rules say`(row: ModelRow) throws {
+        try Self.check(row)
+    }
+
+    @Test(arguments: ModelRow.access + ModelRow.renewal)
+    func `a purchase's access and status follow the rules`(row: ModelRow) throws {
+        try Self.check(row)
+    }
+
+    @Test(arguments: ModelRow.customer + ModelRow.usage)
+    func `a customer's rules hold`(row: ModelRow) throws {
+        try Self.check(row)
+    }
+
+    @Test(arguments: ModelRow.catalog + ModelRow.experiments)
+    func `catalogs are read as the rules say`(row: ModelRow) throws {
+        try Self.check(row)
+    }
+
+    @Test func `an answer has these members in this order`() throws {
+        let answer = SlowModel(log: try Story("start").log).show(
+            customer: "ann", environment: .production, at: try Story.day("10"))
+        #expect(
+            answer.description == """
+                {"customer":"ann","environment":"production","at":"2026-01-10T00:00:00.000Z",\
+                "tier":"plus","validUntil":"2026-01-31T00:00:00.000Z","features":{\
+                "f1":{"allowed":true,"until":"2026-01-31T00:00:00.000Z","reason":"purchase",\
+                "sources":["app_store/1"],"limit":null},\
+                "f2":{"allowed":false,"until":null,"reason":"none","sources":[],"limit":null},\
+                "f3":{"allowed":false,"until":null,"reason":"none","sources":[],"limit":null},\
+                "open":{"allowed":true,"until":null,"reason":"free","sources":["app_store/1"],\
+                "limit":null}},\
+                "purchases":[{"purchase":"app_store/1","productId":"m",\
+                "productKind":"auto_renewable","status":"active",\
+                "expiresAt":"2026-01-31T00:00:00.000Z","isVerified":true,"isSynced":false,\
+                "syncedAt":null,"willRenew":true,"nextProductId":null}],\
+                "grants":[],"trials":[],"warnings":[]}
+                """)
+    }
+
+    private static func check(_ row: ModelRow) throws {
+        let story = try Story(row.story)
+        for text in row.expected {
+            let expectation = try Expectation(text)
+            let log = Array(story.log.prefix(expectation.prefix ?? story.log.count))
+            let answer = SlowModel(log: log).show(
+                customer: expectation.customer, environment: expectation.environment,
+                at: expectation.at)
+            #expect(
+                expectation.found(in: answer) == expectation.value,
+                "\(row.rule), \(row.title): \(text)")
+        }
+    }
+}

@@ -36,6 +36,7 @@ extension CustomerTimeline {
                 }
             )
         }
+        .sorted { $0.id < $1.id }
     }
 
     /// C5: what is left of a limit in the window that contains an instant.

@@ -126,7 +126,7 @@ extension CatalogReader {
         let tier = tier(json["tier"], path + ".tier")
         return Catalog.Trial(
             id: text(json["id"], path + ".id"),
-            days: integer(json["days"], path + ".days", 1...Catalog.trialDayLimit),
+            days: integer(json["days"], path + ".days", 0...Catalog.trialDayLimit),
             features: knownFeatures(json["features"], path + ".features"),
             tier: tier.map { tiers[$0] }
         )

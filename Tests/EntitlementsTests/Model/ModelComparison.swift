@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct ModelComparison {
-    @Test(.disabled("the fold lands in the next change"))
+    @Test
     func `the fold answers random histories as the obvious model does`() throws {
         let environment = ProcessInfo.processInfo.environment
         let count = environment["ENTITLE_HISTORIES"].flatMap(UInt64.init) ?? 1000

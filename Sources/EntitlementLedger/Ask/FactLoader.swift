@@ -56,6 +56,11 @@ struct FactLoader {
         return try load()
     }
 
+    /// The streams that were read whole.
+    var ownStreams: [UInt64] {
+        roles.filter { $0.value != .mentioned }.map(\.key)
+    }
+
     private mutating func load() throws -> [Fact] {
         while let next = queue.popLast() { try read(next.stream, next.role) }
         return try comparable(facts.values.sorted { $0.sequence < $1.sequence })

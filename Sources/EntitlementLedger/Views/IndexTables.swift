@@ -59,6 +59,12 @@ final class IndexTables: Sendable {
         }
     }
 
+    func holds(stream: UInt64, _ sequence: UInt64, kind: UInt8) throws -> Bool {
+        try environment.read { transaction in
+            try transaction.get(streams, Key(stream, sequence)) { $0[0] == kind } ?? false
+        }
+    }
+
     /// The entries of a stream below a size, ascending.
     func entries(of stream: UInt64, below size: UInt64) throws -> [StreamEntry] {
         var entries: [StreamEntry] = []

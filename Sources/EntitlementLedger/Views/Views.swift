@@ -203,6 +203,16 @@ final class Views: LogIndex {
         try catchUp()
     }
 
+    func tablesHold(stream: UInt64, _ entry: IndexEntry) throws -> Bool {
+        let tables = state.withLock { $0.tables }
+        return try tables?.holds(stream: stream, entry.sequence, kind: entry.kind) ?? false
+    }
+
+    func tablesSequence(of signal: SignalDigest) throws -> UInt64? {
+        let tables = state.withLock { $0.tables }
+        return try tables?.sequence(of: signal)
+    }
+
     /// Hands out the tables' entries, for replay and audit.
     func scan(
         streams onStream: (UInt64, StreamEntry) throws -> Void,

@@ -139,7 +139,7 @@ extension Instant {
 
 extension FieldValue {
     /// The value as JSON.
-    var json: JSONValue {
+    public var json: JSONValue {
         switch self {
         case .text(let text): .string(text)
         case .integer(let integer): .integer(integer)

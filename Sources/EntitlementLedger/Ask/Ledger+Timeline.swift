@@ -1,0 +1,73 @@
+public import Entitlements
+import EventLog
+
+extension Ledger {
+    /// All stretches of a customer and the events behind them, in both times: the `timeline` shape.
+    public func timelineAnswer(_ question: CustomerQuestion) throws -> JSONValue {
+        let size = try prefix(knownAt: question.point.knownAt)
+        let timeline = try timeline(
+            of: question.customer, environment: question.environment, size: size)
+        var filter = EventFilter(sequences: 0..<size)
+        filter.customer = question.customer
+        filter.environment = question.environment
+        var events: [JSONValue] = []
+        try self.events(filter) { _, event in
+            events.append(event)
+            return true
+        }
+        let names = RecordedNames(ledger: self)
+        return .object(
+            question.members(size: size) + [
+                JSONMember("tiers", .array(timeline.tierStretches.map(\.json))),
+                JSONMember(
+                    "features",
+                    .object(
+                        timeline.featureStretches.map {
+                            JSONMember($0.feature, .array($0.stretches.map(\.json)))
+                        })),
+                JSONMember(
+                    "stretches", .array(try timeline.stretches.map { try $0.json(names) })),
+                JSONMember(
+                    "statuses",
+                    .object(try timeline.statusMembers(names))),
+                JSONMember("events", .array(events)),
+            ])
+    }
+}
+
+extension AccessStretch {
+    fileprivate func json(_ names: some AnswerNames) throws -> JSONValue {
+        let source =
+            switch self.source {
+            case .purchase(let number): try names.purchaseName(number)
+            case .grant(let sequence): try "grant/" + names.grantID(givenAt: sequence)
+            case .trial(let id): "trial/" + id
+            }
+        var productID: String?
+        if case .product(let right) = self.right { productID = right.productID }
+        return .members([
+            "source": .string(source), "productId": .optional(productID),
+            "from": .instant(interval.start), "to": .instant(interval.end),
+        ])
+    }
+}
+
+extension CustomerTimeline {
+    /// The statuses of each purchase that is owned at some time, by its name.
+    fileprivate func statusMembers(_ names: some AnswerNames) throws -> [JSONMember] {
+        try purchases.map { purchase in
+            JSONMember(
+                try names.purchaseName(purchase.timeline.number),
+                .array(purchase.timeline.statusStretches.map(\.json)))
+        }
+        .sorted { $0.name < $1.name }
+    }
+}
+
+extension NamedStretch {
+    fileprivate var json: JSONValue {
+        .members([
+            "value": .string(value), "from": .instant(interval.start), "to": .instant(interval.end),
+        ])
+    }
+}

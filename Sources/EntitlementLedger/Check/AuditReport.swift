@@ -1,0 +1,59 @@
+public import Entitlements
+
+/// What an audit found.
+public struct AuditReport: Sendable {
+    /// Records that were read.
+    public var records: UInt64 = 0
+    /// The tree's size as the log states it.
+    public var treeSize: UInt64 = 0
+    /// The root that was computed from the records.
+    public var rootHash = ""
+    /// Signed checkpoints that were checked.
+    public var checkpoints = 0
+    /// What is wrong, in the order in which it was found.
+    public var faults: [Fault] = []
+    /// Streams of the vault that no record names: normal and harmless.
+    public var orphans: UInt64 = 0
+
+    /// Faults that are listed; more are counted in the last.
+    static let faultLimit = 1000
+
+    /// One thing that is wrong.
+    public struct Fault: Sendable, Hashable {
+        /// Which part.
+        public var kind: Kind
+        /// The record concerned, if it is one.
+        public var sequence: UInt64?
+        /// A sentence; holds no id.
+        public var detail: String
+    }
+
+    /// The parts of a ledger.
+    public enum Kind: String, Sendable {
+        case record, tree, checkpoint, view, vault, order, evidence, archive
+    }
+
+    /// Whether nothing is wrong.
+    public var isOK: Bool { faults.isEmpty }
+
+    mutating func note(_ kind: Kind, _ sequence: UInt64?, _ detail: String) {
+        guard faults.count < Self.faultLimit else { return }
+        faults.append(Fault(kind: kind, sequence: sequence, detail: detail))
+    }
+
+    /// The `audit` shape (interfaces.md).
+    public var json: JSONValue {
+        .members([
+            "ok": .bool(isOK), "records": .integer(records), "treeSize": .integer(treeSize),
+            "rootHash": .string(rootHash), "checkpoints": .integer(checkpoints),
+            "faults": .array(
+                faults.map {
+                    .members([
+                        "kind": .string($0.kind.rawValue),
+                        "sequence": $0.sequence.map { .integer($0) } ?? .null,
+                        "detail": .string($0.detail),
+                    ])
+                }),
+        ])
+    }
+}

@@ -1,0 +1,34 @@
+import Entitlements
+import EventLog
+
+extension Ledger {
+    /// Signs the log's present size and root, keeps the note and returns it (C2SP
+    /// tlog-checkpoint).
+    ///
+    /// A log that is shorter than a checkpoint, or does not extend it, never signs.
+    /// - Throws: `LogStorageFault.damaged` then.
+    public func checkpoint() throws -> String {
+        try requireWriter()
+        let end = try log.end()
+        if let last = try lastCheckpoint() {
+            guard last.size <= end.size else {
+                throw LogStorageFault(.damaged, "the log is shorter than its last checkpoint")
+            }
+            guard
+                try last.size == 0
+                    || TreeReader(LogTiles(log)).root(size: last.size) == last.root
+            else { throw LogStorageFault(.damaged, "the log does not extend its last checkpoint") }
+            if last.size == end.size, let kept = try log.checkpoints().last { return kept.note }
+        }
+        let text = Checkpoint(origin: identity.origin, size: end.size, root: end.edge.root).text
+        let note = try signer.sign(text).description
+        try log.keepCheckpoint(size: end.size, note: note)
+        return note
+    }
+
+    /// The last checkpoint that was signed; nil if there is none.
+    func lastCheckpoint() throws -> Checkpoint? {
+        guard let last = try log.checkpoints().last else { return nil }
+        return try Checkpoint(SignedNote.parse(last.note).verified(by: [signer.verifierKey]))
+    }
+}

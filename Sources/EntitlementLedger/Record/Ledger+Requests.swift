@@ -1,0 +1,266 @@
+public import Entitlements
+import EventLog
+
+/// A request of a client or of support: what it is known by.
+public struct Request: Sendable {
+    /// The idempotency key (E1).
+    public var id: String
+    /// Who asks, such as `support` or `app`.
+    public var source: String
+    /// The world.
+    public var environment: StoreEnvironment
+
+    /// Makes a request.
+    public init(id: String, source: String, environment: StoreEnvironment) {
+        self.id = id
+        self.source = source
+        self.environment = environment
+    }
+}
+
+extension Ledger {
+    /// Claims a purchase for a customer (C1, row CL2).
+    ///
+    /// - Returns: `known` if the customer owns it already; a refusal under `policy.claim` `keep` if
+    ///   another does.
+    public func claim(
+        _ purchase: PurchaseName, for customer: String, _ request: Request
+    ) throws -> Receipt {
+        try decide(request) { reader, now in
+            let ownership = try reader.ownership(of: purchase)
+            let stream = try reader.stream(.customer(customer))
+            let canonical = ownership.customers.canonical(stream)
+            if ownership.owner == canonical { return nil }
+            let policy = try reader.catalogs().catalog(at: now)?.policy.claim ?? .keep
+            if ownership.owner != nil && policy == .keep {
+                throw Refusal(
+                    .claimedByAnother, "purchase", "another customer owns this purchase")
+            }
+            return (
+                .customer(customer), now,
+                EventData(.customerClaimed, [.purchase: .text(purchase.description)])
+            )
+        }
+    }
+
+    /// Gives features or a tier by hand (C3).
+    ///
+    /// - Parameters:
+    ///   - grantID: unique within the customer; given again it restates the grant.
+    ///   - expiresAt: the end; nil: without end.
+    public func grant(
+        _ grantID: String, to customer: String, features: [String], tier: String?,
+        expiresAt: Instant?, reason: String?, _ request: Request
+    ) throws -> Receipt {
+        try decide(request) { _, now in
+            (
+                .customer(customer), now,
+                EventData(
+                    .grantGiven,
+                    [
+                        .grantID: .text(grantID),
+                        .features: features.isEmpty ? nil : .texts(features),
+                        .tier: tier.map { .text($0) }, .expiresAt: expiresAt.map { .instant($0) },
+                        .reason: reason.map { .text($0) },
+                    ])
+            )
+        }
+    }
+
+    /// Ends a grant (C3).
+    public func withdraw(
+        _ grantID: String, from customer: String, _ request: Request
+    ) throws -> Receipt {
+        try decide(request) { reader, now in
+            let (stream, facts) = try reader.facts(ofCustomer: customer)
+            let canonical = Links(facts.filter { $0.kind == .customerLinked }).canonical(stream)
+            let tag = try reader.ledger.vault.keys(of: canonical)?.tag(grantID)
+            guard facts.contains(where: { $0.kind == .grantGiven && $0.item == tag }) else {
+                throw Refusal(.unknownGrant, "grantId", "the customer has no such grant")
+            }
+            return (
+                .customer(customer), now,
+                EventData(.grantWithdrawn, [.grantID: .text(grantID)])
+            )
+        }
+    }
+
+    /// Starts a trial, once for each customer and trial (C4, row 4.5).
+    public func startTrial(
+        _ trialID: String, for customer: String, _ request: Request
+    ) throws -> Receipt {
+        try decide(request) { reader, now in
+            guard let catalog = try reader.catalogs().catalog(at: now),
+                catalog.trials.contains(where: { $0.id == trialID })
+            else {
+                throw Refusal(.unknownTrial, "trialId", "the catalog in force has no such trial")
+            }
+            let (stream, facts) = try reader.facts(ofCustomer: customer)
+            let links = Links(facts.filter { $0.kind == .customerLinked })
+            let isUsed = facts.contains {
+                $0.kind == .trialStarted && $0.label == trialID
+                    && links.canonical($0.subject) == links.canonical(stream)
+            }
+            if isUsed {
+                throw Refusal(.trialUsed, "trialId", "the customer had this trial before")
+            }
+            return (
+                .customer(customer), now, EventData(.trialStarted, [.trialID: .text(trialID)])
+            )
+        }
+    }
+
+    /// Makes another id a name of a customer (C2).
+    public func link(
+        _ alias: String, to customer: String, _ request: Request
+    ) throws -> Receipt {
+        try decide(request) { reader, now in
+            let (stream, facts) = try reader.facts(ofCustomer: customer)
+            let links = Links(facts.filter { $0.kind == .customerLinked })
+            let other = try reader.stream(.customer(alias))
+            if links.canonical(other) == links.canonical(stream) { return nil }
+            return (
+                .customer(customer), now, EventData(.customerLinked, [.alias: .text(alias)])
+            )
+        }
+    }
+
+    /// Checks and records a limited use in one step (C5, row B2): never over, never under.
+    ///
+    /// - Parameters:
+    ///   - amount: how much; in seconds it is a lease that ends at now + amount.
+    public func use(
+        _ featureID: String, by customer: String, amount: Int64?, unit: String?,
+        _ request: Request
+    ) throws -> Receipt {
+        try decide(request) { reader, now in
+            // What the state is made from is what the writer must find unmoved (E4).
+            _ = try reader.facts(ofCustomer: customer)
+            _ = try reader.catalogs()
+            let state = try reader.ledger.timeline(
+                of: customer, environment: reader.environment, size: reader.size
+            ).state(at: now)
+            guard let feature = state.features.first(where: { $0.id == featureID }) else {
+                throw Refusal(
+                    .unknownFeature, "featureId", "the catalog in force has no such feature")
+            }
+            guard feature.isAllowed else {
+                throw Refusal(.notAllowed, "featureId", "nothing unlocks this feature")
+            }
+            if let limit = feature.limit {
+                if let remaining = limit.remaining, remaining < 1 {
+                    throw Refusal(.overLimit, "featureId", "no use is left in this window")
+                }
+                if let perUse = limit.perUse, (amount ?? 0) > perUse.amount {
+                    throw Refusal(
+                        .overLimit, "amount", "one use takes at most \(perUse.amount)")
+                }
+            }
+            return (
+                .customer(customer), now,
+                EventData(
+                    .usageRecorded,
+                    [
+                        .useID: .text(request.id), .featureID: .text(featureID),
+                        .amount: amount.map { .integer($0) }, .unit: unit.map { .text($0) },
+                    ])
+            )
+        }
+    }
+
+    /// Takes a use back (C5).
+    public func reverseUse(
+        _ useID: String, of customer: String, _ request: Request
+    ) throws -> Receipt {
+        try decide(request) { _, now in
+            (.customer(customer), now, EventData(.usageReversed, [.useID: .text(useID)]))
+        }
+    }
+
+    /// Publishes a catalog from an effective time on (K1).
+    ///
+    /// - Parameter document: with its named time zones resolved (K10).
+    public func publish(
+        _ document: JSONValue, effective: Instant?, _ request: Request
+    ) throws -> Receipt {
+        let time = effective ?? clock()
+        return try record(
+            Submission(
+                event: Event(
+                    id: request.id, source: Source.catalog, subject: .catalog, time: time,
+                    environment: request.environment,
+                    data: EventData(
+                        recorded: .catalogPublished, entries: [], document: document))))
+    }
+
+    private typealias Decided = (subject: Subject, time: Instant, data: EventData)
+
+    /// Makes a decision against the log as it stands, and again while others overtake it (E4).
+    ///
+    /// - Parameter decision: nil where nothing is to be recorded; throws `Refusal`.
+    private func decide(
+        _ request: Request,
+        _ decision: (inout DecisionReader, _ now: Instant) throws -> Decided?
+    ) throws -> Receipt {
+        try requireWriter()
+        let sealer = SubmissionSealer(vault: vault, randomness: randomness)
+        for _ in 0..<Self.decisionLimit {
+            var reader = try DecisionReader(self, request.environment)
+            do {
+                let known = try knownEvent(of: request)
+                let now = known?.event.time ?? clock()
+                if let known {
+                    // E1: the first outcome stands; other content is a conflict.
+                    return try repeated(known, request, decision, &reader, now)
+                }
+                guard let decided = try decision(&reader, now) else { return .known }
+                let submission = Submission(event: request.event(decided))
+                let sealed = try sealer.seal(
+                    submission, events: submission.events, expectations: reader.expectations,
+                    recordedAt: nil)
+                switch try writer.append([sealed])[0] {
+                case .appended(let first, _): return .appended(first: first, count: 1)
+                case .moved, .duplicate: continue
+                case .recordedTimeBeforeLast, .recordedTimeAfterClock: continue
+                }
+            } catch let refusal as Refusal {
+                return .refused(refusal)
+            }
+        }
+        throw Self.contended
+    }
+
+    private func repeated(
+        _ known: RecordedEvent, _ request: Request,
+        _ decision: (inout DecisionReader, Instant) throws -> Decided?,
+        _ reader: inout DecisionReader, _ now: Instant
+    ) throws -> Receipt {
+        // What the request asks for is compared, not whether it would be decided alike now.
+        guard let decided = try? decision(&reader, now) else {
+            return .duplicate(of: known.sequence)
+        }
+        let differing = request.event(decided).differences(from: known.event)
+        return differing.isEmpty
+            ? .duplicate(of: known.sequence)
+            : .refused(
+                Refusal(
+                    .conflict, differing.joined(separator: ", "),
+                    "event \(known.sequence) has this id and other content"))
+    }
+
+    private func knownEvent(of request: Request) throws -> RecordedEvent? {
+        let signal = KeyedDigest.signal(
+            environment: request.environment.rawValue, source: request.source, id: request.id,
+            secret: vault.digestSecret)
+        guard let sequence = try views.sequence(of: signal) else { return nil }
+        return try event(at: sequence)
+    }
+}
+
+extension Request {
+    fileprivate func event(_ decided: (subject: Subject, time: Instant, data: EventData)) -> Event {
+        Event(
+            id: id, source: source, subject: decided.subject, time: decided.time,
+            environment: environment, data: decided.data)
+    }
+}

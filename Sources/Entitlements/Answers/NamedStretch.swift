@@ -1,0 +1,66 @@
+/// A stretch in which something has one value.
+public struct NamedStretch: Sendable, Hashable {
+    /// The value, such as a tier or a status.
+    public var value: String
+    /// When; the first stretch of all begins where the first event does.
+    public var interval: Interval
+
+    /// Joins values at ascending instants into stretches; each value holds until the next instant.
+    static func joining(_ values: [(at: Instant, value: String)]) -> [NamedStretch] {
+        var stretches: [NamedStretch] = []
+        for (at, value) in values {
+            if stretches.last?.value == value { continue }
+            if !stretches.isEmpty { stretches[stretches.count - 1].interval.end = at }
+            stretches.append(NamedStretch(value: value, interval: Interval(start: at, end: nil)))
+        }
+        return stretches
+    }
+}
+
+extension CustomerTimeline {
+    /// Every instant at which something changes by itself, ascending.
+    private var instants: [Instant] {
+        let earliest = Instant(milliseconds: .min)
+        return Set(changeInstants.filter { $0 != earliest }).sorted()
+    }
+
+    /// The tiers over time (K7).
+    public var tierStretches: [NamedStretch] {
+        var reader = GateReader(self)
+        return NamedStretch.joining(
+            instants.map { instant in
+                let gates = reader.gates(at: instant)
+                let tier = gates.catalog.map { catalogs.publications[$0].catalog.tiers[gates.tier] }
+                return (instant, tier ?? Catalog.freeTier)
+            })
+    }
+
+    /// For each feature of any catalog, why it is allowed over time (K5); by feature id.
+    public var featureStretches: [(feature: String, stretches: [NamedStretch])] {
+        var reader = GateReader(self)
+        var values: [String: [(at: Instant, value: String)]] = [:]
+        let features = Set(catalogs.publications.flatMap { $0.catalog.features.map(\.id) })
+        for instant in instants {
+            let gates = reader.gates(at: instant)
+            guard let index = gates.catalog else { continue }
+            let catalog = catalogs.publications[index].catalog
+            for feature in features {
+                let reason = catalog.featureIndex(feature).map {
+                    gates.reason(feature: $0, in: catalog)
+                }
+                values[feature, default: []].append(
+                    (instant, (reason ?? AccessReason.none).rawValue))
+            }
+        }
+        return values.sorted { $0.key < $1.key }.map { ($0.key, NamedStretch.joining($0.value)) }
+    }
+}
+
+extension PurchaseTimeline {
+    /// The statuses over time (P9).
+    public var statusStretches: [NamedStretch] {
+        let earliest = Instant(milliseconds: .min)
+        let instants = Set(boundaries.filter { $0 != earliest }).sorted()
+        return NamedStretch.joining(instants.map { ($0, status(at: $0).rawValue) })
+    }
+}

@@ -38,7 +38,8 @@ extension RandomEvents {
     ) -> JSONValue {
         var members = [JSONMember("id", .string(id))]
         if random.chance(level) {
-            let level = id == "open" ? "free" : random.pick(tiers)
+            let paid = Array(tiers.dropFirst())
+            let level = id == "open" || random.chance(10) ? "free" : random.pick(paid)
             members.append(JSONMember("level", .string(level)))
         }
         if random.chance(limits) {
@@ -61,7 +62,8 @@ extension RandomEvents {
                 JSONMember("period", .string(random.pick(["day", "week", "month"]))),
             ]
             if random.chance(70) {
-                period.append(JSONMember("timeZone", random.pick(["UTC", "Test/Zone", "Test/Zone"])))
+                let zone = random.chance(30) ? "UTC" : "Test/Zone"
+                period.append(JSONMember("timeZone", .string(zone)))
             }
             members.append(JSONMember("perPeriod", .object(period)))
         }
@@ -70,10 +72,12 @@ extension RandomEvents {
 
     private mutating func unlocks(_ tiers: [String], _ features: [String]) -> [JSONMember] {
         var members: [JSONMember] = []
-        if random.chance(50) {
+        if random.chance(60) {
             members.append(JSONMember("features", .strings(random.some(of: features, 40))))
         }
-        if random.chance(50) { members.append(JSONMember("tier", .string(random.pick(tiers)))) }
+        if random.chance(65) {
+            members.append(JSONMember("tier", .string(random.pick(tiers.reversed(), skewed: true))))
+        }
         return members
     }
 
@@ -82,7 +86,7 @@ extension RandomEvents {
         let stores = ["app_store", "play_store", "stripe"]
         var taken: [String: Set<String>] = [:]
         var products: [JSONValue] = []
-        for id in random.some(of: Self.products, 80) {
+        for id in random.some(of: Self.products, 88) {
             var ids: [String: [String]] = [:]
             for store in random.some(of: stores, 20) {
                 ids[store] = random.some(of: [id] + Self.products.suffix(2), 45)

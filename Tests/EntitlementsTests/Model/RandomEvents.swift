@@ -3,12 +3,13 @@ import Entitlements
 extension RandomEvents {
     /// Any event but a catalog, those that decide much more often.
     mutating func event(id: String) -> Event {
+        now = instant()
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<66:
+        case 0..<62:
             let name = PurchaseName(random.pick(purchases, skewed: true))
             guard let name else { return made(id, .catalog, EventData(.catalogPublished)) }
             return made(id, .purchase(name), purchaseData())
-        case 66..<97:
+        case 62..<98:
             return made(id, .customer(random.pick(customers, skewed: true)), customerData())
         default:
             let data = EventData(random.pick([.syncCompleted, .syncReconciled]))
@@ -27,7 +28,7 @@ extension RandomEvents {
                 .productID: .text(product),
                 .productKind: .text(random.chance(85) ? usual : random.pick(Self.kinds)),
                 .expiresAt: random.chance(usual == "non_consumable" ? 15 : 85)
-                    ? .instant(instant()) : nil,
+                    ? .instant(later()) : nil,
                 .priceMicros: .integer(990_000), .currencyCode: .text("EUR"),
             ])
     }
@@ -43,15 +44,15 @@ extension RandomEvents {
         case 26..<31:
             return EventData(
                 .purchaseExtended,
-                [.transactionID: transaction(100), .expiresAt: .instant(instant())])
+                [.transactionID: transaction(100), .expiresAt: .instant(later())])
         case 31..<38:
             return EventData(
                 .purchaseGraceStarted,
-                [.transactionID: transaction(), .graceUntil: .instant(instant())])
+                [.transactionID: transaction(), .graceUntil: .instant(later())])
         case 38..<42: return EventData(.purchaseRetryStarted, [.transactionID: transaction()])
         case 42..<48: return EventData(.purchaseExpired, [.transactionID: transaction()])
         case 48..<52:
-            return EventData(.purchasePaused, [.resumesAt: .instant(instant())])
+            return EventData(.purchasePaused, [.resumesAt: .instant(later())])
         case 52..<56: return EventData(.purchaseResumed)
         case 56..<61:
             return EventData(
@@ -65,9 +66,9 @@ extension RandomEvents {
                 random.pick([.purchasePending, .purchaseAbandoned]),
                 [.transactionID: transaction(), .productID: .text("m")])
         case 64..<68: return EventData(.purchaseLinked, [.alias: .text(random.pick(purchases))])
-        case 68..<78: return verdict(.verificationPassed)
-        case 78..<82: return verdict(.verificationFailed)
-        case 82..<89:
+        case 68..<80: return verdict(.verificationPassed)
+        case 80..<83: return verdict(.verificationFailed)
+        case 83..<89:
             return EventData(
                 random.pick([.revocationRefunded, .revocationRevoked]),
                 [.transactionID: transaction(), .priceMicros: .integer(1)])
@@ -99,12 +100,12 @@ extension RandomEvents {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<24: return EventData(.customerClaimed, [.purchase: purchase])
         case 24..<31: return EventData(.customerReleased, [.purchase: purchase])
-        case 31..<38: return EventData(.customerLinked, [.alias: .text(random.pick(customers))])
-        case 38..<45:
+        case 31..<41: return EventData(.customerLinked, [.alias: .text(random.pick(customers))])
+        case 41..<46:
             let from = random.some(of: customers, 40)
             return EventData(
                 .customerTransferred, [.from: .texts(from.isEmpty ? [customers[0]] : from)])
-        case 45..<56: return grant()
+        case 46..<56: return grant()
         case 56..<61:
             return EventData(.grantWithdrawn, [.grantID: .text(random.pick(["g1", "g2", "g3"]))])
         case 61..<70:
@@ -132,7 +133,7 @@ extension RandomEvents {
                 .features: random.chance(60)
                     ? .texts(random.some(of: Self.features, 35).reversed()) : nil,
                 .tier: random.chance(60) ? .text(random.pick(Self.tiers + ["lost"])) : nil,
-                .expiresAt: random.chance(60) ? .instant(instant()) : nil,
+                .expiresAt: random.chance(60) ? .instant(later()) : nil,
             ])
     }
 

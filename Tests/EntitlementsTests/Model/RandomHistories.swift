@@ -1,6 +1,8 @@
 import Entitlements
 
-/// A generator that a seed determines (S. Vigna, SplitMix64, prng.di.unimi.it).
+/// A generator that a seed determines.
+///
+/// Sebastiano Vigna, SplitMix64, prng.di.unimi.it/splitmix64.c.
 struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
@@ -46,7 +48,7 @@ struct RandomHistory {
     let log: [RecordedEvent]
     let questions: [RandomQuestion]
 
-    init(seed: UInt64, questions count: Int = 4, minimumSize: Int = 0) {
+    init(seed: UInt64, questions count: Int = 5, minimumSize: Int = 0) {
         self.seed = seed
         var generator = RandomEvents(seed: seed)
         log = generator.log(minimumSize: minimumSize)
@@ -63,6 +65,8 @@ struct RandomEvents {
     let purchases: [String]
     let transactions: [String]
     let isMixed: Bool
+    /// The time of the event that is being made.
+    var now: Instant
 
     static let products = ["m", "y", "life", "coins", "pass", "m.play"]
     static let features = ["f1", "f2", "f3", "f4", "f5", "open"]
@@ -83,32 +87,38 @@ struct RandomEvents {
         let count = Int64.random(in: 8...26, using: &random)
         grid = (0..<count).map { Instant(milliseconds: first + $0 * step) }
         self.step = step
-        customers = Array(["ann", "bob", "cy", "$anon:1", "dee"].prefix(random.pick([3, 4, 5])))
+        // Most histories are about one or two purchases, so that rules meet in one place.
+        let isFocused = random.chance(65)
+        customers = Array(
+            ["ann", "bob", "cy", "$anon:1", "dee"].prefix(random.pick(isFocused ? [2, 3] : [3, 5])))
         let names = [
             "app_store/1", "play_store/a", "app_store/2", "stripe/s", "play_store/b", "app_store/3",
         ]
         let start = Int.random(in: 0..<3, using: &random)
         purchases = Array(
-            (names[start...] + names[..<start]).prefix(Int.random(in: 3...6, using: &random)))
-        transactions = Array(["t1", "t2", "t3", "t4", "t5"].prefix(random.pick([2, 3, 4, 5])))
-        isMixed = random.chance(40)
+            (names[start...] + names[..<start]).prefix(random.pick(isFocused ? [1, 2] : [3, 4, 6])))
+        transactions = Array(["t1", "t2", "t3", "t4", "t5"].prefix(random.pick([1, 2, 3, 4, 5])))
+        isMixed = random.chance(isFocused ? 10 : 40)
+        now = grid[0]
         self.random = random
     }
 
     /// The whole log.
     mutating func log(minimumSize: Int) -> [RecordedEvent] {
-        let size = max(minimumSize, random.pick([0, 1, 2, 4, 6, 9, 12, 16, 20, 26, 32, 40]))
-        let catalogCount = random.pick([0, 1, 1, 2, 2, 3, 4])
-        var events = (0..<size).map { index in event(id: "e\(index)") }
+        let size = max(minimumSize, random.pick([0, 2, 4, 6, 8, 10, 12, 15, 18, 22, 28, 37]))
+        let catalogCount = random.pick([0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4])
+        var events: [Event] = []
         // Some of what most access needs, so that not every answer is "none".
-        if size > 2, random.chance(70) { events += usefulStart() }
+        if size > 2, random.chance(85) { events += usefulStart() }
+        for index in 0..<size { events.append(event(id: "e\(index)")) }
+        if random.chance(40) { events.shuffle(using: &random) }
         for index in 0..<catalogCount {
             let document = catalog()
-            let data = EventData(
-                recorded: .catalogPublished, entries: [], document: document)
-            events.insert(
-                made("c\(index)", .catalog, data, environment: random.pick([.production, .sandbox])),
-                at: Int.random(in: 0...events.count, using: &random))
+            let data = EventData(recorded: .catalogPublished, entries: [], document: document)
+            now = instant()
+            var event = made("c\(index)", .catalog, data)
+            event.environment = random.pick([.production, .sandbox])
+            events.insert(event, at: Int.random(in: 0...events.count, using: &random))
         }
         var recordedAt = random.pick(grid)
         return events.enumerated().map { index, event in
@@ -118,13 +128,19 @@ struct RandomEvents {
     }
 
     mutating func questions(_ count: Int, about log: [RecordedEvent]) -> [RandomQuestion] {
-        (0..<count).map { _ in
+        var named = log.compactMap { recorded -> String? in
+            guard case .customer(let id) = recorded.event.subject else { return nil }
+            return id
+        }
+        if named.isEmpty { named = ["nobody"] }
+        return (0..<count).map { _ in
             RandomQuestion(
-                customer: random.chance(4) ? "nobody" : random.pick(customers, skewed: true),
+                customer: random.pick(random.chance(80) ? named : customers + ["nobody"]),
                 environment: isMixed && random.chance(40) ? .sandbox : .production,
                 at: random.chance(70)
-                    ? instant() : instant().advanced(byMilliseconds: random.pick([-1, 1, step / 2])),
-                prefix: random.chance(70)
+                    ? max(instant(), random.pick([grid[0], random.pick(grid)]))
+                    : instant().advanced(byMilliseconds: random.pick([-1, 1, step / 2])),
+                prefix: random.chance(85)
                     ? log.count : Int.random(in: 0...log.count, using: &random))
         }
     }
@@ -135,11 +151,16 @@ struct RandomEvents {
         return random.chance(97) ? instant : instant.advanced(byMilliseconds: random.pick([-1, 1]))
     }
 
-    mutating func made(
-        _ id: String, _ subject: Subject, _ data: EventData,
-        environment: StoreEnvironment? = nil, time: Instant? = nil
-    ) -> Event {
-        let time = time ?? instant()
+    /// Most often some steps after the event that is being made.
+    mutating func later() -> Instant {
+        random.chance(75)
+            ? now.advanced(byMilliseconds: step * Int64.random(in: 1...8, using: &random))
+            : instant()
+    }
+
+    /// An event at `now`, observed whenever.
+    mutating func made(_ id: String, _ subject: Subject, _ data: EventData) -> Event {
+        let time = now
         var observedAt = time
         if random.chance(50) {
             observedAt =
@@ -150,22 +171,22 @@ struct RandomEvents {
         let world: StoreEnvironment = isMixed && random.chance(35) ? .sandbox : .production
         return Event(
             id: id, source: Source.support, subject: subject, time: time, observedAt: observedAt,
-            environment: environment ?? world, data: data)
+            environment: world, data: data)
     }
 
     /// A verified purchase with an owner.
     private mutating func usefulStart() -> [Event] {
         let name = purchases[0]
         guard let purchase = PurchaseName(name) else { return [] }
-        let start = random.pick(Array(grid.prefix(4)))
+        now = random.pick(Array(grid.prefix(4)))
         return [
-            made("u1", .purchase(purchase), period(.purchaseCompleted), time: start),
+            made("u1", .purchase(purchase), period(.purchaseCompleted)),
             made(
                 "u2", .purchase(purchase),
-                EventData(.verificationPassed, [.method: .text("manual")]), time: start),
+                EventData(.verificationPassed, [.method: .text("manual")])),
             made(
                 "u3", .customer(customers[0]),
-                EventData(.customerClaimed, [.purchase: .text(name)]), time: start),
+                EventData(.customerClaimed, [.purchase: .text(name)])),
         ]
     }
 }

@@ -113,7 +113,7 @@ extension SlowWorld {
         return sources.isEmpty ? "none" : "grant"
     }
 
-    /// K2, K5
+    // K2, K5
     func isAllowed(_ id: String, at instant: Instant) -> Bool {
         guard let catalog = catalogs.inForce(at: instant),
             let feature = catalog.features.first(where: { $0.id == id })
@@ -122,7 +122,7 @@ extension SlowWorld {
             || sources(at: instant).contains { $0.features.contains(id) }
     }
 
-    /// K4
+    // K4
     func warnings(at instant: Instant) -> [JSONValue] {
         guard let catalog = catalogs.inForce(at: instant) else {
             return [.members(["code": "no_catalog"])]

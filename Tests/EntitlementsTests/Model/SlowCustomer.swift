@@ -17,7 +17,7 @@ struct SlowTrial {
 }
 
 extension SlowWorld {
-    /// C3
+    // C3
     var grants: [SlowGrant] {
         let given = own.of(.grantGiven)
         return sortedByBytes(given.compactMap { $0.data.text(.grantID) }).compactMap { id in
@@ -35,7 +35,7 @@ extension SlowWorld {
         }
     }
 
-    /// C4
+    // C4
     var trials: [SlowTrial] {
         let started = own.of(.trialStarted)
         return sortedByBytes(started.compactMap { $0.data.text(.trialID) }).compactMap { id in

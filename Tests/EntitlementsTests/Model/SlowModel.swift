@@ -1,7 +1,9 @@
 import Entitlements
 
-/// The second, slow and obvious implementation of model.md: each rule as it is written, asked
-/// anew for each instant. It exists only to disagree with the fold.
+/// The second, slow and obvious implementation of model.md.
+///
+/// Each rule stands as it is written and is asked anew for each instant. It exists only to
+/// disagree with the fold.
 struct SlowModel {
     /// The prefix known at R, in sequence order (T4).
     let log: [RecordedEvent]
@@ -54,65 +56,5 @@ struct SlowFeatureAnswer: Equatable {
             "allowed": .bool(allowed), "until": .instant(until), "reason": .string(reason),
             "sources": .strings(sources), "limit": limit,
         ])
-    }
-}
-
-extension RecordedEvent {
-    var kind: EventKind { event.kind }
-    var time: Instant { event.time }
-    var data: EventData { event.data }
-
-    /// T2: "newer" compares `(observedAt, sequence)`.
-    func isNewer(than other: RecordedEvent) -> Bool {
-        event.observedAt != other.event.observedAt
-            ? event.observedAt > other.event.observedAt : sequence > other.sequence
-    }
-
-    /// Order by `(time, sequence)`.
-    func isLater(than other: RecordedEvent) -> Bool {
-        time != other.time ? time > other.time : sequence > other.sequence
-    }
-}
-
-extension [RecordedEvent] {
-    func of(_ kinds: EventKind...) -> [RecordedEvent] { filter { kinds.contains($0.kind) } }
-
-    /// T2: the newest.
-    var newest: RecordedEvent? {
-        first { candidate in
-            allSatisfy { $0.sequence == candidate.sequence || candidate.isNewer(than: $0) }
-        }
-    }
-
-    var inOrderOfTime: [RecordedEvent] { sorted { $1.isLater(than: $0) } }
-}
-
-/// Texts in the order of their UTF-8 bytes, each once.
-func sortedByBytes(_ texts: [String]) -> [String] {
-    Set(texts).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-}
-
-/// Links from alias to name (C2, P13).
-struct SlowLinks {
-    private var inForce: [(alias: String, name: String)] = []
-
-    /// C2: in sequence order; a newer link of an alias replaces the older one, one that would
-    /// close a circle is passed over.
-    mutating func add(alias: String, name: String) {
-        if passes(from: name, through: alias) { return }
-        inForce.removeAll { $0.alias == alias }
-        inForce.append((alias, name))
-    }
-
-    /// C2: links are followed to the end.
-    func end(of name: String) -> String {
-        guard let link = inForce.first(where: { $0.alias == name }) else { return name }
-        return end(of: link.name)
-    }
-
-    private func passes(from name: String, through other: String) -> Bool {
-        if name == other { return true }
-        guard let link = inForce.first(where: { $0.alias == name }) else { return false }
-        return passes(from: link.name, through: other)
     }
 }

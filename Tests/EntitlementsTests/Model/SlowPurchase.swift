@@ -81,7 +81,7 @@ struct SlowPurchase {
         return end
     }
 
-    /// P4
+    // P4
     func grace(of period: SlowPeriod) -> Interval? {
         guard let end = end(of: period),
             let grace = speaking(of: period, .purchaseGraceStarted).newest,
@@ -94,7 +94,7 @@ struct SlowPurchase {
         return Interval(start: end, end: ends.min())
     }
 
-    /// P12
+    // P12
     func leeway(of period: SlowPeriod) -> Interval? {
         let last = periods.last { $0.isAutoRenewable }
         guard period.transaction == last?.transaction, let end = end(of: period),
@@ -111,7 +111,7 @@ struct SlowPurchase {
             start: end, end: end.advanced(byMilliseconds: catalog.leewayMilliseconds))
     }
 
-    /// P5
+    // P5
     func isPaused(at instant: Instant) -> Bool {
         events.of(.purchasePaused).contains { pause in
             let ends =
@@ -143,7 +143,7 @@ struct SlowPurchase {
         return transaction == nil || transaction == period.transaction
     }
 
-    /// P7
+    // P7
     func isVerified(_ period: SlowPeriod, at instant: Instant) -> Bool {
         let verdicts = events.of(.verificationPassed, .verificationFailed)
             .filter { names(period, $0) }.inOrderOfTime
@@ -151,7 +151,7 @@ struct SlowPurchase {
         return verdict?.kind == .verificationPassed
     }
 
-    /// P8
+    // P8
     func givesAccess(_ period: SlowPeriod, at instant: Instant) -> Bool {
         if period.isConsumable { return false }
         let inPeriod = Interval(start: period.start, end: end(of: period)).contains(instant)

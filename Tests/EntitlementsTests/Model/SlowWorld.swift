@@ -8,7 +8,7 @@ struct SlowWorld {
     let events: [RecordedEvent]
     /// Those with this customer as subject, under any name.
     let own: [RecordedEvent]
-    /// K1: one catalog serves all environments. K8: as this customer has them.
+    // K1: one catalog serves all environments. K8: as this customer has them.
     let catalogs: [SlowCatalog]
     /// All of the environment.
     let purchases: [SlowPurchase]

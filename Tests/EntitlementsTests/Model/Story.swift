@@ -1,8 +1,10 @@
 import Entitlements
 import Testing
 
-/// A history written as lines: `SUBJECT KIND TIME[~OBSERVED] field=value …`, one event a line, in
-/// the order of the log. Times are days of January 2026 as decimals: `31.5` is noon of the 31st.
+/// A history written as lines, one event a line, in the order of the log.
+///
+/// A line is `SUBJECT KIND TIME[~OBSERVED] field=value …`. Times are days of
+/// January 2026 as decimals: `31.5` is noon of the 31st.
 ///
 /// A subject is `STORE/ID`, `@CUSTOMER` or `catalog`. Short kinds: `buy` and `renew`
 /// (`TIME TRANSACTION PRODUCT [END]`), `ok` and `bad` (verdicts), `claim` and `release`

@@ -1,4 +1,52 @@
+import ArgumentParser
+import Glibc
+
+/// The command: an event-sourced entitlement ledger.
 @main
-struct Entitle {
-    static func main() {}
+struct Entitle: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "entitle",
+        abstract: "What was this customer entitled to at T, as known at R, and why?",
+        discussion: """
+            Exit codes: 0 yes or done, 1 a well-formed no, 2 failed, 3 integrity fault, 4 conflict,
+            64 usage, 65 bad input data, 66 no input, 73 cannot create, 74 I/O, 75 try again,
+            77 not permitted, 78 configuration.
+            """,
+        version: "0.1.0",
+        groupedSubcommands: [
+            CommandGroup(name: "START", subcommands: [Init.self, Import.self]),
+            CommandGroup(
+                name: "ASK",
+                subcommands: [Show.self, Can.self, Timeline.self, Events.self, Tail.self]),
+            CommandGroup(
+                name: "CHANGE",
+                subcommands: [
+                    CatalogCommand.self, Claim.self, Grant.self, Withdraw.self, Trial.self,
+                    LinkCommand.self, Use.self,
+                ]),
+            CommandGroup(
+                name: "CHECK",
+                subcommands: [Audit.self, Replay.self, Rebuild.self, CheckpointCommand.self]),
+            CommandGroup(name: "OPERATE", subcommands: [Status.self]),
+        ])
+
+    static func main() async {
+        let wantsJSON = CommandLine.arguments.contains("--json")
+        do {
+            Settings.current = try await Settings.load()
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let failure as CommandFailure {
+            Terminal.report(failure, json: wantsJSON)
+            Glibc.exit(failure.exitCode.rawValue)
+        } catch let code as ExitCode {
+            Glibc.exit(code.rawValue)
+        } catch where exitCode(for: error) == .validationFailure || exitCode(for: error) == .success {
+            exit(withError: error)  // Usage, help and version: ArgumentParser's own words.
+        } catch {
+            let failure = CommandFailure(error)
+            Terminal.report(failure, json: wantsJSON)
+            Glibc.exit(failure.exitCode.rawValue)
+        }
+    }
 }

@@ -159,3 +159,22 @@ struct RecordedNames: AnswerNames {
         return id ?? "erased/\(sequence)"
     }
 }
+
+extension Ledger {
+    /// The catalog document in force at a point, as it was published; nil: there is none (K1).
+    public func catalogDocument(at point: BitemporalPoint) throws -> JSONValue? {
+        let history = try catalogHistory(size: prefix(knownAt: point.knownAt))
+        guard let index = history.index(at: point.at) else { return nil }
+        return try event(at: history.publications[index].sequence)?.event.data.document
+    }
+
+    /// Whether any event names a purchase.
+    public func isKnown(
+        _ purchase: PurchaseName, environment: StoreEnvironment
+    ) throws -> Bool {
+        let name = StreamName(
+            environment: environment.rawValue, subject: Subject.purchase(purchase).description)
+        guard let stream = try vault.stream(of: name) else { return false }
+        return try views.lastSequence(of: stream) != nil
+    }
+}

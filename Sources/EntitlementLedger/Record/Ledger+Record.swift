@@ -25,6 +25,20 @@ extension Ledger {
         return try recorder.finish()
     }
 
+    /// Records submissions in their order up to the first that is refused, whose receipt is the
+    /// last; nothing behind it is recorded.
+    public func recordUntilRefused(
+        _ submissions: [Submission], recordedAt: [Instant?]? = nil
+    ) throws -> [Receipt] {
+        try requireWriter()
+        var recorder = BatchRecorder(self)
+        for (index, submission) in submissions.enumerated() {
+            try recorder.add(submission, recordedAt: recordedAt?[index])
+            if recorder.hasRefused { break }
+        }
+        return try recorder.finish()
+    }
+
     /// Records one submission together with whoever else is waiting (group commit).
     public func record(concurrently submission: Submission) async throws -> Receipt {
         try requireWriter()
@@ -58,6 +72,12 @@ struct BatchRecorder {
     private let sealer: SubmissionSealer
     private var receipts: [Receipt?] = []
     private var waiting: [(index: Int, submission: Submission, sealed: SealedSubmission)] = []
+
+    /// Whether the last submission was refused.
+    var hasRefused: Bool {
+        if case .refused?? = receipts.last { return true }
+        return false
+    }
 
     enum Prepared {
         case settled(Receipt)

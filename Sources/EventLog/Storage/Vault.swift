@@ -12,6 +12,17 @@ public struct StreamName: Hashable, Sendable {
         self.environment = environment
         self.subject = subject
     }
+
+    /// Names are bytes: what Unicode holds to be equivalent stays apart (model.md, section 2).
+    public static func == (left: StreamName, right: StreamName) -> Bool {
+        left.environment == right.environment && left.subject.utf8.elementsEqual(right.subject.utf8)
+    }
+
+    /// Hashes the bytes that `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(environment)
+        for byte in subject.utf8 { hasher.combine(byte) }
+    }
 }
 
 /// A stream's number: a counter times 4 096 plus its shard; counters are never reused.

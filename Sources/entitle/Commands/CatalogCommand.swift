@@ -1,0 +1,82 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+
+/// `entitle catalog`
+struct CatalogCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "catalog", abstract: "Publishes, shows and validates catalogs.",
+        subcommands: [Publish.self, Shown.self, Validate.self])
+
+    struct Publish: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Publishes a catalog from an effective time on.")
+
+        @OptionGroup var options: LedgerOptions
+        @Argument(help: "The catalog document, or - for standard input.") var file: String
+        @Option(parsing: .unconditional, help: "From when it is in force (default: now).")
+        var effective: String?
+        @Option(help: "An idempotency key (default: a new one).") var id: String?
+
+        func run() throws {
+            let document = try CatalogFile.read(file)
+            let effective = try effective.map {
+                try InstantArgument.parse($0, place: "--effective")
+            }
+            let receipt = try options.withLedger(writing: true) { ledger in
+                try CatalogFile.publish(document, effective: effective, id: id, ledger, options)
+            }
+            try Receipts.print(receipt, options, done: "published the catalog")
+        }
+    }
+
+    struct Shown: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Shows the catalog in force at T, as known at R.")
+
+        @OptionGroup var options: LedgerOptions
+        @OptionGroup var point: PointOptions
+
+        func run() throws {
+            let point = try point.point()
+            let document = try options.withLedger(writing: false) { ledger in
+                try ledger.catalogDocument(at: point)
+            }
+            guard let document else {
+                throw CommandFailure(.no, "no_catalog", "no catalog was published")
+            }
+            Terminal.line(document)
+        }
+    }
+
+    struct Validate: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lists every fault of a catalog; writes nothing.")
+
+        @Argument(help: "The catalog document, or - for standard input.") var file: String
+        @Flag(help: "One JSON document on standard output.") var json = false
+
+        func run() throws {
+            let faults = CatalogFile.faults(try CatalogFile.read(file))
+            if json {
+                Terminal.line(
+                    .members([
+                        "ok": .bool(faults.isEmpty),
+                        "faults": .array(
+                            faults.map {
+                                .members([
+                                    "code": .string($0.code.rawValue), "path": .string($0.path),
+                                    "detail": .string($0.detail),
+                                ])
+                            }),
+                    ]))
+            } else {
+                for fault in faults {
+                    Terminal.line("\(fault.path): \(fault.detail) [\(fault.code.rawValue)]")
+                }
+                if faults.isEmpty { Terminal.line("the catalog is valid") }
+            }
+            if !faults.isEmpty { throw ExitCode.badInput }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import Foundation
+
+/// What every command that appends one event takes.
+struct RequestOptions: ParsableArguments {
+    @Option(help: "An idempotency key: repeating it changes nothing (default: a new one).")
+    var id: String?
+
+    func request(_ options: LedgerOptions, source: String = Source.support) throws -> Request {
+        let id = id ?? UUID().uuidString.lowercased()
+        guard Identifier.isValid(id) else {
+            throw CommandFailure(.usage, "usage", "not an id", place: "--id")
+        }
+        return Request(id: id, source: source, environment: try options.environment())
+    }
+}
+
+/// `entitle claim`
+struct Claim: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Makes a purchase a customer's, by the catalog's policy.")
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var requested: RequestOptions
+    @Argument(help: "A customer id.") var customer: String
+    @Argument(help: "STORE/ORIGINAL_ID.") var purchase: String
+
+    func run() throws {
+        let request = try requested.request(options)
+        let purchase = try PurchaseArgument.checked(purchase)
+        let customer = try CustomerArgument.checked(customer)
+        let (receipt, isKnown) = try options.withLedger(writing: true) { ledger in
+            let isKnown = try ledger.isKnown(purchase, environment: request.environment)
+            return (try ledger.claim(purchase, for: customer, request), isKnown)
+        }
+        try Receipts.print(
+            receipt, options, done: "claimed", id: request.id,
+            extra: [JSONMember("purchaseKnown", .bool(isKnown))])
+        if !isKnown {
+            Terminal.note(
+                "warning: no event has named this purchase yet: the claim waits for its first")
+        }
+    }
+}
+
+/// `entitle grant`
+struct Grant: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Gives features or a tier by hand.")
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var requested: RequestOptions
+    @Argument(help: "A customer id.") var customer: String
+    @Option(help: "The grant's id; the same again restates it (default: a new one).")
+    var grantId: String?
+    @Option(name: [.customLong("feature")], help: "A feature; may be repeated.")
+    var features: [String] = []
+    @Option(help: "A tier.") var tier: String?
+    @Option(
+        name: [.customLong("expires"), .customLong("until")], parsing: .unconditional,
+        help: "The end: an instant, or +30d (default: without end).")
+    var expires: String?
+    @Option(help: "Why; no ids.") var reason: String?
+
+    func run() throws {
+        guard !features.isEmpty || tier != nil else {
+            throw CommandFailure(
+                .usage, "usage", "a grant gives something", hint: "--feature ID or --tier NAME")
+        }
+        let request = try requested.request(options)
+        let grantID = grantId ?? UUID().uuidString.lowercased()
+        let expiresAt = try expires.map { try InstantArgument.parse($0, place: "--expires") }
+        let receipt = try options.withLedger(writing: true) { ledger in
+            try ledger.grant(
+                grantID, to: CustomerArgument.checked(customer), features: features, tier: tier,
+                expiresAt: expiresAt, reason: reason, request)
+        }
+        try Receipts.print(
+            receipt, options, done: "granted \(grantID)", id: request.id,
+            extra: [JSONMember("grantId", .string(grantID))])
+    }
+}
+
+/// `entitle withdraw`
+struct Withdraw: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Ends a grant.")
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var requested: RequestOptions
+    @Argument(help: "A customer id.") var customer: String
+    @Argument(help: "The grant's id.") var grantId: String
+
+    func run() throws {
+        let request = try requested.request(options)
+        let receipt = try options.withLedger(writing: true) {
+            try $0.withdraw(grantId, from: CustomerArgument.checked(customer), request)
+        }
+        try Receipts.print(receipt, options, done: "withdrawn", id: request.id)
+    }
+}
+
+/// `entitle trial`
+struct Trial: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Starts a trial, once for each customer.")
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var requested: RequestOptions
+    @Argument(help: "A customer id.") var customer: String
+    @Argument(help: "The catalog's trial id.") var trialId: String
+
+    func run() throws {
+        let request = try requested.request(options, source: Source.app)
+        let receipt = try options.withLedger(writing: true) {
+            try $0.startTrial(trialId, for: CustomerArgument.checked(customer), request)
+        }
+        try Receipts.print(receipt, options, done: "the trial has begun", id: request.id)
+    }
+}
+
+/// `entitle link`
+struct LinkCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "link", abstract: "Makes another id a name of a customer.")
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var requested: RequestOptions
+    @Argument(help: "The customer who keeps their id.") var customer: String
+    @Argument(help: "The other id.") var alias: String
+
+    func run() throws {
+        let request = try requested.request(options)
+        let receipt = try options.withLedger(writing: true) {
+            try $0.link(
+                CustomerArgument.checked(alias), to: CustomerArgument.checked(customer), request)
+        }
+        try Receipts.print(receipt, options, done: "linked", id: request.id)
+    }
+}
+
+/// `entitle use`
+struct Use: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Checks and records a limited use in one step: exit 1 over the limit.")
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var requested: RequestOptions
+    @Argument(help: "A customer id.") var customer: String
+    @Argument(help: "A feature id; not with --undo.") var feature: String?
+    @Option(help: "How much; in seconds it is a lease.") var amount: Int64?
+    @Option(help: "The unit, such as seconds.") var unit: String?
+    @Option(help: "Takes the use of this id back.") var undo: String?
+
+    func run() throws {
+        let request = try requested.request(options, source: Source.app)
+        let customer = try CustomerArgument.checked(customer)
+        if let amount, amount < 0 {
+            throw CommandFailure(.usage, "usage", "an amount is not negative", place: "--amount")
+        }
+        let receipt = try options.withLedger(writing: true) { ledger in
+            if let undo { return try ledger.reverseUse(undo, of: customer, request) }
+            guard let feature else {
+                throw CommandFailure(.usage, "usage", "FEATURE or --undo is missing")
+            }
+            return try ledger.use(
+                feature, by: customer, amount: amount, unit: unit, request)
+        }
+        try Receipts.print(
+            receipt, options, done: undo == nil ? "used" : "taken back", id: request.id)
+    }
+}

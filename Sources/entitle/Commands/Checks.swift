@@ -1,0 +1,117 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+
+/// `entitle audit`
+struct Audit: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Checks everything against its hashes and views: exit 3 on a fault.")
+
+    @OptionGroup var options: LedgerOptions
+
+    func run() throws {
+        let progress = Progress("audited")
+        let report = try options.withLedger(writing: false) { ledger in
+            try ledger.audit { progress.show($0, of: $1) }
+        }
+        progress.finish()
+        if options.json {
+            Terminal.line(report.json)
+        } else {
+            for fault in report.faults {
+                let place = fault.sequence.map { " \($0)" } ?? ""
+                Terminal.line("\(fault.kind.rawValue)\(place): \(fault.detail)")
+            }
+            Terminal.line(
+                "\(report.isOK ? "sound" : "DAMAGED"): \(report.records) records, root "
+                    + "\(report.rootHash), \(report.checkpoints) checkpoints, "
+                    + "\(report.faults.count) faults")
+        }
+        if !report.isOK { throw ExitCode.integrity }
+    }
+}
+
+/// `entitle replay`
+struct Replay: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Folds everything again and compares, writing nothing.")
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var point: PointOptions
+
+    func run() throws {
+        let progress = Progress("replayed")
+        let environment = try options.environment()
+        let point = try point.point()
+        let report = try options.withLedger(writing: false) { ledger in
+            try ledger.replay(point: point, environment: environment) {
+                progress.show($0, of: $1)
+            }
+        }
+        progress.finish()
+        if options.json {
+            Terminal.line(report.json)
+        } else {
+            for difference in report.differences { Terminal.line(difference) }
+            Terminal.line(
+                "\(report.events) events, \(report.customers) customers, "
+                    + "\(report.differences.count) differences, answers \(report.answersDigest)")
+        }
+        if !report.differences.isEmpty { throw ExitCode.integrity }
+    }
+}
+
+/// `entitle rebuild`
+struct Rebuild: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Writes the views anew from the log, beside the old, and switches at once.")
+
+    @OptionGroup var options: LedgerOptions
+
+    func run() throws {
+        let progress = Progress("rebuilt")
+        let events = try options.withLedger(writing: true) { ledger in
+            try ledger.rebuild { progress.show($0, of: $1) }
+        }
+        progress.finish()
+        if options.json {
+            Terminal.line(.members(["events": .integer(events)]))
+        } else {
+            Terminal.line("rebuilt the views from \(events) events")
+        }
+    }
+}
+
+/// `entitle checkpoint`
+struct CheckpointCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "checkpoint",
+        abstract: "Signs the log's size and root, for others to keep.")
+
+    @OptionGroup var options: LedgerOptions
+
+    func run() throws {
+        let note = try options.withLedger(writing: true) { try $0.checkpoint() }
+        if options.json {
+            Terminal.line(.members(["checkpoint": .string(note)]))
+        } else {
+            Terminal.write(note)
+        }
+    }
+}
+
+/// `entitle status`
+struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "How the ledger is.")
+
+    @OptionGroup var options: LedgerOptions
+
+    func run() throws {
+        let status = try options.withLedger(writing: false) { try $0.status() }
+        if options.json { return Terminal.line(status) }
+        for member in status.members ?? [] {
+            let value = member.value.string ?? member.value.description
+            Terminal.line("\(member.name): \(value)")
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import Foundation
+
+/// What `events` and `tail` filter by.
+struct EventFilterOptions: ParsableArguments {
+    @Option(help: "Only about this customer and the purchases they claimed.")
+    var customer: String?
+    @Option(help: "Only about this purchase: STORE/ORIGINAL_ID.") var purchase: String?
+    @Option(help: "Only of this type, such as purchase.renewed.") var type: String?
+    @Option(help: "Only of this source, such as revenuecat.") var source: String?
+
+    func filter(_ sequences: Range<UInt64>, _ options: LedgerOptions) throws -> EventFilter {
+        var filter = EventFilter(sequences: sequences)
+        filter.customer = try customer.map(CustomerArgument.checked)
+        filter.purchase = try purchase.map(PurchaseArgument.checked)
+        filter.source = source
+        if let type {
+            guard let kind = EventKind(name: type) else {
+                throw CommandFailure(.usage, "usage", "no such event type", place: "--type")
+            }
+            filter.kind = kind
+        }
+        if options.environmentName != nil { filter.environment = try options.environment() }
+        return filter
+    }
+}
+
+/// A purchase as an argument.
+enum PurchaseArgument {
+    static func checked(_ text: String) throws -> PurchaseName {
+        guard let name = PurchaseName(text) else {
+            throw CommandFailure(
+                .usage, "usage", "a purchase is STORE/ORIGINAL_ID", place: "PURCHASE",
+                hint: "such as app_store/2000000123")
+        }
+        return name
+    }
+}
+
+/// `entitle events`
+struct Events: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Lists events as CloudEvents, one a line.")
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var filter: EventFilterOptions
+    @Option(help: "From this sequence on.") var from: UInt64 = 0
+    @Option(help: "Up to this sequence, exclusive.") var to: UInt64?
+    @Option(parsing: .unconditional, help: "Effective time at or after.") var since: String?
+    @Option(parsing: .unconditional, help: "Effective time before.") var until: String?
+    @Option(help: "At most so many.") var limit: Int?
+    @Flag(help: "With the payload that each was read from, as it was received.") var raw = false
+
+    func run() throws {
+        var filter = try filter.filter(from..<max(from, to ?? .max), options)
+        if since != nil || until != nil {
+            filter.times = Interval(
+                start: try since.map { try InstantArgument.parse($0, place: "--since") }
+                    ?? Instant(milliseconds: .min),
+                end: try until.map { try InstantArgument.parse($0, place: "--until") })
+        }
+        var left = limit ?? .max
+        try options.withLedger(writing: false) { ledger in
+            try ledger.events(filter) { sequence, event in
+                guard left > 0 else { return false }
+                left -= 1
+                try EventText.print(event, sequence, ledger, options, raw: raw)
+                return left > 0
+            }
+        }
+    }
+}
+
+/// `entitle tail`
+struct Tail: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Follows the log: new events as they are recorded.")
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var filter: EventFilterOptions
+    @Option(help: "Begin after this sequence (default: at the end).") var after: UInt64?
+    @Option(help: "End after so many events.") var limit: Int?
+
+    private static let pollMicroseconds: UInt32 = 200_000
+
+    func run() throws {
+        Interrupt.catchSignals()
+        var left = limit ?? .max
+        try options.withLedger(writing: false) { ledger in
+            var next = try after.map { $0 + 1 } ?? ledger.size()
+            while left > 0 && !Interrupt.isRaised {
+                let size = try ledger.size()
+                if next < size {
+                    try ledger.events(try filter.filter(next..<size, options)) { sequence, event in
+                        left -= 1
+                        try EventText.print(event, sequence, ledger, options, raw: false)
+                        return left > 0
+                    }
+                    next = size
+                } else {
+                    usleep(Self.pollMicroseconds)
+                }
+            }
+        }
+    }
+}
+
+/// Prints one event.
+enum EventText {
+    static func print(
+        _ event: JSONValue, _ sequence: UInt64, _ ledger: Ledger, _ options: LedgerOptions,
+        raw: Bool
+    ) throws {
+        var event = event
+        if raw, case .object(var members) = event {
+            let evidence = try ledger.evidence(of: sequence)
+            members.append(
+                JSONMember(
+                    "evidence",
+                    .optional(evidence.map { String(decoding: $0, as: UTF8.self) })))
+            event = .object(members)
+        }
+        if options.json {
+            Terminal.line(event)
+            return
+        }
+        Terminal.line(
+            [
+                String(sequence), ShowText.text(event["time"]), ShowText.text(event["type"]),
+                ShowText.text(event["subject"]), ShowText.text(event["source"]),
+                event["data"]?.description ?? "",
+            ].joined(separator: "\t"))
+        if raw { Terminal.line("\t" + ShowText.text(event["evidence"])) }
+    }
+}

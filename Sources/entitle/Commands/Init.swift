@@ -1,0 +1,80 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+
+/// `entitle init`
+struct Init: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Makes a ledger.")
+
+    @OptionGroup var options: LedgerOptions
+
+    @Option(help: "A catalog to publish at once.")
+    var catalog: String?
+
+    @Option(help: "The log's name in checkpoints: a schema-less URL.")
+    var origin = "ledger.local/log"
+
+    func run() throws {
+        let path = options.path
+        let document = try catalog.map { try CatalogFile.read($0) }
+        let key = try masterKey(path)
+        try LedgerDirectory.create(
+            at: path, masterKey: key, origin: origin, created: SystemClock.now().description,
+            randomness: .system)
+        try options.withLedger(writing: true) { ledger in
+            if let document {
+                try CatalogFile.publish(document, effective: nil, id: nil, ledger, options)
+            }
+        }
+        let manifest = try LedgerDirectory.manifest(at: path)
+        if options.json {
+            Terminal.line(
+                .members([
+                    "ledger": .string(manifest.ledger), "path": .string(path),
+                    "origin": .string(manifest.origin), "publicKey": .string(manifest.publicKey),
+                ]))
+        } else {
+            Terminal.line("made a ledger in \(path)")
+            Terminal.note("next: entitle catalog publish FILE; entitle import FILE; entitle show ID")
+        }
+    }
+
+    /// The key that was given, or a new one in the ledger's directory, readable by its owner only.
+    private func masterKey(_ path: String) throws -> [UInt8] {
+        if let key = Settings.current.key, options.keyFile == nil {
+            return try MasterKey.parse(key, place: "ENTITLE_KEY")
+        }
+        let given = options.keyFile ?? Settings.current.keyFile
+        if let given {
+            guard let text = try? String(contentsOfFile: given, encoding: .utf8) else {
+                throw CommandFailure(
+                    .misconfigured, "no_key", "the master key cannot be read", place: given)
+            }
+            return try MasterKey.parse(text, place: given)
+        }
+        let existing = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        guard existing.isEmpty else {
+            throw LedgerOpenFault(.notEmpty, "the directory is not empty")
+        }
+        var generator = SystemRandomNumberGenerator()
+        let key = (0..<MasterKey.byteCount).map { _ in
+            UInt8.random(in: 0...255, using: &generator)
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true)
+        } catch {
+            throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")
+        }
+        let file = path + "/" + LedgerDirectory.keyName
+        guard
+            FileManager.default.createFile(
+                atPath: file, contents: Data((Hexadecimal.encode(key) + "\n").utf8),
+                attributes: [.posixPermissions: 0o600])
+        else { throw LedgerOpenFault(.cannotCreate, "the key file cannot be made") }
+        return key
+    }
+}

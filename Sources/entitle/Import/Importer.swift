@@ -1,0 +1,168 @@
+import Dispatch
+import EntitlementLedger
+import Entitlements
+import Synchronization
+
+/// Appends the items of files, batch by batch; resumable, because a known signal appends nothing.
+struct Importer {
+    let ledger: Ledger
+    let format: ImportFormat
+    let preservesRecordedTime: Bool
+    let onError: OnError
+    let progress: Progress
+    private(set) var report = ImportReport()
+
+    /// What a refused item does.
+    enum OnError: String, CaseIterable {
+        case stop, skip, quarantine
+    }
+
+    /// Lines that are read, parsed on all cores and recorded together.
+    private static let batchLineCount = 2000
+    /// A JSON document over several lines has at most so many bytes.
+    private static let documentByteLimit = 64 << 20
+
+    init(
+        _ ledger: Ledger, _ format: ImportFormat, _ onError: OnError,
+        preservesRecordedTime: Bool, progress: Progress
+    ) {
+        self.ledger = ledger
+        self.format = format
+        self.onError = onError
+        self.preservesRecordedTime = preservesRecordedTime
+        self.progress = progress
+    }
+
+    /// Imports one file; false: it stopped at a refusal or an interrupt.
+    mutating func run(_ file: String) throws -> Bool {
+        let reader = try LineReader(file)
+        var isFirst = true
+        while true {
+            var lines: [LineReader.Line] = []
+            while lines.count < Self.batchLineCount, let line = try reader.next() {
+                if line.isBlank { continue }
+                lines.append(line)
+                if isFirst {
+                    isFirst = false
+                    if let whole = try document(startingWith: line, reader) {
+                        return try record(whole)
+                    }
+                }
+            }
+            if lines.isEmpty { return true }
+            guard try record(parse(lines)) else { return false }
+            progress.show(report.items, of: nil)
+            if Interrupt.isRaised { return false }
+        }
+    }
+
+    /// One JSON document over several lines, such as a pretty-printed array of webhooks; nil if
+    /// the first line is a value by itself.
+    private func document(
+        startingWith line: LineReader.Line, _ reader: LineReader
+    ) throws -> [ImportFormat.Item]? {
+        guard let bytes = line.bytes, (try? JSONValue(parsing: bytes)) == nil,
+            let first = bytes.first(where: { $0 != 0x20 && $0 != 0x09 }),
+            first == UInt8(ascii: "{") || first == UInt8(ascii: "["), bytes.count < 4096,
+            let rest = try reader.peekRest(limit: Self.documentByteLimit)
+        else { return nil }
+        let whole = bytes + [0x0A] + rest
+        guard let json = try? JSONValue(parsing: whole) else { return nil }
+        reader.skipRest()
+        return format.items(json, whole, line)
+    }
+
+    /// Parses lines on all cores, in their order.
+    private func parse(_ lines: [LineReader.Line]) -> [ImportFormat.Item] {
+        let format = format
+        let parts = 2
+        let size = (lines.count + parts - 1) / parts
+        let parsed = Mutex<[[ImportFormat.Item]]>(Array(repeating: [], count: parts))
+        DispatchQueue.concurrentPerform(iterations: parts) { part in
+            let items = lines.dropFirst(part * size).prefix(size).flatMap { format.items($0) }
+            parsed.withLock { $0[part] = items }
+        }
+        return parsed.withLock { $0.flatMap { $0 } }
+    }
+
+    /// Records items in their order; false: it stopped at a refusal.
+    private mutating func record(_ items: [ImportFormat.Item]) throws -> Bool {
+        // With `stop` nothing behind the first refused item is recorded.
+        let firstRefused = items.firstIndex { (try? $0.result.get()) == nil } ?? items.count
+        let taken = onError == .stop ? items.prefix(firstRefused + 1) : items[...]
+        var submissions: [Submission] = []
+        var recordedAt: [Instant?] = []
+        var recordedItems: [ImportFormat.Item] = []
+        for item in taken {
+            guard case .success(let submission) = item.result else { continue }
+            submissions.append(submission)
+            recordedAt.append(preservesRecordedTime ? item.recordedAt : nil)
+            recordedItems.append(item)
+        }
+        var receipts = onError == .stop
+            ? try ledger.recordUntilRefused(submissions, recordedAt: recordedAt)
+            : try ledger.record(submissions, recordedAt: recordedAt)
+        receipts.reverse()
+        for item in taken {
+            switch item.result {
+            case .failure(let refusal): report.refuse(item.line, refusal)
+            case .success:
+                guard let receipt = receipts.popLast() else { return false }
+                report.count(item.line, receipt)
+            }
+        }
+        return onError != .stop || report.refused == 0
+    }
+}
+
+/// What an import did: the `import` shape (interfaces.md).
+struct ImportReport {
+    /// Items whose events were appended.
+    var appended = 0
+    /// Items that were known.
+    var duplicate = 0
+    /// Items that were refused.
+    var refused = 0
+    private var refusals: [(line: Int, refusal: ImportRefusal)] = []
+
+    /// Refusals that are listed.
+    private static let refusalLimit = 10_000
+
+    var items: UInt64 { UInt64(appended + duplicate + refused) }
+
+    /// Refusals by reason.
+    var reasons: [(code: String, count: Int)] {
+        Dictionary(grouping: refusals, by: { $0.refusal.code })
+            .map { (code: $0.key, count: $0.value.count) }.sorted { $0.code < $1.code }
+    }
+
+    mutating func refuse(_ line: Int, _ refusal: ImportRefusal) {
+        refused += 1
+        if refusals.count < Self.refusalLimit { refusals.append((line, refusal)) }
+    }
+
+    mutating func count(_ line: Int, _ receipt: Receipt) {
+        switch receipt {
+        case .appended: appended += 1
+        case .duplicate, .known: duplicate += 1
+        case .refused(let refusal):
+            refuse(line, ImportRefusal(refusal.code.rawValue, refusal.path, refusal.detail))
+        }
+    }
+
+    var firstRefusal: (line: Int, refusal: ImportRefusal)? { refusals.first }
+
+    func json(sequence: UInt64) -> JSONValue {
+        .members([
+            "appended": .integer(appended), "duplicate": .integer(duplicate),
+            "refused": .integer(refused), "sequence": .integer(sequence),
+            "refusals": .array(
+                refusals.map {
+                    .members([
+                        "line": .integer($0.line), "code": .string($0.refusal.code),
+                        "path": .string($0.refusal.path), "detail": .string($0.refusal.detail),
+                    ])
+                }),
+        ])
+    }
+}

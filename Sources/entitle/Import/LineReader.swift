@@ -1,0 +1,100 @@
+import Foundation
+
+/// Reads lines of a file or of standard input, in bounded memory.
+final class LineReader {
+    /// Bytes of a line; what is longer is passed over and reported as such.
+    static let lineByteLimit = 4 << 20
+    private static let chunkByteCount = 1 << 20
+
+    /// One line without its end.
+    struct Line {
+        /// 1-based.
+        var number: Int
+        /// nil: the line is longer than the limit.
+        var bytes: [UInt8]?
+
+        /// Whether it holds white space only.
+        var isBlank: Bool { bytes?.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D } ?? false }
+    }
+
+    private let handle: FileHandle
+    private var buffer: [UInt8] = []
+    private var position = 0
+    private var isAtEnd = false
+    private var number = 0
+
+    /// Opens a file; `-` is standard input.
+    ///
+    /// - Throws: `CommandFailure` for a missing file or a directory.
+    init(_ file: String) throws {
+        if file == "-" {
+            handle = .standardInput
+            return
+        }
+        guard FileManager.default.fileExists(atPath: file) else {
+            throw CommandFailure(.noInput, "no_input", "there is no such file", place: file)
+        }
+        guard (try? FileManager.default.contentsOfDirectory(atPath: file)) == nil else {
+            throw CommandFailure(.noInput, "no_input", "this is a directory", place: file)
+        }
+        guard let handle = FileHandle(forReadingAtPath: file) else {
+            throw CommandFailure(
+                .notPermitted, "not_permitted", "the file cannot be read", place: file)
+        }
+        self.handle = handle
+    }
+
+    /// The next line; nil at the end.
+    func next() throws -> Line? {
+        var isTooLong = false
+        var searched = position
+        while true {
+            if let end = buffer[searched...].firstIndex(of: 0x0A) {
+                let bytes = isTooLong ? nil : Array(buffer[position..<end])
+                position = end + 1
+                return line(bytes)
+            }
+            if buffer.count - position > Self.lineByteLimit {
+                isTooLong = true
+                position = buffer.count
+            }
+            searched = buffer.count - position
+            guard try fill() else {
+                guard position < buffer.count || isTooLong else { return nil }
+                let bytes = isTooLong ? nil : Array(buffer[position...])
+                position = buffer.count
+                return line(bytes)
+            }
+        }
+    }
+
+    private func line(_ bytes: [UInt8]?) -> Line {
+        number += 1
+        guard let bytes, bytes.count <= Self.lineByteLimit else {
+            return Line(number: number, bytes: nil)
+        }
+        return Line(number: number, bytes: bytes)
+    }
+
+    /// Moves what is left to the front and reads on; false at the end.
+    private func fill() throws -> Bool {
+        guard !isAtEnd else { return false }
+        buffer.removeFirst(position)
+        position = 0
+        let chunk = try handle.read(upToCount: Self.chunkByteCount) ?? Data()
+        isAtEnd = chunk.isEmpty
+        buffer.append(contentsOf: chunk)
+        return !isAtEnd
+    }
+
+    /// Everything from here on, up to a limit, without passing it; nil if there is more.
+    func peekRest(limit: Int) throws -> [UInt8]? {
+        while buffer.count - position <= limit {
+            guard try fill() else { return Array(buffer[position...]) }
+        }
+        return nil
+    }
+
+    /// Passes over everything from here on that was read already.
+    func skipRest() { position = buffer.count }
+}

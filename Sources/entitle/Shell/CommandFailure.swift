@@ -1,0 +1,167 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import LMDB
+import LMDBStorage
+
+/// What a command ends with when it cannot do what it was asked: what, where, and what to do.
+struct CommandFailure: Error {
+    var exitCode: ExitCode
+    /// A word of a closed set, for programs.
+    var code: String
+    /// What is wrong.
+    var message: String
+    /// Where, such as a path or a line.
+    var place: String?
+    /// What to do.
+    var hint: String?
+
+    init(
+        _ exitCode: ExitCode, _ code: String, _ message: String, place: String? = nil,
+        hint: String? = nil
+    ) {
+        self.exitCode = exitCode
+        self.code = code
+        self.message = message
+        self.place = place
+        self.hint = hint
+    }
+
+    /// RFC 9457 members, `code` and `hint`.
+    var json: JSONValue {
+        .members([
+            "type": "about:blank", "title": .string(message), "code": .string(code),
+            "detail": .optional(place), "hint": .optional(hint),
+            "exitCode": .integer(exitCode.rawValue),
+        ])
+    }
+}
+
+extension ExitCode {
+    static let no = ExitCode(1)
+    static let failed = ExitCode(2)
+    static let integrity = ExitCode(3)
+    static let conflict = ExitCode(4)
+    static let usage = ExitCode(64)
+    static let badInput = ExitCode(65)
+    static let noInput = ExitCode(66)
+    static let `internal` = ExitCode(70)
+    static let cannotCreate = ExitCode(73)
+    static let io = ExitCode(74)
+    static let tryAgain = ExitCode(75)
+    static let notPermitted = ExitCode(77)
+    static let misconfigured = ExitCode(78)
+    static let interrupted = ExitCode(130)
+}
+
+extension CommandFailure {
+    /// Gives a fault of the layers below its exit code and advice.
+    init(_ error: any Error) {
+        switch error {
+        case let fault as LedgerOpenFault: self.init(fault)
+        case let fault as LogStorageFault: self.init(fault)
+        case let fault as LedgerFault: self.init(fault)
+        case let fault as LMDBError: self.init(fault)
+        case let fault as FileFault:
+            self.init(.io, "io", "\(fault.operation) failed (errno \(fault.code))")
+        case let fault as DecodingFault:
+            self.init(
+                .integrity, "damaged", fault.what,
+                hint: "run `entitle audit` to see what is damaged")
+        case let error as CocoaError:
+            self.init(.io, "io", "a file cannot be read or written (\(error.code.rawValue))")
+        default:
+            self.init(
+                .internal, "internal", "unexpected: \(type(of: error))",
+                hint: "this is a fault of the program: please report it")
+        }
+    }
+
+    private init(_ fault: LedgerOpenFault) {
+        let place = Settings.current.ledgerPath
+        switch fault.code {
+        case .missing:
+            self.init(
+                .noInput, "no_ledger", fault.message, place: place,
+                hint: "make one with `entitle init --ledger DIR`")
+        case .foreign:
+            self.init(.badInput, "not_a_ledger", fault.message, place: place)
+        case .newer:
+            self.init(
+                .badInput, "newer_format", fault.message, place: place,
+                hint: "use the program version that wrote it, or a newer one")
+        case .notEmpty:
+            self.init(
+                .cannotCreate, "not_empty", fault.message, place: place,
+                hint: "choose another directory")
+        case .cannotCreate: self.init(.cannotCreate, "cannot_create", fault.message, place: place)
+        case .wrongKey:
+            self.init(
+                .misconfigured, "wrong_key", fault.message,
+                hint: "give the key that `init` wrote: --key-file FILE or ENTITLE_KEY_FILE")
+        case .locked:
+            self.init(
+                .tryAgain, "locked", fault.message, place: place,
+                hint: "wait until it is done; commands that only read work meanwhile")
+        case .damaged:
+            self.init(.integrity, "damaged", fault.message, place: place)
+        }
+    }
+
+    private init(_ fault: LogStorageFault) {
+        switch fault.code {
+        case .full:
+            self.init(
+                .io, "storage_full", fault.message,
+                hint: "make room: nothing was half-written, and writing goes on by itself")
+        case .outcomeUnknown:
+            self.init(
+                .io, "outcome_unknown", fault.message,
+                hint: "run the same command again: what was recorded is found by its id")
+        case .damaged:
+            self.init(
+                .integrity, "damaged", fault.message,
+                hint: "run `entitle audit`; views are remade with `entitle rebuild`")
+        case .unreadable: self.init(.io, "io", fault.message)
+        case .busy: self.init(.tryAgain, "busy", fault.message)
+        }
+    }
+
+    private init(_ fault: LedgerFault) {
+        switch fault.code {
+        case .clockBehind, .contended:
+            self.init(.tryAgain, fault.code.rawValue, fault.message)
+        case .readOnly: self.init(.notPermitted, "read_only", fault.message)
+        case .unknownSequence: self.init(.badInput, "unknown_sequence", fault.message)
+        }
+    }
+
+    private init(_ fault: LMDBError) {
+        let message = "\(fault.message) (\(fault.operation))"
+        switch fault.kind {
+        case .mapFull, .diskFull: self.init(.io, "storage_full", message, hint: "make room")
+        case .readersFull, .mapResized: self.init(.tryAgain, "busy", message)
+        case .notPermitted:
+            self.init(
+                .notPermitted, "not_permitted", message,
+                hint: "the ledger's directories must be writable even to read, for locks")
+        case .invalid: self.init(.integrity, "damaged", message, hint: "run `entitle audit`")
+        default: self.init(.io, "io", message)
+        }
+    }
+
+    /// Gives a refusal its exit code.
+    init(_ refusal: Refusal) {
+        let exitCode: ExitCode =
+            switch refusal.code {
+            case .overLimit, .notAllowed: .no
+            case .invalidCatalog, .notPermitted, .tooLarge, .recordedTime: .badInput
+            default: .conflict
+            }
+        self.init(
+            exitCode, refusal.code.rawValue, refusal.detail,
+            place: refusal.path.isEmpty ? nil : refusal.path)
+    }
+}

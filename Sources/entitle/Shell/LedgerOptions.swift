@@ -1,0 +1,114 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+
+/// What every command takes.
+struct LedgerOptions: ParsableArguments {
+    @Option(help: "The ledger's directory (default: $ENTITLE_LEDGER, else ./ledger).")
+    var ledger: String?
+
+    @Flag(help: "One JSON document on standard output; NDJSON where a command streams.")
+    var json = false
+
+    @Option(
+        name: [.customLong("environment"), .customShort("e")],
+        help: "production (default), sandbox or local.")
+    var environmentName: String?
+
+    @Option(help: "A file with the master key (default: $ENTITLE_KEY_FILE, else DIR/key).")
+    var keyFile: String?
+
+    var path: String {
+        let path = ledger ?? Settings.current.ledger ?? "./ledger"
+        Settings.current.ledgerPath = path
+        return path
+    }
+
+    func environment() throws -> StoreEnvironment {
+        let name = environmentName ?? Settings.current.environment ?? "production"
+        guard let environment = StoreEnvironment(name: name) else {
+            throw CommandFailure(
+                .usage, "usage", "no such environment", place: "--environment",
+                hint: "production, sandbox or local")
+        }
+        return environment
+    }
+
+    /// Runs a body over the open ledger and closes it.
+    func withLedger<Result>(
+        writing: Bool, _ body: (Ledger) throws -> Result
+    ) throws -> Result {
+        let clock: @Sendable () -> Instant = SystemClock.now
+        let directory = try OpenLedgerDirectory(
+            at: path, masterKey: try MasterKey.read(self), forWriting: writing,
+            clock: { clock().milliseconds }, randomness: .system)
+        defer { directory.close() }
+        guard let id = Hexadecimal.decode(directory.manifest.ledger), id.count == 16 else {
+            throw LedgerOpenFault(.foreign, "its ledger.json has no ledger id")
+        }
+        let ledger = try Ledger(
+            identity: LedgerIdentity(id: id, origin: directory.manifest.origin),
+            log: directory.log, vault: directory.vault,
+            options: Ledger.Options(
+                viewsPath: path + "/" + LedgerDirectory.viewsName,
+                bootID: SystemClock.bootID, isReadOnly: !writing, clock: clock))
+        let result: Result
+        do {
+            result = try body(ledger)
+        } catch {
+            // What was recorded stands; views that do not close cleanly are followed up later.
+            try? ledger.close()
+            throw error
+        }
+        try ledger.close()
+        return result
+    }
+}
+
+/// The machine's clock and boot.
+enum SystemClock {
+    @Sendable static func now() -> Instant {
+        Instant(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
+    }
+
+    /// Changes with each start of the machine (proc(5)).
+    static let bootID =
+        ((try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? "unknown")
+        .filter { !$0.isWhitespace }
+}
+
+/// The 32 bytes that wrap the vault's keys.
+enum MasterKey {
+    static let byteCount = 32
+
+    /// Reads the key: flag, then `ENTITLE_KEY`, then `ENTITLE_KEY_FILE`, then the ledger's own.
+    static func read(_ options: LedgerOptions) throws -> [UInt8] {
+        if options.keyFile == nil, let key = Settings.current.key {
+            return try parse(key, place: "ENTITLE_KEY")
+        }
+        let file =
+            options.keyFile ?? Settings.current.keyFile
+            ?? options.path + "/" + LedgerDirectory.keyName
+        _ = try LedgerDirectory.manifest(at: options.path)
+        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
+            throw CommandFailure(
+                .misconfigured, "no_key", "the master key cannot be read", place: file,
+                hint: "give it with --key-file FILE, ENTITLE_KEY_FILE or ENTITLE_KEY")
+        }
+        return try parse(text, place: file)
+    }
+
+    static func parse(_ text: String, place: String) throws -> [UInt8] {
+        guard let bytes = Hexadecimal.decode(text.filter { !$0.isWhitespace }),
+            bytes.count == byteCount
+        else {
+            throw CommandFailure(
+                .misconfigured, "bad_key", "the master key is not 64 hexadecimal digits",
+                place: place)
+        }
+        return bytes
+    }
+}

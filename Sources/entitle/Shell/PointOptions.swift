@@ -1,0 +1,59 @@
+import ArgumentParser
+import Entitlements
+
+/// Where in both times a question stands.
+struct PointOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional,
+        help: "Effective time: RFC 3339, a date, now, -36h, -30d (default: now).")
+    var at: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: "As known then: RFC 3339, a date, now, -36h, -30d (default: everything).")
+    var known: String?
+
+    @Option(help: "As known after the first N events.")
+    var knownSequence: UInt64?
+
+    func point() throws -> BitemporalPoint {
+        if known != nil && knownSequence != nil {
+            throw CommandFailure(
+                .usage, "usage", "--known and --known-sequence exclude each other",
+                place: "--known-sequence")
+        }
+        let at = try at.map { try InstantArgument.parse($0, place: "--at") } ?? SystemClock.now()
+        if let known {
+            return BitemporalPoint(
+                at: at, knownAt: .instant(try InstantArgument.parse(known, place: "--known")))
+        }
+        return BitemporalPoint(
+            at: at, knownAt: knownSequence.map { .sequence($0) } ?? .everything)
+    }
+}
+
+/// An instant as a person types it.
+enum InstantArgument {
+    private static let unitMilliseconds: [Character: Int64] = [
+        "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000,
+    ]
+
+    static func parse(_ text: String, place: String) throws -> Instant {
+        if let instant = parse(text, now: SystemClock.now()) { return instant }
+        throw CommandFailure(
+            .usage, "usage", "not an instant", place: place,
+            hint: "RFC 3339 with an offset, a date, now, -36h or -30d")
+    }
+
+    static func parse(_ text: String, now: Instant) -> Instant? {
+        if text == "now" { return now }
+        if let instant = Instant(rfc3339: text) ?? Instant(dateOnly: text) { return instant }
+        guard let sign = text.first, sign == "-" || sign == "+", let unit = text.last,
+            let milliseconds = unitMilliseconds[unit],
+            let count = Int64(text.dropFirst().dropLast()), count >= 0
+        else { return nil }
+        let (offset, overflow) = count.multipliedReportingOverflow(by: milliseconds)
+        guard !overflow else { return nil }
+        return now.advanced(byMilliseconds: sign == "-" ? -offset : offset)
+    }
+}

@@ -1,0 +1,59 @@
+import Entitlements
+import Foundation
+
+/// Standard output carries the result and nothing else; everything else goes to standard error.
+enum Terminal {
+    static func write(_ text: String) {
+        FileHandle.standardOutput.write(Data(text.utf8))
+    }
+
+    static func line(_ text: String) { write(text + "\n") }
+
+    static func line(_ json: JSONValue) { line(json.description) }
+
+    static func note(_ text: String) {
+        FileHandle.standardError.write(Data((text + "\n").utf8))
+    }
+
+    static func report(_ failure: CommandFailure, json: Bool) {
+        if json {
+            note(failure.json.description)
+            return
+        }
+        // A no of `use` or `can` is an answer; its reason is the message.
+        note("error: \(failure.message)" + (failure.place.map { " (\($0))" } ?? ""))
+        if let hint = failure.hint { note("hint: \(hint)") }
+    }
+
+    static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+}
+
+/// Shows how far a long piece of work is: a line that is written over on a terminal, else a plain
+/// line every few seconds.
+final class Progress {
+    private let what: String
+    private var lastShown = ContinuousClock.now
+    private let isTerminal = Terminal.isErrorTerminal
+    private static let terminalInterval = Duration.milliseconds(200)
+    private static let plainInterval = Duration.seconds(5)
+
+    init(_ what: String) { self.what = what }
+
+    func show(_ done: UInt64, of total: UInt64?) {
+        let now = ContinuousClock.now
+        let interval = isTerminal ? Self.terminalInterval : Self.plainInterval
+        guard now - lastShown >= interval else { return }
+        lastShown = now
+        let share = total.map { " of \($0) (\($0 == 0 ? 100 : done * 100 / $0) %)" } ?? ""
+        let text = "\(what) \(done)\(share)"
+        if isTerminal {
+            FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
+        } else {
+            Terminal.note(text)
+        }
+    }
+
+    func finish() {
+        if isTerminal { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+    }
+}

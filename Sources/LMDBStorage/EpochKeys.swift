@@ -32,15 +32,19 @@ struct EpochKeys: Sendable {
 
     /// The file's content: magic, then nonce, ciphertext and tag.
     func wrapped(
-        by masterKey: SymmetricKey, using generator: inout some RandomNumberGenerator
+        by masterKey: SymmetricKey,
+        using generator: inout some RandomNumberGenerator
     ) throws -> [UInt8] {
         var plain: [UInt8] = []
         plain.reserveCapacity((shards.count + 3) * Self.keyCount)
         for key in shards + [digestSecret, shardSecret] { plain += Self.bytes(of: key) }
         plain += checkpointKey
         let sealed = try Sealing.seal(
-            plain, key: masterKey, nonce: SealingNonce(using: &generator),
-            associatedData: Self.magic)
+            plain,
+            key: masterKey,
+            nonce: SealingNonce(using: &generator),
+            associatedData: Self.magic
+        )
         return Self.magic + sealed
     }
 
@@ -52,8 +56,10 @@ struct EpochKeys: Sendable {
             throw DecodingFault(what: "not epoch keys of this version", offset: 0)
         }
         let plain = try Sealing.open(
-            Array(content.dropFirst(Self.magic.count)), key: masterKey,
-            associatedData: Self.magic)
+            Array(content.dropFirst(Self.magic.count)),
+            key: masterKey,
+            associatedData: Self.magic
+        )
         let count = StreamNumber.shardCount
         guard plain.count == (count + 3) * Self.keyCount else {
             throw DecodingFault(what: "epoch keys of another length", offset: plain.count)

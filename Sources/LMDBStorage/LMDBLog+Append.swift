@@ -13,7 +13,8 @@ extension LMDBLog {
         } catch let error as LMDBError where error.kind == .mapFull {
             try mappingFaults {
                 try environment.grow(
-                    toMapSize: environment.statistics.mapSize + Self.mapGrowth)
+                    toMapSize: environment.statistics.mapSize + Self.mapGrowth
+                )
                 try appendOnce(batch)
             }
         } catch let error as LMDBError {
@@ -22,7 +23,9 @@ extension LMDBLog {
     }
 
     private func appendOnce(_ batch: LogBatch) throws {
-        var tree = try treeWriter.withLock { try $0 ?? TileWriter(continuing: end().edge, tiles: self) }
+        var tree = try treeWriter.withLock {
+            try $0 ?? TileWriter(continuing: end().edge, tiles: self)
+        }
         guard tree.edge.size == batch.first else {
             throw LogStorageFault(.damaged, "the batch does not begin at the log's end")
         }
@@ -36,7 +39,10 @@ extension LMDBLog {
             try putRecords(batch, transaction)
             for companion in batch.companions {
                 try transaction.append(
-                    tables.companions, Key(companion.carrier), companion.bytes.span)
+                    tables.companions,
+                    Key(companion.carrier),
+                    companion.bytes.span
+                )
             }
             for tile in tiles {
                 let key = Key(UInt64(tile.coordinate.level), tile.coordinate.index)
@@ -48,7 +54,9 @@ extension LMDBLog {
     }
 
     private func putEnd(
-        _ batch: LogBatch, _ edge: TreeEdge, _ transaction: borrowing WriteTransaction
+        _ batch: LogBatch,
+        _ edge: TreeEdge,
+        _ transaction: borrowing WriteTransaction
     ) throws {
         var writer = ByteWriter(reservingCapacity: 64)
         writer.append(batch.lastRecordedAt)
@@ -59,7 +67,8 @@ extension LMDBLog {
 
     /// Fills bundles; the commit that fills one packs the tail values before it and removes them.
     private func putRecords(
-        _ batch: LogBatch, _ transaction: borrowing WriteTransaction
+        _ batch: LogBatch,
+        _ transaction: borrowing WriteTransaction
     ) throws {
         var index = 0
         while index < batch.records.count {
@@ -78,7 +87,10 @@ extension LMDBLog {
             records += batch.records[index..<index + room]
             let value = Bundle.pack(records)
             try transaction.append(
-                tables.bundles, Key(sequence / Bundle.recordCount), value.span)
+                tables.bundles,
+                Key(sequence / Bundle.recordCount),
+                value.span
+            )
             index += room
         }
     }

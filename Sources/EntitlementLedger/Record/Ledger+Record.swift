@@ -15,7 +15,8 @@ extension Ledger {
 
     /// Records submissions in their order, as few commits as their decisions allow.
     public func record(
-        _ submissions: [Submission], recordedAt: [Instant?]? = nil
+        _ submissions: [Submission],
+        recordedAt: [Instant?]? = nil
     ) throws -> [Receipt] {
         try requireWriter()
         var recorder = BatchRecorder(self)
@@ -28,7 +29,8 @@ extension Ledger {
     /// Records submissions in their order up to the first that is refused, whose receipt is the
     /// last; nothing behind it is recorded.
     public func recordUntilRefused(
-        _ submissions: [Submission], recordedAt: [Instant?]? = nil
+        _ submissions: [Submission],
+        recordedAt: [Instant?]? = nil
     ) throws -> [Receipt] {
         try requireWriter()
         var recorder = BatchRecorder(self)
@@ -57,7 +59,9 @@ extension Ledger {
     }
 
     static let contended = LedgerFault(
-        .contended, "others write about the same customer: try again")
+        .contended,
+        "others write about the same customer: try again"
+    )
 
     func requireWriter() throws {
         guard !isReadOnly else {
@@ -143,20 +147,30 @@ struct BatchRecorder {
             guard submission.decides else {
                 return .sealed(
                     try sealer.seal(
-                        submission, events: submission.events, expectations: [],
-                        recordedAt: recordedAt))
+                        submission,
+                        events: submission.events,
+                        expectations: [],
+                        recordedAt: recordedAt
+                    )
+                )
             }
             let decision = try SignalDecision(submission, ledger)
             return .sealed(
                 try sealer.seal(
-                    submission, events: decision.events, expectations: decision.expectations,
-                    recordedAt: recordedAt))
+                    submission,
+                    events: decision.events,
+                    expectations: decision.expectations,
+                    recordedAt: recordedAt
+                )
+            )
         } catch let refusal as Refusal {
             return .settled(.refused(refusal))
         }
     }
 
-    /// C6: `customer.erased` is appended by erasure only. K10: catalogs are checked whole.
+    /// C6: `customer.erased` is appended by erasure only.
+    ///
+    /// K10: catalogs are checked whole.
     private static func refusal(of submission: Submission) -> Refusal? {
         for event in submission.events {
             if event.kind == .customerErased {
@@ -168,8 +182,10 @@ struct BatchRecorder {
                 } catch {
                     let fault = error.faults[0]
                     return Refusal(
-                        .invalidCatalog, "data." + fault.path,
-                        "\(fault.code.rawValue): \(fault.detail)")
+                        .invalidCatalog,
+                        "data." + fault.path,
+                        "\(fault.code.rawValue): \(fault.detail)"
+                    )
                 }
             }
         }
@@ -187,13 +203,18 @@ struct BatchRecorder {
         if differing.isEmpty { return .duplicate(of: sequence) }
         return .refused(
             Refusal(
-                .conflict, differing.joined(separator: ", "),
-                "event \(sequence) has this id and other content"))
+                .conflict,
+                differing.joined(separator: ", "),
+                "event \(sequence) has this id and other content"
+            )
+        )
     }
 
     /// The receipt of an outcome; nil: decide again.
     func receipt(
-        _ outcome: AppendOutcome, _ sealed: SealedSubmission, _ submission: Submission
+        _ outcome: AppendOutcome,
+        _ sealed: SealedSubmission,
+        _ submission: Submission
     ) throws -> Receipt? {
         switch outcome {
         case .appended(let first, _):
@@ -202,7 +223,8 @@ struct BatchRecorder {
         case .moved: nil
         case .recordedTimeBeforeLast:
             .refused(
-                Refusal(.recordedTime, "recordedtime", "lies before the ledger's last event"))
+                Refusal(.recordedTime, "recordedtime", "lies before the ledger's last event")
+            )
         case .recordedTimeAfterClock:
             .refused(Refusal(.recordedTime, "recordedtime", "lies after the clock"))
         }
@@ -235,7 +257,9 @@ extension Event {
 extension JSONValue {
     /// A catalog document as it was handed in, without what publish resolved (K10).
     var withoutTimeZones: JSONValue {
-        .object((members ?? []).filter { $0.name != "timeZones" }
-            .sorted { $0.name < $1.name })
+        .object(
+            (members ?? []).filter { $0.name != "timeZones" }
+                .sorted { $0.name < $1.name }
+        )
     }
 }

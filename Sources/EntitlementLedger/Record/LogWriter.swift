@@ -30,7 +30,9 @@ final class LogWriter: Sendable {
     static let clockToleranceMilliseconds: Int64 = 300_000
 
     init(
-        log: any LogStorage, vault: any Vault, views: Views,
+        log: any LogStorage,
+        vault: any Vault,
+        views: Views,
         clock: @escaping @Sendable () -> Instant
     ) {
         self.log = log
@@ -81,7 +83,9 @@ final class LogWriter: Sendable {
         let now = clock().milliseconds
         guard end.lastRecordedAt <= now + Self.clockToleranceMilliseconds else {
             throw LedgerFault(
-                .clockBehind, "the clock is behind the log's last recorded time: try again later")
+                .clockBehind,
+                "the clock is behind the log's last recorded time: try again later"
+            )
         }
         let decision = try GroupDecision(group, end: end, index: views, clock: now)
         let batch = decision.batch

@@ -2,11 +2,12 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 
-/// `entitle import`
+/// The command `entitle import`.
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Appends signals or events from files.",
-        discussion: "Importing again appends only what is missing.")
+        discussion: "Importing again appends only what is missing."
+    )
 
     @OptionGroup var options: LedgerOptions
     @Argument(help: "NDJSON files, or - for standard input.") var files: [String]
@@ -20,20 +21,32 @@ struct Import: ParsableCommand {
     func run() throws {
         guard let format = ImportFormat(rawValue: format) else {
             throw CommandFailure(
-                .usage, "usage", "no such format", place: "--format",
-                hint: ImportFormat.allCases.map(\.rawValue).joined(separator: ", "))
+                .usage,
+                "usage",
+                "no such format",
+                place: "--format",
+                hint: ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")
+            )
         }
         guard let onError = Importer.OnError(rawValue: onError) else {
             throw CommandFailure(
-                .usage, "usage", "no such choice", place: "--on-error",
-                hint: Importer.OnError.allCases.map(\.rawValue).joined(separator: ", "))
+                .usage,
+                "usage",
+                "no such choice",
+                place: "--on-error",
+                hint: Importer.OnError.allCases.map(\.rawValue).joined(separator: ", ")
+            )
         }
         Interrupt.catchSignals()
         let progress = Progress("imported")
         let (report, sequence) = try options.withLedger(writing: true) { ledger in
             var importer = Importer(
-                ledger, format, onError, preservesRecordedTime: preserveRecordedTime,
-                progress: progress)
+                ledger,
+                format,
+                onError,
+                preservesRecordedTime: preserveRecordedTime,
+                progress: progress
+            )
             for file in files {
                 guard try importer.run(file) else { break }
             }
@@ -45,9 +58,11 @@ struct Import: ParsableCommand {
         if onError == .stop, let (line, refusal) = report.firstRefusal {
             throw CommandFailure(
                 refusal.code == Refusal.Code.conflict.rawValue ? .conflict : .badInput,
-                refusal.code, refusal.detail,
+                refusal.code,
+                refusal.detail,
                 place: "line \(line)" + (refusal.path.isEmpty ? "" : ": \(refusal.path)"),
-                hint: "what stands before it is recorded; --on-error skip goes on")
+                hint: "what stands before it is recorded; --on-error skip goes on"
+            )
         }
         if Interrupt.isRaised { throw ExitCode.interrupted }
     }
@@ -56,7 +71,8 @@ struct Import: ParsableCommand {
         if options.json { return Terminal.line(report.json(sequence: sequence)) }
         Terminal.line(
             "appended \(report.appended), duplicate \(report.duplicate), "
-                + "refused \(report.refused); the log has \(sequence) events")
+                + "refused \(report.refused); the log has \(sequence) events"
+        )
         for (code, count) in report.reasons { Terminal.line("  \(code): \(count)") }
     }
 }

@@ -23,8 +23,11 @@ struct Importer {
     private static let documentByteLimit = 64 << 20
 
     init(
-        _ ledger: Ledger, _ format: ImportFormat, _ onError: OnError,
-        preservesRecordedTime: Bool, progress: Progress
+        _ ledger: Ledger,
+        _ format: ImportFormat,
+        _ onError: OnError,
+        preservesRecordedTime: Bool,
+        progress: Progress
     ) {
         self.ledger = ledger
         self.format = format
@@ -59,7 +62,8 @@ struct Importer {
     /// One JSON document over several lines, such as a pretty-printed array of webhooks; nil if
     /// the first line is a value by itself.
     private func document(
-        startingWith line: LineReader.Line, _ reader: LineReader
+        startingWith line: LineReader.Line,
+        _ reader: LineReader
     ) throws -> [ImportFormat.Item]? {
         guard let bytes = line.bytes, (try? JSONValue(parsing: bytes)) == nil,
             let first = bytes.first(where: { $0 != 0x20 && $0 != 0x09 }),
@@ -99,7 +103,8 @@ struct Importer {
             recordedAt.append(preservesRecordedTime ? item.recordedAt : nil)
             recordedItems.append(item)
         }
-        var receipts = onError == .stop
+        var receipts =
+            onError == .stop
             ? try ledger.recordUntilRefused(submissions, recordedAt: recordedAt)
             : try ledger.record(submissions, recordedAt: recordedAt)
         receipts.reverse()
@@ -162,7 +167,8 @@ struct ImportReport {
                         "line": .integer($0.line), "code": .string($0.refusal.code),
                         "path": .string($0.refusal.path), "detail": .string($0.refusal.detail),
                     ])
-                }),
+                }
+            ),
         ])
     }
 }

@@ -39,7 +39,11 @@ final class LineReader {
         }
         guard let handle = FileHandle(forReadingAtPath: file) else {
             throw CommandFailure(
-                .notPermitted, "not_permitted", "the file cannot be read", place: file)
+                .notPermitted,
+                "not_permitted",
+                "the file cannot be read",
+                place: file
+            )
         }
         self.handle = handle
     }

@@ -90,13 +90,19 @@ struct RandomEvents {
         // Most histories are about one or two purchases, so that rules meet in one place.
         let isFocused = random.chance(65)
         customers = Array(
-            ["ann", "bob", "cy", "$anon:1", "dee"].prefix(random.pick(isFocused ? [2, 3] : [3, 5])))
+            ["ann", "bob", "cy", "$anon:1", "dee"].prefix(
+                random.pick(isFocused ? [2, 3] : [3, 5])
+            )
+        )
         let names = [
             "app_store/1", "play_store/a", "app_store/2", "stripe/s", "play_store/b", "app_store/3",
         ]
         let start = Int.random(in: 0..<3, using: &random)
         purchases = Array(
-            (names[start...] + names[..<start]).prefix(random.pick(isFocused ? [1, 2] : [3, 4, 6])))
+            (names[start...] + names[..<start]).prefix(
+                random.pick(isFocused ? [1, 2] : [3, 4, 6])
+            )
+        )
         transactions = Array(["t1", "t2", "t3", "t4", "t5"].prefix(random.pick([1, 2, 3, 4, 5])))
         isMixed = random.chance(isFocused ? 10 : 40)
         now = grid[0]
@@ -141,7 +147,8 @@ struct RandomEvents {
                     ? max(instant(), random.pick([grid[0], random.pick(grid)]))
                     : instant().advanced(byMilliseconds: random.pick([-1, 1, step / 2])),
                 prefix: random.chance(85)
-                    ? log.count : Int.random(in: 0...log.count, using: &random))
+                    ? log.count : Int.random(in: 0...log.count, using: &random)
+            )
         }
     }
 
@@ -170,8 +177,14 @@ struct RandomEvents {
         }
         let world: StoreEnvironment = isMixed && random.chance(35) ? .sandbox : .production
         return Event(
-            id: id, source: Source.support, subject: subject, time: time, observedAt: observedAt,
-            environment: world, data: data)
+            id: id,
+            source: Source.support,
+            subject: subject,
+            time: time,
+            observedAt: observedAt,
+            environment: world,
+            data: data
+        )
     }
 
     /// A verified purchase with an owner.
@@ -182,11 +195,15 @@ struct RandomEvents {
         return [
             made("u1", .purchase(purchase), period(.purchaseCompleted)),
             made(
-                "u2", .purchase(purchase),
-                EventData(.verificationPassed, [.method: .text("manual")])),
+                "u2",
+                .purchase(purchase),
+                EventData(.verificationPassed, [.method: .text("manual")])
+            ),
             made(
-                "u3", .customer(customers[0]),
-                EventData(.customerClaimed, [.purchase: .text(name)])),
+                "u3",
+                .customer(customers[0]),
+                EventData(.customerClaimed, [.purchase: .text(name)])
+            ),
         ]
     }
 }

@@ -18,22 +18,19 @@ struct EpochKeys: Sendable {
     private static let keyCount = 32
 
     /// Draws all keys anew.
-    init(using generator: inout some RandomNumberGenerator) {
-        func key() -> SymmetricKey { SymmetricKey(data: Self.bytes(using: &generator)) }
+    init(using randomness: inout RandomSource) {
+        func key() -> SymmetricKey { SymmetricKey(data: randomness.bytes(Self.keyCount)) }
         shards = (0..<StreamNumber.shardCount).map { _ in key() }
         digestSecret = key()
         shardSecret = key()
-        checkpointKey = Self.bytes(using: &generator)
+        checkpointKey = randomness.bytes(Self.keyCount)
     }
 
-    static func bytes(using generator: inout some RandomNumberGenerator) -> [UInt8] {
-        (0..<keyCount).map { _ in UInt8.random(in: 0...255, using: &generator) }
-    }
 
     /// The file's content: magic, then nonce, ciphertext and tag.
     func wrapped(
         by masterKey: SymmetricKey,
-        using generator: inout some RandomNumberGenerator
+        using randomness: inout RandomSource
     ) throws -> [UInt8] {
         var plain: [UInt8] = []
         plain.reserveCapacity((shards.count + 3) * Self.keyCount)
@@ -42,7 +39,7 @@ struct EpochKeys: Sendable {
         let sealed = try Sealing.seal(
             plain,
             key: masterKey,
-            nonce: SealingNonce(using: &generator),
+            nonce: SealingNonce(using: &randomness),
             associatedData: Self.magic
         )
         return Self.magic + sealed

@@ -118,7 +118,7 @@ public final class LMDBVault: Vault {
                 stream: number,
                 digest: digest,
                 name: name,
-                key: EpochKeys.bytes(using: &state.randomness)
+                key: state.randomness.bytes(StreamKeys.byteCount)
             )
             state.reservedNumbers[name] = number
             return number

@@ -70,7 +70,7 @@ public enum LedgerDirectory {
             name: origin,
             privateKey: Curve25519.Signing.PrivateKey(rawRepresentation: keys.checkpointKey)
         )
-        let id = EpochKeys.bytes(using: &randomness).prefix(16)
+        let id = randomness.bytes(16)
         // Readers find the tables made.
         try LMDBLog(path: path + "/" + logName, isReadOnly: false).close()
         try LMDBVault(

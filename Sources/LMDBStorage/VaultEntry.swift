@@ -17,7 +17,7 @@ struct VaultEntry {
 
     func sealed(
         under epochKey: SymmetricKey,
-        using generator: inout some RandomNumberGenerator
+        using randomness: inout RandomSource
     ) throws -> [UInt8] {
         let plain = key + [name.environment] + Array(name.subject.utf8)
         var writer = ByteWriter(reservingCapacity: 128)
@@ -29,7 +29,7 @@ struct VaultEntry {
         let sealed = try Sealing.seal(
             plain,
             key: epochKey,
-            nonce: SealingNonce(using: &generator),
+            nonce: SealingNonce(using: &randomness),
             associatedData: writer.bytes
         )
         writer.append(sealed.span)

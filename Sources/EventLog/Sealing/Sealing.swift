@@ -9,14 +9,8 @@ public struct SealingNonce: Sendable {
     public static let byteCount = 12
 
     /// Draws a nonce.
-    public init(using generator: inout some RandomNumberGenerator) {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(16)
-        for _ in 0..<2 {
-            let random = generator.next()
-            for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: random >> (8 * shift))) }
-        }
-        self.bytes = Array(bytes.prefix(Self.byteCount))
+    public init(using randomness: inout RandomSource) {
+        bytes = randomness.bytes(Self.byteCount)
     }
 }
 

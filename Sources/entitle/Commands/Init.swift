@@ -70,10 +70,8 @@ struct Init: ParsableCommand {
         guard existing.isEmpty else {
             throw LedgerOpenFault(.notEmpty, "the directory is not empty")
         }
-        var generator = SystemRandomNumberGenerator()
-        let key = (0..<MasterKey.byteCount).map { _ in
-            UInt8.random(in: 0...255, using: &generator)
-        }
+        var randomness = RandomSource.system
+        let key = randomness.bytes(MasterKey.byteCount)
         do {
             try FileManager.default.createDirectory(
                 atPath: path,

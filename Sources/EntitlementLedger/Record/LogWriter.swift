@@ -92,17 +92,16 @@ final class LogWriter: Sendable {
         guard !batch.records.isEmpty else { return decision.outcomes }
         // Keys first: a record whose key was lost would be lost; a key without records is not.
         try vault.commit(Set(batch.entries.flatMap(\.streams)))
+        let appended: LogEnd
         do {
-            try log.append(batch)
+            appended = try log.append(batch)
         } catch {
             self.end.withLock { $0 = nil }
             if (error as? LogStorageFault)?.code == .outcomeUnknown { try recover() }
             throw error
         }
         views.absorb(batch.entries)
-        self.end.withLock { end in
-            end = nil
-        }
+        self.end.withLock { $0 = appended }
         if views.needsFlush { try views.flush() }
         return decision.outcomes
     }

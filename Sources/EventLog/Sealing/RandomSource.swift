@@ -1,4 +1,3 @@
-import Crypto
 import Synchronization
 
 /// Randomness as an argument: the system's for a ledger, a seed's for tests.
@@ -46,9 +45,8 @@ private final class RandomBuffer: Sendable {
         }
     }
 
-    /// Random bytes come as a new symmetric key: the library's own source of key material.
     private static func drawn() -> [UInt64] {
-        let bytes = StreamKeys.bytes(of: SymmetricKey(size: .init(bitCount: wordCount * 64)))
+        let bytes = [UInt8](randomCount: wordCount * 8)
         return (0..<wordCount).map { bytes.span.uint64(at: $0 * 8) }
     }
 }

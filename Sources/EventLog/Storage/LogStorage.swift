@@ -7,8 +7,9 @@ public protocol LogStorage: Sendable, TileSource {
 
     /// Appends in one durable commit: all of it stands on the disk when this returns.
     ///
+    /// - Returns: the log's new end.
     /// - Throws: `LogStorageFault`; after `outcomeUnknown` the log must be opened again.
-    func append(_ batch: LogBatch) throws
+    func append(_ batch: LogBatch) throws -> LogEnd
 
     /// Opens the log anew after a commit whose outcome is unknown; `end` then tells it.
     func reopen() throws

@@ -18,7 +18,7 @@ struct Importer {
     }
 
     /// Lines that are read, parsed on all cores and recorded together.
-    private static let batchLineCount = 2000
+    private static let batchLineCount = 4096
     /// A JSON document over several lines has at most so many bytes.
     private static let documentByteLimit = 64 << 20
 

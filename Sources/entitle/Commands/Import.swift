@@ -17,6 +17,12 @@ struct Import: ParsableCommand {
     var onError = "stop"
     @Flag(help: "Keeps the recordedtime that events carry, at or after the ledger's last.")
     var preserveRecordedTime = false
+    @Flag(
+        help: """
+            Takes lines as they come in, and prints one NDJSON line for each when it is on the \
+            disk: {"line":n,"outcome":"appended","sequence":n}.
+            """)
+    var acknowledge = false
 
     func run() throws {
         guard let format = ImportFormat(rawValue: format) else {
@@ -41,12 +47,8 @@ struct Import: ParsableCommand {
         let progress = Progress("imported")
         let (report, sequence) = try options.withLedger(writing: true) { ledger in
             var importer = Importer(
-                ledger,
-                format,
-                onError,
-                preservesRecordedTime: preserveRecordedTime,
-                progress: progress
-            )
+                ledger, format, onError, preservesRecordedTime: preserveRecordedTime,
+                acknowledges: acknowledge, progress: progress)
             for file in files {
                 guard try importer.run(file) else { break }
             }
@@ -68,7 +70,7 @@ struct Import: ParsableCommand {
     }
 
     private func print(_ report: ImportReport, _ sequence: UInt64) {
-        if options.json { return Terminal.line(report.json(sequence: sequence)) }
+        if options.json || acknowledge { return Terminal.line(report.json(sequence: sequence)) }
         Terminal.line(
             "appended \(report.appended), duplicate \(report.duplicate), "
                 + "refused \(report.refused); the log has \(sequence) events"

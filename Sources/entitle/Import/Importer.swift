@@ -8,6 +8,9 @@ struct Importer {
     let ledger: Ledger
     let format: ImportFormat
     let preservesRecordedTime: Bool
+    /// Whether each item is answered on standard output once it is durable; nothing that has come
+    /// in then waits for more.
+    let acknowledges: Bool
     let onError: OnError
     let progress: Progress
     private(set) var report = ImportReport()
@@ -23,16 +26,14 @@ struct Importer {
     private static let documentByteLimit = 64 << 20
 
     init(
-        _ ledger: Ledger,
-        _ format: ImportFormat,
-        _ onError: OnError,
-        preservesRecordedTime: Bool,
-        progress: Progress
+        _ ledger: Ledger, _ format: ImportFormat, _ onError: OnError,
+        preservesRecordedTime: Bool, acknowledges: Bool, progress: Progress
     ) {
         self.ledger = ledger
         self.format = format
         self.onError = onError
         self.preservesRecordedTime = preservesRecordedTime
+        self.acknowledges = acknowledges
         self.progress = progress
     }
 
@@ -51,6 +52,7 @@ struct Importer {
                         return try record(whole)
                     }
                 }
+                if acknowledges && !reader.holdsLine { break }
             }
             if lines.isEmpty { return true }
             guard try record(parse(lines)) else { return false }
@@ -107,6 +109,7 @@ struct Importer {
             onError == .stop
             ? try ledger.recordUntilRefused(submissions, recordedAt: recordedAt)
             : try ledger.record(submissions, recordedAt: recordedAt)
+        if acknowledges { acknowledge(recordedItems, receipts) }
         receipts.reverse()
         for item in taken {
             switch item.result {
@@ -117,6 +120,25 @@ struct Importer {
             }
         }
         return onError != .stop || report.refused == 0
+    }
+
+    /// Says what became of items, after the commit that holds them has returned.
+    private func acknowledge(_ items: [ImportFormat.Item], _ receipts: [Receipt]) {
+        let lines = zip(items, receipts).map { item, receipt in
+            let (outcome, sequence): (String, UInt64?) =
+                switch receipt {
+                case .appended(let first, _): ("appended", first)
+                case .duplicate(let first): ("duplicate", first)
+                case .known: ("known", nil)
+                case .refused: ("refused", nil)
+                }
+            let json = JSONValue.members([
+                "line": .integer(item.line), "outcome": .string(outcome),
+                "sequence": sequence.map { .integer($0) } ?? .null,
+            ])
+            return json.description + "\n"
+        }
+        Terminal.write(lines.joined())
     }
 }
 

@@ -27,7 +27,7 @@ struct Entitle: ParsableCommand {
             CommandGroup(
                 name: "CHECK",
                 subcommands: [Audit.self, Replay.self, Rebuild.self, CheckpointCommand.self]),
-            CommandGroup(name: "OPERATE", subcommands: [Status.self]),
+            CommandGroup(name: "OPERATE", subcommands: [Status.self, Bench.self]),
         ])
 
     static func main() async {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Entitlements
 import Foundation
 
-/// `entitle bench`
+/// `entitle bench`.
 struct Bench: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measures speed and space beside references on this machine.",

@@ -123,7 +123,8 @@ struct BenchStory {
                 .purchase(purchase),
                 month(rounds * 3),
                 // Without a transaction it holds for every period (P7).
-                EventData(.verificationPassed, [.method: .text("app_store_jws")]))
+                EventData(.verificationPassed, [.method: .text("app_store_jws")])
+            )
         case (_, 4):
             event(
                 step,

@@ -26,7 +26,6 @@ struct EpochKeys: Sendable {
         checkpointKey = randomness.bytes(Self.keyCount)
     }
 
-
     /// The file's content: magic, then nonce, ciphertext and tag.
     func wrapped(
         by masterKey: SymmetricKey,

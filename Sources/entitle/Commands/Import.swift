@@ -21,7 +21,8 @@ struct Import: ParsableCommand {
         help: """
             Takes lines as they come in, and prints one NDJSON line for each when it is on the \
             disk: {"line":n,"outcome":"appended","sequence":n}.
-            """)
+            """
+    )
     var acknowledge = false
 
     func run() throws {
@@ -47,8 +48,13 @@ struct Import: ParsableCommand {
         let progress = Progress("imported")
         let (report, sequence) = try options.withLedger(writing: true) { ledger in
             var importer = Importer(
-                ledger, format, onError, preservesRecordedTime: preserveRecordedTime,
-                acknowledges: acknowledge, progress: progress)
+                ledger,
+                format,
+                onError,
+                preservesRecordedTime: preserveRecordedTime,
+                acknowledges: acknowledge,
+                progress: progress
+            )
             for file in files {
                 guard try importer.run(file) else { break }
             }

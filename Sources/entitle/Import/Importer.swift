@@ -26,8 +26,12 @@ struct Importer {
     private static let documentByteLimit = 64 << 20
 
     init(
-        _ ledger: Ledger, _ format: ImportFormat, _ onError: OnError,
-        preservesRecordedTime: Bool, acknowledges: Bool, progress: Progress
+        _ ledger: Ledger,
+        _ format: ImportFormat,
+        _ onError: OnError,
+        preservesRecordedTime: Bool,
+        acknowledges: Bool,
+        progress: Progress
     ) {
         self.ledger = ledger
         self.format = format

@@ -100,12 +100,16 @@ final class LineReader {
         let descriptor = FileDescriptor(rawValue: handle.fileDescriptor)
         do {
             return try unsafe [UInt8](unsafeUninitializedCapacity: Self.chunkByteCount) {
-                buffer, count in
+                buffer,
+                count in
                 count = try unsafe descriptor.read(into: UnsafeMutableRawBufferPointer(buffer))
             }
         } catch let error as Errno {
             throw CommandFailure(
-                .io, "io", "the input cannot be read (errno \(error.rawValue))")
+                .io,
+                "io",
+                "the input cannot be read (errno \(error.rawValue))"
+            )
         }
     }
 

@@ -11,8 +11,11 @@ enum Terminal {
             try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
         } catch {
             let failure = CommandFailure(
-                .io, "output", "standard output cannot be written",
-                hint: "what was recorded stands: run the same command again")
+                .io,
+                "output",
+                "standard output cannot be written",
+                hint: "what was recorded stands: run the same command again"
+            )
             report(failure, json: CommandLine.arguments.contains("--json"))
             Glibc.exit(failure.exitCode.rawValue)
         }

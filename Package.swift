@@ -56,8 +56,13 @@ let package = Package(
             ],
             swiftSettings: house),
 
+        // The slow, obvious model and its random histories, for two test targets
+        .target(
+            name: "ModelSupport", dependencies: ["Entitlements", crypto],
+            path: "Tests/ModelSupport", swiftSettings: house),
         .testTarget(
-            name: "EntitlementsTests", dependencies: ["Entitlements", crypto], swiftSettings: house),
+            name: "EntitlementsTests", dependencies: ["Entitlements", "ModelSupport", crypto],
+            swiftSettings: house),
         .testTarget(name: "EventLogTests", dependencies: ["EventLog", crypto], swiftSettings: house),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: house),
         .testTarget(
@@ -66,6 +71,7 @@ let package = Package(
             name: "LedgerTests",
             dependencies: [
                 "EntitlementLedger", "LMDBStorage", "EventLog", "Entitlements", "Stores", "LMDB",
+                "ModelSupport",
             ],
             swiftSettings: house),
     ],

@@ -28,9 +28,11 @@ struct Entitle: ParsableCommand {
             ),
             CommandGroup(
                 name: "CHECK",
-                subcommands: [Audit.self, Replay.self, Rebuild.self, CheckpointCommand.self]),
+                subcommands: [Audit.self, Replay.self, Rebuild.self, CheckpointCommand.self]
+            ),
             CommandGroup(name: "OPERATE", subcommands: [Status.self, Bench.self]),
-        ])
+        ]
+    )
 
     static func main() async {
         let wantsJSON = CommandLine.arguments.contains("--json")

@@ -1,5 +1,6 @@
 import Crypto
 import Entitlements
+import ModelSupport
 import Testing
 
 /// What the fold answers over a history in memory: names become numbers, then the same code as in

@@ -1,5 +1,6 @@
 import Entitlements
 import Foundation
+import ModelSupport
 import Testing
 
 @Suite struct ModelComparison {

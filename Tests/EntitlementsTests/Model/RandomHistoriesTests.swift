@@ -1,4 +1,5 @@
 import Entitlements
+import ModelSupport
 import Testing
 
 @Suite struct RandomHistoriesTests {

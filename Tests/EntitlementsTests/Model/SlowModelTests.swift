@@ -1,4 +1,5 @@
 import Entitlements
+import ModelSupport
 import Testing
 
 /// A small history and what the text of model.md says about it, derived by hand.

@@ -1,14 +1,14 @@
-import Entitlements
+package import Entitlements
 
 /// A generator that a seed determines.
 ///
 /// Sebastiano Vigna, SplitMix64, prng.di.unimi.it/splitmix64.c.
-struct SplitMix64: RandomNumberGenerator {
+package struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var word = state
         word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -17,38 +17,40 @@ struct SplitMix64: RandomNumberGenerator {
     }
 
     /// True so many times in a hundred.
-    mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+    package mutating func chance(_ percent: Int) -> Bool {
+        Int.random(in: 0..<100, using: &self) < percent
+    }
 
     /// One of them; early ones more often if skewed.
-    mutating func pick<Element>(_ elements: [Element], skewed: Bool = false) -> Element {
+    package mutating func pick<Element>(_ elements: [Element], skewed: Bool = false) -> Element {
         let index = Int.random(in: elements.indices, using: &self)
         guard skewed else { return elements[index] }
         return elements[min(index, Int.random(in: elements.indices, using: &self))]
     }
 
     /// Each of them with that chance.
-    mutating func some<Element>(of elements: [Element], _ percent: Int) -> [Element] {
+    package mutating func some<Element>(of elements: [Element], _ percent: Int) -> [Element] {
         elements.filter { _ in chance(percent) }
     }
 }
 
 /// A question to one history.
-struct RandomQuestion {
-    var customer: String
-    var environment: StoreEnvironment
-    var at: Instant
+package struct RandomQuestion {
+    package var customer: String
+    package var environment: StoreEnvironment
+    package var at: Instant
     /// How many events are known (T4).
-    var prefix: Int
+    package var prefix: Int
 }
 
 /// Histories and questions in which everything collides: few customers, purchases, transactions,
 /// and instants on a coarse grid.
-struct RandomHistory {
-    let seed: UInt64
-    let log: [RecordedEvent]
-    let questions: [RandomQuestion]
+package struct RandomHistory {
+    package let seed: UInt64
+    package let log: [RecordedEvent]
+    package let questions: [RandomQuestion]
 
-    init(seed: UInt64, questions count: Int = 5, minimumSize: Int = 0) {
+    package init(seed: UInt64, questions count: Int = 5, minimumSize: Int = 0) {
         self.seed = seed
         var generator = RandomEvents(seed: seed)
         log = generator.log(minimumSize: minimumSize)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EntitlementLedger
 import Entitlements
+import LMDBStorage
 
 /// The command `entitle import`.
 struct Import: ParsableCommand {
@@ -10,13 +11,15 @@ struct Import: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
-    @Argument(help: "NDJSON files, or - for standard input.") var files: [String]
+    @Argument(help: "NDJSON files, or - for standard input.") var files: [String] = []
     @Option(help: "auto, events (CloudEvents) or revenuecat (webhook bodies).")
     var format = "auto"
     @Option(help: "What a refused item does: stop, skip or quarantine.")
     var onError = "stop"
     @Flag(help: "Keeps the recordedtime that events carry, at or after the ledger's last.")
     var preserveRecordedTime = false
+    @Flag(help: "Imports what was quarantined before; what is refused again stays there.")
+    var retryQuarantine = false
     @Flag(
         help: """
             Takes lines as they come in, and prints one NDJSON line for each when it is on the \
@@ -44,26 +47,27 @@ struct Import: ParsableCommand {
                 hint: Importer.OnError.allCases.map(\.rawValue).joined(separator: ", ")
             )
         }
+        guard files.isEmpty == retryQuarantine else {
+            throw CommandFailure(.usage, "usage", "FILE or --retry-quarantine is missing")
+        }
         Interrupt.catchSignals()
         let progress = Progress("imported")
         let (report, sequence) = try options.withLedger(writing: true) { ledger in
             var importer = Importer(
                 ledger,
                 format,
-                onError,
+                retryQuarantine ? .quarantine : onError,
                 preservesRecordedTime: preserveRecordedTime,
                 acknowledges: acknowledge,
                 progress: progress
             )
-            for file in files {
-                guard try importer.run(file) else { break }
-            }
+            try retryQuarantine ? retry(&importer) : importFiles(&importer)
             if importer.report.appended > 0 { _ = try ledger.checkpoint() }
             return (importer.report, try ledger.size())
         }
         progress.finish()
         print(report, sequence)
-        if onError == .stop, let (line, refusal) = report.firstRefusal {
+        if onError == .stop, !retryQuarantine, let (line, refusal) = report.firstRefusal {
             throw CommandFailure(
                 refusal.code == Refusal.Code.conflict.rawValue ? .conflict : .badInput,
                 refusal.code,
@@ -73,6 +77,27 @@ struct Import: ParsableCommand {
             )
         }
         if Interrupt.isRaised { throw ExitCode.interrupted }
+    }
+
+    private func importFiles(_ importer: inout Importer) throws {
+        var quarantine = try importer.onError == .quarantine ? QuarantineShelf.open(options) : nil
+        for file in files {
+            let goesOn = try importer.run(file) { importer in
+                try quarantine?.add(importer.takeRefused(), day: QuarantineShelf.today)
+            }
+            if !goesOn { return }
+        }
+    }
+
+    private func retry(_ importer: inout Importer) throws {
+        var quarantine = try QuarantineShelf.open(options)
+        for day in try quarantine.days() {
+            let lines = try quarantine.items(of: day).enumerated().map { index, bytes in
+                LineReader.Line(number: index + 1, bytes: bytes)
+            }
+            try importer.run(lines)
+            try quarantine.replace(day, with: importer.takeRefused())
+        }
     }
 
     private func print(_ report: ImportReport, _ sequence: UInt64) {

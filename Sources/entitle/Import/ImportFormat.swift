@@ -11,6 +11,8 @@ enum ImportFormat: String, CaseIterable {
         var result: Result<Submission, ImportRefusal>
         /// The `recordedtime` that the line carries.
         var recordedAt: Instant?
+        /// What was read; nil where it was too long to be kept.
+        var bytes: [UInt8]?
     }
 
     /// Reads one line; an array of webhooks gives several items.
@@ -39,12 +41,13 @@ enum ImportFormat: String, CaseIterable {
         switch self {
         case .events: [event(json, line)]
         case .revenuecat:
-            RevenueCatImport.outcomes(of: json, body: bytes).map { outcome in
+            RevenueCatImport.outcomes(of: json, body: bytes).enumerated().map { index, outcome in
                 Item(
                     line: line.number,
                     result: outcome.mapError {
                         ImportRefusal($0.code.rawValue, $0.path, $0.detail)
-                    }
+                    },
+                    bytes: json.array.map { Array($0[index].description.utf8) } ?? bytes
                 )
             }
         case .auto:
@@ -66,7 +69,8 @@ enum ImportFormat: String, CaseIterable {
             return Item(
                 line: line.number,
                 result: .success(Submission(event: event)),
-                recordedAt: json["recordedtime"]?.string.flatMap { Instant(rfc3339: $0) }
+                recordedAt: json["recordedtime"]?.string.flatMap { Instant(rfc3339: $0) },
+                bytes: line.bytes
             )
         } catch {
             return refused(line, error.code.rawValue, error.path, error.detail)
@@ -79,7 +83,11 @@ enum ImportFormat: String, CaseIterable {
         _ path: String,
         _ detail: String
     ) -> Item {
-        Item(line: line.number, result: .failure(ImportRefusal(code, path, detail)))
+        Item(
+            line: line.number,
+            result: .failure(ImportRefusal(code, path, detail)),
+            bytes: line.bytes
+        )
     }
 }
 

@@ -14,6 +14,8 @@ struct Importer {
     let onError: OnError
     let progress: Progress
     private(set) var report = ImportReport()
+    /// What was refused since it was last taken, if the quarantine wants it.
+    private var refusedBytes: [[UInt8]] = []
 
     /// What a refused item does.
     enum OnError: String, CaseIterable {
@@ -41,8 +43,20 @@ struct Importer {
         self.progress = progress
     }
 
-    /// Imports one file; false: it stopped at a refusal or an interrupt.
-    mutating func run(_ file: String) throws -> Bool {
+    /// Hands over what was refused, to be kept in quarantine.
+    mutating func takeRefused() -> [[UInt8]] {
+        defer { refusedBytes = [] }
+        return refusedBytes
+    }
+
+    /// Imports lines that are in memory already.
+    mutating func run(_ lines: [LineReader.Line]) throws { _ = try record(parse(lines)) }
+
+    /// Imports one file, with a pause after each batch; false: it stopped at a refusal or an interrupt.
+    mutating func run(
+        _ file: String,
+        afterBatch: (inout Importer) throws -> Void = { _ in }
+    ) throws -> Bool {
         let reader = try LineReader(file)
         var isFirst = true
         while true {
@@ -53,13 +67,17 @@ struct Importer {
                 if isFirst {
                     isFirst = false
                     if let whole = try document(startingWith: line, reader) {
-                        return try record(whole)
+                        let goesOn = try record(whole)
+                        try afterBatch(&self)
+                        return goesOn
                     }
                 }
                 if acknowledges && !reader.holdsLine { break }
             }
             if lines.isEmpty { return true }
-            guard try record(parse(lines)) else { return false }
+            let goesOn = try record(parse(lines))
+            try afterBatch(&self)
+            guard goesOn else { return false }
             progress.show(report.items, of: nil)
             if Interrupt.isRaised { return false }
         }
@@ -71,6 +89,7 @@ struct Importer {
         startingWith line: LineReader.Line,
         _ reader: LineReader
     ) throws -> [ImportFormat.Item]? {
+        // Why it is not JSON does not matter: it may be the first line of a longer text.
         guard let bytes = line.bytes, (try? JSONValue(parsing: bytes)) == nil,
             let first = bytes.first(where: { $0 != 0x20 && $0 != 0x09 }),
             first == UInt8(ascii: "{") || first == UInt8(ascii: "["), bytes.count < 4096,
@@ -116,11 +135,15 @@ struct Importer {
         if acknowledges { acknowledge(recordedItems, receipts) }
         receipts.reverse()
         for item in taken {
+            let refusedBefore = report.refused
             switch item.result {
             case .failure(let refusal): report.refuse(item.line, refusal)
             case .success:
                 guard let receipt = receipts.popLast() else { return false }
                 report.count(item.line, receipt)
+            }
+            if onError == .quarantine, report.refused > refusedBefore, let bytes = item.bytes {
+                refusedBytes.append(bytes)
             }
         }
         return onError != .stop || report.refused == 0

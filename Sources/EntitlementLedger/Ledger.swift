@@ -29,6 +29,7 @@ public final class Ledger: Sendable {
     let randomness: RandomSource
     let catalogs: CatalogShelf
     let writer: LogWriter
+    let rules = Mutex<AccessRules?>(nil)
     /// Whether it only reads.
     public let isReadOnly: Bool
 

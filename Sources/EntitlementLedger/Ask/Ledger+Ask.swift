@@ -58,6 +58,16 @@ extension Ledger {
         environment: StoreEnvironment,
         size: UInt64
     ) throws -> CustomerTimeline {
+        try loadTimeline(of: customer, environment: environment, size: size).timeline
+    }
+
+    /// A customer's timeline and the streams that it was read from: an event that could change it
+    /// is recorded under one of them.
+    func loadTimeline(
+        of customer: String,
+        environment: StoreEnvironment,
+        size: UInt64
+    ) throws -> (timeline: CustomerTimeline, streams: [UInt64]) {
         if views.end < size { try views.catchUp() }
         var loader = FactLoader(log: log, vault: vault, views: views, size: size)
         let name = StreamName(
@@ -74,12 +84,13 @@ extension Ledger {
             asked: customer,
             in: catalogs
         )
-        return CustomerTimeline(
+        let timeline = CustomerTimeline(
             of: stream ?? .max,
             facts: facts,
             catalogs: catalogs,
             position: { positions[$0] ?? 0 }
         )
+        return (timeline, loader.lastSequences.map(\.key))
     }
 
     /// The catalogs of a prefix.

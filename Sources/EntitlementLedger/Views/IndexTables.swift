@@ -10,10 +10,14 @@ final class IndexTables: Sendable {
     private let streams: Table
     /// Signal digest → sequence.
     private let signals: Table
+    /// Code of a product in the access table → store and product id.
+    private let products: Table
     /// `position` alone.
     private let state: Table
+    let path: String
 
     init(path: String, isReadOnly: Bool) throws {
+        self.path = path
         let options = LMDB.Environment.Options(isSynchronous: false, isReadOnly: isReadOnly)
         let environment = try LMDB.Environment(path: path, options: options)
         self.environment = environment
@@ -25,6 +29,7 @@ final class IndexTables: Sendable {
         }
         streams = try table("streams")
         signals = try table("signals")
+        products = try table("products")
         state = try table("state")
     }
 
@@ -50,6 +55,29 @@ final class IndexTables: Sendable {
     ) throws {
         let bytes = position.encoded
         try transaction.put(state, Key(0), bytes.span)
+    }
+
+    // MARK: Products
+
+    /// The products that have a code, in the order of their codes.
+    func productKeys() throws -> [ProductKey] {
+        var keys: [ProductKey] = []
+        try environment.read { transaction in
+            try transaction.scan(products, from: nil) { _, value in
+                var cursor = ByteCursor()
+                let store = try cursor.string(value)
+                keys.append(ProductKey(store: store, productID: try cursor.string(value)))
+                return true
+            }
+        }
+        return keys
+    }
+
+    func add(_ key: ProductKey, code: Int) throws {
+        var writer = ByteWriter()
+        writer.append(key.store)
+        writer.append(key.productID)
+        try environment.write { try $0.append(products, Key(UInt64(code)), writer.bytes.span) }
     }
 
     // MARK: Reading

@@ -12,7 +12,9 @@ struct Overlay {
 
     init(from position: UInt64) { end = position }
 
-    mutating func add(_ added: [IndexEntry]) {
+    /// Adds what follows; what is known already, because somebody caught up before, is passed over.
+    mutating func add(_ entries: [IndexEntry]) {
+        let added = entries.drop { $0.sequence < end }
         for entry in added {
             precondition(entry.sequence == end, "the overlay follows the log without a gap")
             end += 1
@@ -23,7 +25,7 @@ struct Overlay {
                 )
             }
         }
-        entries += added
+        self.entries += added
     }
 
     /// Forgets what the tables hold by now.
@@ -35,6 +37,8 @@ struct Overlay {
     }
 
     func sequence(of signal: SignalDigest) -> UInt64? { signals[signal] }
+
+    func lastSequence(of stream: UInt64) -> UInt64? { streams[stream]?.last?.sequence }
 
     func entries(of stream: UInt64) -> [StreamEntry] { streams[stream] ?? [] }
 }

@@ -18,6 +18,7 @@ final class Views: LogIndex {
     private struct State {
         var overlay: Overlay
         var tables: IndexTables?
+        var access: AccessTable?
     }
 
     /// Events that the overlay holds before they are moved into the tables.
@@ -38,7 +39,7 @@ final class Views: LogIndex {
         self.log = log
         self.isReadOnly = isReadOnly
         self.bootID = bootID
-        state = Mutex(State(overlay: Overlay(from: 0), tables: nil))
+        state = Mutex(State(overlay: Overlay(from: 0)))
         try open()
     }
 
@@ -47,13 +48,17 @@ final class Views: LogIndex {
         var position: UInt64 = 0
         if let (tables, found) = try matchingTables(size: size) {
             position = found.treeSize
-            state.withLock { $0 = State(overlay: Overlay(from: position), tables: tables) }
+            let access = try openAccess(tables)
+            state.withLock {
+                $0 = State(overlay: Overlay(from: position), tables: tables, access: access)
+            }
         }
         let isMissing = state.withLock { $0.tables == nil }
         if !isReadOnly && (isMissing || size - position > Self.rebuildThreshold) {
             try rebuild { _, _ in }
         } else {
             try catchUp()
+            if !isReadOnly { try flush() }
         }
     }
 
@@ -90,6 +95,22 @@ final class Views: LogIndex {
     /// Size of the log that views and overlay cover.
     var end: UInt64 { state.withLock { $0.overlay.end } }
 
+    /// Whether no event of a stream was recorded at or after a size of the log.
+    func isUnmoved(_ stream: UInt64, since size: UInt64) throws -> Bool {
+        let (recent, position, tables) = state.withLock {
+            (
+                $0.overlay.lastSequence(of: stream),
+                $0.overlay.end - UInt64($0.overlay.entries.count), $0.tables
+            )
+        }
+        if let recent, recent >= size { return false }
+        if size >= position { return true }
+        return try tables?.lastSequence(of: stream).map { $0 < size } ?? true
+    }
+
+    /// The access table of this generation; nil for a reader.
+    var access: AccessTable? { state.withLock { $0.access } }
+
     // MARK: Following the log
 
     /// Adds what was just committed.
@@ -108,7 +129,6 @@ final class Views: LogIndex {
                 return entries.count < Self.batchLimit
             }
             absorb(entries)
-            if !isReadOnly { try flush() }
         }
     }
 
@@ -126,9 +146,10 @@ final class Views: LogIndex {
 
     /// Moves the overlay into the tables and marks them clean: they are whole on the disk.
     func close() throws {
-        let tables = state.withLock { $0.tables }
+        let (tables, access) = state.withLock { ($0.tables, $0.access) }
         if !isReadOnly, let tables {
             try flush()
+            try access?.seal(try viewPosition(end, bootID: ""))
             try tables.sync()
             try tables.put(try viewPosition(end, bootID: ""))
             try tables.sync()
@@ -170,6 +191,18 @@ final class Views: LogIndex {
         return (tables, position)
     }
 
+    /// The access table beside a generation's tables, for the writer.
+    private func openAccess(_ tables: IndexTables) throws -> AccessTable? {
+        guard !isReadOnly else { return nil }
+        return try AccessTable(
+            path: tables.path + "/access",
+            position: try viewPosition(0, bootID: ""),
+            tables: tables
+        ) { [self] sealed in
+            try viewPosition(sealed.treeSize, bootID: "").root.bytes == sealed.root
+        }
+    }
+
     private func matches(_ position: ViewPosition, size: UInt64) throws -> Bool {
         guard position.ledgerID == identity.id, position.treeSize <= size,
             position.bootID.isEmpty || position.bootID == bootID
@@ -197,9 +230,12 @@ final class Views: LogIndex {
         try BulkLoad(log: log, tables: tables, size: size).run(progress: progress)
         try tables.put(try viewPosition(size, bootID: bootID))
         try tables.sync()
+        let access = try openAccess(tables)
         try Data(String(number).utf8).write(to: URL(filePath: currentFile), options: .atomic)
         let replaced = state.withLock { state in
-            defer { state = State(overlay: Overlay(from: size), tables: tables) }
+            defer {
+                state = State(overlay: Overlay(from: size), tables: tables, access: access)
+            }
             return state.tables
         }
         replaced?.close()

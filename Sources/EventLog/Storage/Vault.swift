@@ -18,10 +18,10 @@ public struct StreamName: Hashable, Sendable {
         left.environment == right.environment && left.subject.utf8.elementsEqual(right.subject.utf8)
     }
 
-    /// Hashes the bytes that `==` compares.
+    /// Hashes the text: equal bytes are equal texts.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(environment)
-        for byte in subject.utf8 { hasher.combine(byte) }
+        hasher.combine(subject)
     }
 }
 

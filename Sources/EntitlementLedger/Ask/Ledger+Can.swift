@@ -1,0 +1,114 @@
+public import Entitlements
+import EventLog
+import Synchronization
+
+extension Ledger {
+    /// Whether a customer has a feature now, by everything that is known.
+    ///
+    /// Synchronous, on the caller's thread. A customer who was asked for before costs a look-up in
+    /// the access table, unless something was recorded about them since.
+    public func can(
+        _ customer: String,
+        _ feature: String,
+        environment: StoreEnvironment
+    ) throws -> Bool {
+        let now = clock()
+        let name = StreamName(
+            environment: environment.rawValue,
+            subject: "customer/" + customer
+        )
+        if let table = views.access, let stream = try vault.stream(of: name) {
+            let rules = try accessRules()
+            if !rules.hasExperiments {
+                let slot =
+                    try validSlot(of: stream, table, rules, now)
+                    ?? keepSlot(of: stream, customer, environment, table, now)
+                if let slot,
+                    let isAllowed = rules.allows(
+                        feature,
+                        at: now,
+                        slot,
+                        product: { table.products[Int($0)] }
+                    )
+                {
+                    return isAllowed
+                }
+            }
+        }
+        let question = CustomerQuestion(
+            customer: customer,
+            environment: environment,
+            point: BitemporalPoint(at: now, knownAt: .everything)
+        )
+        return try access(to: feature, question)?.isAllowed ?? false
+    }
+
+    /// The rules of the catalogs as they stand; made anew when one was published.
+    private func accessRules() throws -> AccessRules {
+        let last = try views.lastSequence(of: StreamNumber.catalog)
+        if let known = rules.withLock({ $0 }), known.lastCatalog == last { return known }
+        let made = AccessRules(
+            try catalogHistory(size: try log.end().size),
+            lastCatalog: last
+        )
+        rules.withLock { $0 = made }
+        return made
+    }
+
+    /// A kept slot that still holds: nothing it was folded from has moved.
+    private func validSlot(
+        of stream: UInt64,
+        _ table: AccessTable,
+        _ rules: AccessRules,
+        _ now: Instant
+    ) throws -> AccessSlot? {
+        guard let slot = table.slot(of: stream), slot.from <= now,
+            rules.lastCatalog.map({ $0 < slot.size }) ?? true
+        else { return nil }
+        for index in 0..<slot.streamCount {
+            guard try views.isUnmoved(slot.streams[index], since: slot.size) else { return nil }
+        }
+        return slot
+    }
+
+    /// Folds a customer and keeps the slot; nil where it does not fit one, or needs grants or
+    /// trials, which the fold answers.
+    private func keepSlot(
+        of stream: UInt64,
+        _ customer: String,
+        _ environment: StoreEnvironment,
+        _ table: AccessTable,
+        _ now: Instant
+    ) throws -> AccessSlot? {
+        let size = try log.end().size
+        let (timeline, streams) = try loadTimeline(
+            of: customer,
+            environment: environment,
+            size: size
+        )
+        var slot = AccessSlot(size: size, from: now)
+        guard streams.count <= AccessSlot.capacity else { return nil }
+        for stream in streams {
+            slot.streams[slot.streamCount] = stream
+            slot.streamCount += 1
+        }
+        for stretch in timeline.stretches
+        where stretch.interval.end.map({ $0 > now }) ?? true {
+            guard case .product(let right) = stretch.right,
+                slot.stretchCount < AccessSlot.capacity
+            else { return nil }
+            slot.stretches[slot.stretchCount] = AccessSlot.Stretch(
+                product: try table.code(
+                    of: ProductKey(store: right.store, productID: right.productID)
+                ),
+                isKept: right.keptSince != nil,
+                start: stretch.interval.start,
+                end: stretch.interval.end ?? AccessSlot.never,
+                keptSince: right.keptSince ?? stretch.interval.start
+            )
+            slot.stretchCount += 1
+        }
+        try table.keep(slot, of: stream)
+        return slot
+    }
+}

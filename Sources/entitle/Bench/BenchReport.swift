@@ -61,10 +61,12 @@ extension BenchRow {
 
     private static func text(_ value: Double) -> String {
         guard value.isFinite else { return "0" }
-        let digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3
+        let whole = value.magnitude >= 1000
         return value.formatted(
-            .number.precision(.fractionLength(0...digits)).grouping(.never)
-                .locale(Locale(identifier: "en_US_POSIX"))
+            .number.precision(whole ? .fractionLength(0) : .significantDigits(1...4)).grouping(
+                .never
+            )
+            .locale(Locale(identifier: "en_US_POSIX"))
         )
     }
 }

@@ -16,7 +16,7 @@ struct WholeLogBench {
             rows += try fold(bench, events)
         }
         if topics.contains(.audit) { rows.append(try audit(bench)) }
-        if topics.contains(.space) { rows.append(try space(bench)) }
+        if topics.contains(.space) { rows += try space(bench) }
         try bench.discard()
         return rows
     }
@@ -115,22 +115,39 @@ struct WholeLogBench {
         )
     }
 
-    /// Bytes of all files, locks apart, over the bytes of the records.
-    private func space(_ bench: BenchLedger) throws -> BenchRow {
+    /// Bytes of all files, and of each part, over the bytes of the records.
+    private func space(_ bench: BenchLedger) throws -> [BenchRow] {
         // Rebuilt, so that the figure does not hang on the generation that was followed.
         _ = try bench.ledger.rebuild()
         var records = 0
         try bench.scan { records += $1.count }
-        var files = 0
-        for case let name as String in FileManager.default.enumerator(atPath: bench.path) ?? .init()
+        return try [("", ""), ("-log", "/log"), ("-vault", "/vault"), ("-views", "/views")].map {
+            suffix,
+            part in
+            let run = BenchRun(
+                value: Double(try Self.bytes(below: bench.path + part)),
+                reference: Double(records)
+            )
+            return BenchRow(
+                "space" + suffix,
+                unit: "bytes",
+                against: "bytes of the records",
+                [run]
+            )
+        }
+    }
+
+    /// Bytes of the files below a directory, locks apart.
+    private static func bytes(below directory: String) throws -> Int {
+        var bytes = 0
+        for name in try FileManager.default.subpathsOfDirectory(atPath: directory)
         where !name.hasSuffix("lock.mdb") {
             let attributes = try FileManager.default.attributesOfItem(
-                atPath: bench.path + "/" + name
+                atPath: directory + "/" + name
             )
             guard attributes[.type] as? FileAttributeType == .typeRegular else { continue }
-            files += (attributes[.size] as? NSNumber)?.intValue ?? 0
+            bytes += (attributes[.size] as? NSNumber)?.intValue ?? 0
         }
-        let run = BenchRun(value: Double(files), reference: Double(records))
-        return BenchRow("space", unit: "bytes", against: "bytes of the records", [run])
+        return bytes
     }
 }

@@ -72,6 +72,10 @@ struct BatchRecorder {
     private let sealer: SubmissionSealer
     private var receipts: [Receipt?] = []
     private var waiting: [(index: Int, submission: Submission, sealed: SealedSubmission)] = []
+    /// Signals of those that wait.
+    private var waitingSignals: Set<SignalDigest> = []
+    /// The recorded time that those that wait come to.
+    private var waitingRecordedAt = Int64.min
 
     /// Whether the last submission was refused.
     var hasRefused: Bool {
@@ -92,21 +96,37 @@ struct BatchRecorder {
     mutating func add(_ submission: Submission, recordedAt: Instant?) throws {
         let index = receipts.count
         receipts.append(nil)
-        // A decision is made against what stands: those before it are committed first.
-        if submission.decides { try commit() }
+        // A decision is made against what stands: those before it are committed first. So is what
+        // may be refused: nobody behind it is to stand in its group.
+        let isAlone = try submission.decides || mayBeRefused(recordedAt)
+        if isAlone { try commit() }
         for _ in 0..<Ledger.decisionLimit {
             switch try prepare(submission, recordedAt: recordedAt) {
             case .settled(let receipt):
                 receipts[index] = receipt
                 return
             case .sealed(let sealed):
+                if waitingSignals.contains(sealed.signal) {
+                    try commit()
+                    continue
+                }
                 waiting.append((index, submission, sealed))
-                if !submission.decides { return }
+                waitingSignals.insert(sealed.signal)
+                waitingRecordedAt = max(
+                    waitingRecordedAt, (recordedAt ?? ledger.clock()).milliseconds)
+                if !isAlone { return }
                 try commit()
                 if receipts[index] != nil { return }
             }
         }
         throw Ledger.contended
+    }
+
+    /// Whether a recorded time to keep lies before the last or after the clock (T3).
+    private func mayBeRefused(_ recordedAt: Instant?) throws -> Bool {
+        guard let recordedAt else { return false }
+        let last = try max(waitingRecordedAt, ledger.log.end().lastRecordedAt)
+        return recordedAt.milliseconds < last || recordedAt > ledger.clock()
     }
 
     mutating func finish() throws -> [Receipt] {
@@ -118,6 +138,8 @@ struct BatchRecorder {
         guard !waiting.isEmpty else { return }
         let group = waiting
         waiting = []
+        waitingSignals = []
+        waitingRecordedAt = .min
         let outcomes = try ledger.writer.append(group.map(\.sealed))
         for (member, outcome) in zip(group, outcomes) {
             receipts[member.index] = try receipt(outcome, member.sealed, member.submission)

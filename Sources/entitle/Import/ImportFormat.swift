@@ -11,6 +11,8 @@ enum ImportFormat: String, CaseIterable {
         var result: Result<Submission, ImportRefusal>
         /// The `recordedtime` that the line carries.
         var recordedAt: Instant?
+        /// Whether the `recordedtime` that the line carries is no instant.
+        var hasUnreadableRecordedTime = false
     }
 
     /// Reads one line; an array of webhooks gives several items.
@@ -57,9 +59,11 @@ enum ImportFormat: String, CaseIterable {
                     recorded: .catalogPublished, entries: [],
                     document: TimeZones.resolved(document))
             }
+            let recordedAt = json["recordedtime"]?.string.flatMap { Instant(rfc3339: $0) }
             return Item(
                 line: line.number, result: .success(Submission(event: event)),
-                recordedAt: json["recordedtime"]?.string.flatMap { Instant(rfc3339: $0) })
+                recordedAt: recordedAt,
+                hasUnreadableRecordedTime: json["recordedtime"] != nil && recordedAt == nil)
         } catch {
             return refused(line, error.code.rawValue, error.path, error.detail)
         }
@@ -69,6 +73,15 @@ enum ImportFormat: String, CaseIterable {
         _ line: LineReader.Line, _ code: String, _ path: String, _ detail: String
     ) -> Item {
         Item(line: line.number, result: .failure(ImportRefusal(code, path, detail)))
+    }
+}
+
+extension ImportFormat.Item {
+    /// The item, refused if the `recordedtime` that is to be kept is no instant.
+    func withReadableRecordedTime() -> ImportFormat.Item {
+        guard hasUnreadableRecordedTime, (try? result.get()) != nil else { return self }
+        let refusal = ImportRefusal("invalid_value", "recordedtime", "expected an instant")
+        return ImportFormat.Item(line: line, result: .failure(refusal))
     }
 }
 

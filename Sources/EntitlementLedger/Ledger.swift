@@ -29,6 +29,8 @@ public final class Ledger: Sendable {
     let randomness: RandomSource
     let catalogs: CatalogShelf
     let writer: LogWriter
+    /// Decisions that were overtaken are made one after the other.
+    let overtakenDecisions = Mutex(())
     /// Whether it only reads.
     public let isReadOnly: Bool
 

@@ -9,13 +9,20 @@ struct `An audit` {
     private static func filled(_ body: (ScratchLedger) async throws -> Void) async throws {
         try await ScratchLedger.with { scratch in
             _ = try scratch.ledger.publish(
-                try Sample.catalog(), effective: Sample.newYear,
-                Request(id: "c", source: Source.catalog, environment: .production))
+                try Sample.catalog(),
+                effective: Sample.newYear,
+                Request(id: "c", source: Source.catalog, environment: .production)
+            )
             let lines = (0..<200).flatMap { Sample.ownedPurchase("u\($0)", "app_store/\($0)") }
             _ = try scratch.ledger.record(Sample.submissions(lines))
             for index in 0..<5 {
                 _ = try scratch.ledger.record(
-                    RevenueCatBody.submission(id: "s\(index)", user: "r\(index)", expiration: 1_799_904_000_000))
+                    RevenueCatBody.submission(
+                        id: "s\(index)",
+                        user: "r\(index)",
+                        expiration: 1_799_904_000_000
+                    )
+                )
             }
             _ = try scratch.ledger.checkpoint()
             try await body(scratch)
@@ -37,14 +44,19 @@ struct `An audit` {
 
     /// Opens the views of a closed ledger, changes a table and closes them.
     private static func changeViews(
-        _ scratch: ScratchLedger, table: String,
+        _ scratch: ScratchLedger,
+        table: String,
         _ body: (borrowing WriteTransaction, Table) throws -> Void
     ) throws {
         try scratch.close()
         let current = try String(
-            contentsOfFile: scratch.viewsPath + "/current", encoding: .utf8)
+            contentsOfFile: scratch.viewsPath + "/current",
+            encoding: .utf8
+        )
         let environment = try LMDB.Environment(
-            path: scratch.viewsPath + "/" + current, options: .init())
+            path: scratch.viewsPath + "/" + current,
+            options: .init()
+        )
         let opened = try #require(try environment.table(table, create: false))
         try environment.write { try body($0, opened) }
         environment.close()
@@ -106,7 +118,9 @@ struct `An audit` {
                 // In each of its copies: freed pages hold superseded ones.
                 let offset = Int.random(in: record.indices, using: &random)
                 var damaged = whole
-                for copy in Self.copies(of: Data(record), in: whole) { damaged[copy + offset] ^= 0x10 }
+                for copy in Self.copies(of: Data(record), in: whole) {
+                    damaged[copy + offset] ^= 0x10
+                }
                 #expect(damaged != whole)
                 try damaged.write(to: file)
                 let outcome = try await Self.audit(scratch.path)

@@ -30,7 +30,9 @@ struct `Recorded time` {
             let start = scratch.clock.now
             _ = try scratch.ledger.record(try Self.submission("e0"))
             scratch.clock.now = start.advanced(byMilliseconds: -300_000)
-            #expect(try scratch.ledger.record(Self.submission("e1")) == .appended(first: 1, count: 1))
+            #expect(
+                try scratch.ledger.record(Self.submission("e1")) == .appended(first: 1, count: 1)
+            )
             scratch.clock.now = start.advanced(byMilliseconds: -300_001)
             #expect { try scratch.ledger.record(Self.submission("e2")) } throws: { error in
                 (error as? LedgerFault)?.code == .clockBehind
@@ -43,7 +45,9 @@ struct `Recorded time` {
             // It is read all the same, and written again once the clock has caught up.
             _ = try scratch.show("ann")
             scratch.clock.now = start
-            #expect(try scratch.ledger.record(Self.submission("e2")) == .appended(first: 2, count: 1))
+            #expect(
+                try scratch.ledger.record(Self.submission("e2")) == .appended(first: 2, count: 1)
+            )
         }
     }
 
@@ -53,7 +57,9 @@ struct `Recorded time` {
             let now = scratch.clock.now
             func record(_ id: String, _ offset: Int64) throws -> Receipt {
                 try scratch.ledger.record(
-                    [Self.submission(id)], recordedAt: [now.advanced(byMilliseconds: offset)])[0]
+                    [Self.submission(id)],
+                    recordedAt: [now.advanced(byMilliseconds: offset)]
+                )[0]
             }
             #expect(try record("e0", -1000) == .appended(first: 0, count: 1))
             #expect(try record("e1", -1000) == .appended(first: 1, count: 1))
@@ -66,17 +72,39 @@ struct `Recorded time` {
                 #expect(refusal.path == "recordedtime")
             }
             #expect(try record("e4", 0) == .appended(first: 2, count: 1))
-            #expect(try scratch.ledger.event(at: 1)?.recordedAt == now.advanced(byMilliseconds: -1000))
+            #expect(
+                try scratch.ledger.event(at: 1)?.recordedAt == now.advanced(byMilliseconds: -1000)
+            )
         }
     }
 
     // T3: one for all events of a submission
     @Test func `is one for all events of a submission`() async throws {
         try await ScratchLedger.with { scratch in
-            let signal = try RevenueCatBody.submission(id: "s", user: "ann", expiration: 1_799_904_000_000)
+            let signal = try RevenueCatBody.submission(
+                id: "s",
+                user: "ann",
+                expiration: 1_799_904_000_000
+            )
             guard case .appended(_, let count) = try scratch.ledger.record(signal) else { return }
             let times = try (0..<count).map { try scratch.ledger.event(at: UInt64($0))?.recordedAt }
             #expect(Set(times) == [scratch.clock.now])
+        }
+    }
+
+    // T3: an import that stops at a refusal records nothing behind it
+    @Test func `stops an import at the first that cannot be kept`() async throws {
+        try await ScratchLedger.with { scratch in
+            let now = scratch.clock.now
+            for (round, offset) in [-2000, 1].map(Int64.init).enumerated() {
+                let ids = ["a", "b", "c"].map { $0 + String(round) }
+                let receipts = try scratch.ledger.recordUntilRefused(
+                    ids.map { try Self.submission($0) },
+                    recordedAt: [-1000, offset, 0].map { now.advanced(byMilliseconds: $0) })
+                #expect(receipts.count == 2)
+                #expect(receipts[0] == .appended(first: UInt64(round), count: 1))
+                #expect(try scratch.ledger.size() == UInt64(round + 1))
+            }
         }
     }
 }

@@ -12,7 +12,9 @@ struct `A decision at append` {
     }
 
     private static func withCatalog(
-        policy: String = "keep", count: Int = 3, _ body: (ScratchLedger) async throws -> Void
+        policy: String = "keep",
+        count: Int = 3,
+        _ body: (ScratchLedger) async throws -> Void
     ) async throws {
         try await ScratchLedger.with { scratch in
             let catalog = try Sample.catalog(policy: policy, count: count)
@@ -32,10 +34,18 @@ struct `A decision at append` {
     @Test func `keeps a purchase with its first owner under keep`() async throws {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
-            #expect(try ledger.claim(Self.purchase, for: "ann", Self.request("1")) == .appended(first: 1, count: 1))
-            #expect(try ledger.claim(Self.purchase, for: "ann", Self.request("1")) == .duplicate(of: 1))
+            #expect(
+                try ledger.claim(Self.purchase, for: "ann", Self.request("1"))
+                    == .appended(first: 1, count: 1)
+            )
+            #expect(
+                try ledger.claim(Self.purchase, for: "ann", Self.request("1")) == .duplicate(of: 1)
+            )
             #expect(try ledger.claim(Self.purchase, for: "ann", Self.request("2")) == .known)
-            #expect(Self.refusal(try ledger.claim(Self.purchase, for: "bob", Self.request("3"))) == .claimedByAnother)
+            #expect(
+                Self.refusal(try ledger.claim(Self.purchase, for: "bob", Self.request("3")))
+                    == .claimedByAnother
+            )
             let size = try ledger.size()
             #expect(size == 2)
         }
@@ -48,7 +58,8 @@ struct `A decision at append` {
             _ = try ledger.record(Sample.submissions([Sample.purchaseLine("b", "app_store/1")]))
             _ = try ledger.claim(Self.purchase, for: "ann", Self.request("1"))
             scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: 1000)
-            guard case .appended = try ledger.claim(Self.purchase, for: "bob", Self.request("2")) else {
+            guard case .appended = try ledger.claim(Self.purchase, for: "bob", Self.request("2"))
+            else {
                 Issue.record("refused")
                 return
             }
@@ -61,13 +72,17 @@ struct `A decision at append` {
     @Test func `gives a purchase to one of two signals of one group under keep`() async throws {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
-            let signals = try (0..<8).map { index in
+            let signals = try (0..<64).map { index in
                 try RevenueCatBody.submission(
                     of: Array(
                         RevenueCatBody.text(
-                            id: "s\(index)", user: "u\(index)", expiration: 1_799_904_000_000,
+                            id: "s\(index)",
+                            user: "u\(index)",
+                            expiration: 1_799_904_000_000,
                             original: "shared"
-                        ).utf8))
+                        ).utf8
+                    )
+                )
             }
             try await withThrowingTaskGroup { group in
                 for signal in signals {
@@ -82,7 +97,7 @@ struct `A decision at append` {
             }
             #expect(kinds.count { $0 == .customerClaimed } == 1)
             #expect(kinds.count { $0 == .signalNoted } == signals.count - 1)
-            let owners = try (0..<8).count {
+            let owners = try (0..<64).count {
                 try scratch.show("u\($0)")["purchases"]?.array?.count == 1
             }
             #expect(owners == 1)
@@ -93,7 +108,10 @@ struct `A decision at append` {
     @Test func `gives a trial once, however many ask at once`() async throws {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
-            #expect(Self.refusal(try ledger.startTrial("none", for: "ann", Self.request("0"))) == .unknownTrial)
+            #expect(
+                Self.refusal(try ledger.startTrial("none", for: "ann", Self.request("0")))
+                    == .unknownTrial
+            )
             let receipts = try Concurrently.run(32) {
                 try ledger.startTrial("week", for: "ann", Self.request("t\($0)"))
             }
@@ -110,7 +128,13 @@ struct `A decision at append` {
         try await Self.withCatalog(count: count) { scratch in
             let ledger = scratch.ledger
             let receipts = try Concurrently.run(64) {
-                try ledger.use("scan", by: "ann", amount: 1, unit: "seconds", Self.request("u\($0)"))
+                try ledger.use(
+                    "scan",
+                    by: "ann",
+                    amount: 1,
+                    unit: "seconds",
+                    Self.request("u\($0)")
+                )
             }
             let used = receipts.count { Self.refusal($0) == nil }
             #expect(used == min(count, 64))
@@ -148,12 +172,20 @@ struct `A decision at append` {
         try await Self.withCatalog(count: 100) { scratch in
             let ledger = scratch.ledger
             _ = try ledger.use("scan", by: "ann", amount: 1, unit: "seconds", Self.request("1"))
-            let other = try ledger.use("scan", by: "ann", amount: 2, unit: "seconds", Self.request("1"))
+            let other = try ledger.use(
+                "scan",
+                by: "ann",
+                amount: 2,
+                unit: "seconds",
+                Self.request("1")
+            )
             #expect(Self.refusal(other) == .conflict)
             let claim = try ledger.claim(Self.purchase, for: "ann", Self.request("1"))
             #expect(Self.refusal(claim) == .conflict)
             _ = try ledger.startTrial("week", for: "ann", Self.request("2"))
-            #expect(try ledger.startTrial("week", for: "ann", Self.request("2")) == .duplicate(of: 2))
+            #expect(
+                try ledger.startTrial("week", for: "ann", Self.request("2")) == .duplicate(of: 2)
+            )
             let elsewhere = try ledger.startTrial("week", for: "bob", Self.request("2"))
             #expect(Self.refusal(elsewhere) == .conflict)
         }
@@ -163,7 +195,8 @@ struct `A decision at append` {
 /// Bodies that run at the same time, each on a thread of its own.
 enum Concurrently {
     static func run<Result: Sendable>(
-        _ count: Int, _ body: @escaping @Sendable (Int) throws -> Result
+        _ count: Int,
+        _ body: @escaping @Sendable (Int) throws -> Result
     ) throws -> [Result] {
         let results = Mutex<[Swift.Result<Result, any Error>]>([])
         let group = DispatchGroup()

@@ -8,7 +8,8 @@ import Testing
 struct `A ledger answers random histories` {
     static let environment = ProcessInfo.processInfo.environment
     static let count = environment["ENTITLE_LEDGER_HISTORIES"].flatMap(UInt64.init) ?? 60
-    static let firstSeed = environment["ENTITLE_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
+    static let firstSeed =
+        environment["ENTITLE_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
     /// Each so many histories the command is asked too.
     static let commandInterval: UInt64 = 10
 
@@ -43,8 +44,10 @@ private final class LedgerPlay {
         log = RandomHistory(seed: seed).log.filter { $0.kind != .customerErased }.enumerated()
             .map { index, recorded in
                 RecordedEvent(
-                    sequence: UInt64(index), recordedAt: recorded.recordedAt,
-                    event: recorded.event)
+                    sequence: UInt64(index),
+                    recordedAt: recorded.recordedAt,
+                    event: recorded.event
+                )
             }
     }
 
@@ -80,8 +83,12 @@ private final class LedgerPlay {
             let count = isSingly ? 1 : Int.random(in: 1...max(1, log.count - next), using: &random)
             let batch = log[next..<next + count]
             let receipts = try scratch.ledger.record(
-                batch.map { Submission(event: $0.event) }, recordedAt: batch.map(\.recordedAt))
-            let expected = (next..<next + count).map { Receipt.appended(first: UInt64($0), count: 1) }
+                batch.map { Submission(event: $0.event) },
+                recordedAt: batch.map(\.recordedAt)
+            )
+            let expected = (next..<next + count).map {
+                Receipt.appended(first: UInt64($0), count: 1)
+            }
             #expect(receipts == expected, "seed \(seed)")
             next += count
             guard random.chance(20) else { continue }
@@ -119,25 +126,35 @@ private final class LedgerPlay {
         }
         return Question(
             asked: CustomerQuestion(
-                customer: random.pick(customers), environment: base.environment,
-                point: BitemporalPoint(at: at, knownAt: known)),
-            prefix: prefix)
+                customer: random.pick(customers),
+                environment: base.environment,
+                point: BitemporalPoint(at: at, knownAt: known)
+            ),
+            prefix: prefix
+        )
     }
 
     /// Asks, and compares with the model.
     private func answer(_ question: Question, _ ledger: Ledger) throws -> String {
         let answer = try ledger.show(question.asked)
         let slow = SlowModel(log: Array(log.prefix(question.prefix))).show(
-            customer: question.asked.customer, environment: question.asked.environment,
-            at: question.asked.point.at)
-        let rest = (answer.members ?? []).filter { !["known", "sequence", "token"].contains($0.name) }
+            customer: question.asked.customer,
+            environment: question.asked.environment,
+            at: question.asked.point.at
+        )
+        let rest = (answer.members ?? []).filter {
+            !["known", "sequence", "token"].contains($0.name)
+        }
         try expect(.object(rest) == slow, "the model says \(slow)", question)
         #expect(answer["sequence"]?.integer == Int64(question.prefix), "seed \(seed)")
         return answer.description
     }
 
     private func compare(
-        _ questions: [Question], _ answers: [String], _ ledger: Ledger, _ when: String
+        _ questions: [Question],
+        _ answers: [String],
+        _ ledger: Ledger,
+        _ when: String
     ) throws {
         for (question, answer) in zip(questions, answers) {
             try expect(ledger.show(question.asked).description == answer, when, question)
@@ -146,7 +163,9 @@ private final class LedgerPlay {
 
     /// Another process, which reads while this one holds the writer's lock.
     private func askCommand(
-        _ path: String, _ questions: [Question], _ answers: [String]
+        _ path: String,
+        _ questions: [Question],
+        _ answers: [String]
     ) async throws {
         let lines = questions.map { question in
             var members = [
@@ -164,7 +183,8 @@ private final class LedgerPlay {
         }
         let outcome = try await EntitleCommand.run(
             ["show", "--ledger", path, "--json", "--questions", "-"],
-            input: Array(lines.joined().utf8))
+            input: Array(lines.joined().utf8)
+        )
         #expect(outcome.code == 0, "seed \(seed): \(outcome.errors)")
         #expect(outcome.output == answers.map { $0 + "\n" }.joined(), "seed \(seed)")
     }

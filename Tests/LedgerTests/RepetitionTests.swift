@@ -18,8 +18,10 @@ struct `A submission that is handed in again` {
             let submission = Submission(event: try Self.original())
             #expect(try scratch.ledger.record(submission) == .appended(first: 0, count: 1))
             #expect(try scratch.ledger.record(submission) == .duplicate(of: 0))
-            #expect(try scratch.ledger.record([submission, submission])
-                == [.duplicate(of: 0), .duplicate(of: 0)])
+            #expect(
+                try scratch.ledger.record([submission, submission])
+                    == [.duplicate(of: 0), .duplicate(of: 0)]
+            )
             try scratch.reopenWithoutViews()
             #expect(try scratch.ledger.record(submission) == .duplicate(of: 0))
             #expect(try scratch.ledger.size() == 1)
@@ -27,23 +29,40 @@ struct `A submission that is handed in again` {
     }
 
     /// What differs, and the path that the refusal names.
-    static let differences: [(path: String, type: String, subject: String, data: String, day: Int64)] =
-        [
-            ("type", "flow.started", subject, #"{"flowId":"f"}"#, 1),
-            ("subject", "grant.given", "customer/bob", data, 1),
-            ("time", "grant.given", subject, data, 2),
-            (
-                "data.observedAt", "grant.given", subject,
-                #"{"grantId":"g","features":["export"],"reason":"sorry","observedAt":"2026-03-01T00:00:00Z"}"#,
-                1
-            ),
-            ("data.grantId", "grant.given", subject, #"{"grantId":"h","features":["export"],"reason":"sorry"}"#, 1),
-            ("data.features", "grant.given", subject, #"{"grantId":"g","features":["scan"],"reason":"sorry"}"#, 1),
-            ("data.features", "grant.given", subject, #"{"grantId":"g","reason":"sorry"}"#, 1),
-            ("data.reason", "grant.given", subject, #"{"grantId":"g","features":["export"],"reason":"so"}"#, 1),
-            ("data.tier", "grant.given", subject, #"{"grantId":"g","features":["export"],"reason":"sorry","tier":"pro"}"#, 1),
-            ("data.expiresAt", "grant.given", subject, #"{"grantId":"g","features":["export"],"reason":"sorry","expiresAt":"2026-03-01T00:00:00Z"}"#, 1),
-        ]
+    static let differences:
+        [(path: String, type: String, subject: String, data: String, day: Int64)] =
+            [
+                ("type", "flow.started", subject, #"{"flowId":"f"}"#, 1),
+                ("subject", "grant.given", "customer/bob", data, 1),
+                ("time", "grant.given", subject, data, 2),
+                (
+                    "data.observedAt", "grant.given", subject,
+                    #"{"grantId":"g","features":["export"],"reason":"sorry","observedAt":"2026-03-01T00:00:00Z"}"#,
+                    1
+                ),
+                (
+                    "data.grantId", "grant.given", subject,
+                    #"{"grantId":"h","features":["export"],"reason":"sorry"}"#, 1
+                ),
+                (
+                    "data.features", "grant.given", subject,
+                    #"{"grantId":"g","features":["scan"],"reason":"sorry"}"#, 1
+                ),
+                ("data.features", "grant.given", subject, #"{"grantId":"g","reason":"sorry"}"#, 1),
+                (
+                    "data.reason", "grant.given", subject,
+                    #"{"grantId":"g","features":["export"],"reason":"so"}"#, 1
+                ),
+                (
+                    "data.tier", "grant.given", subject,
+                    #"{"grantId":"g","features":["export"],"reason":"sorry","tier":"pro"}"#, 1
+                ),
+                (
+                    "data.expiresAt", "grant.given", subject,
+                    #"{"grantId":"g","features":["export"],"reason":"sorry","expiresAt":"2026-03-01T00:00:00Z"}"#,
+                    1
+                ),
+            ]
 
     // E1: other content under a known id, one difference at a time
     @Test(arguments: differences)
@@ -54,9 +73,16 @@ struct `A submission that is handed in again` {
             let first = Submission(event: try Self.original())
             let other = Submission(
                 event: try Sample.event(
-                    "e1", row.type, row.subject, data: row.data, time: Sample.day(row.day)))
+                    "e1",
+                    row.type,
+                    row.subject,
+                    data: row.data,
+                    time: Sample.day(row.day)
+                )
+            )
             // Once within one group, once against the log.
-            let receipts = try scratch.ledger.record([first, other]) + [scratch.ledger.record(other)]
+            let receipts =
+                try scratch.ledger.record([first, other]) + [scratch.ledger.record(other)]
             #expect(receipts[0] == .appended(first: 0, count: 1))
             for receipt in receipts[1...] {
                 guard case .refused(let refusal) = receipt else {
@@ -77,19 +103,33 @@ struct `A submission that is handed in again` {
     @Test func `is another event in another environment or from another source`() async throws {
         try await ScratchLedger.with { scratch in
             var event = try Self.original()
-            #expect(try scratch.ledger.record(Submission(event: event)) == .appended(first: 0, count: 1))
+            #expect(
+                try scratch.ledger.record(Submission(event: event)) == .appended(first: 0, count: 1)
+            )
             event.environment = .sandbox
-            #expect(try scratch.ledger.record(Submission(event: event)) == .appended(first: 1, count: 1))
+            #expect(
+                try scratch.ledger.record(Submission(event: event)) == .appended(first: 1, count: 1)
+            )
             event.source = Source.app
-            #expect(try scratch.ledger.record(Submission(event: event)) == .appended(first: 2, count: 1))
+            #expect(
+                try scratch.ledger.record(Submission(event: event)) == .appended(first: 2, count: 1)
+            )
         }
     }
 
     // E1: a signal has its first outcome, whatever it says now
     @Test func `is a duplicate if it is a store's signal, whatever it says now`() async throws {
         try await ScratchLedger.with { scratch in
-            let first = try RevenueCatBody.submission(id: "s1", user: "ann", expiration: 1_769_904_000_000)
-            let again = try RevenueCatBody.submission(id: "s1", user: "bob", expiration: 1_799_904_000_000)
+            let first = try RevenueCatBody.submission(
+                id: "s1",
+                user: "ann",
+                expiration: 1_769_904_000_000
+            )
+            let again = try RevenueCatBody.submission(
+                id: "s1",
+                user: "bob",
+                expiration: 1_799_904_000_000
+            )
             guard case .appended(0, let count) = try scratch.ledger.record(first) else {
                 Issue.record("not appended")
                 return
@@ -103,7 +143,11 @@ struct `A submission that is handed in again` {
     // E1: an exported event is known by its own id, `s1#2` too
     @Test func `is a duplicate if it is the ledger's own export`() async throws {
         try await ScratchLedger.with { scratch in
-            let signal = try RevenueCatBody.submission(id: "s1", user: "ann", expiration: 1_769_904_000_000)
+            let signal = try RevenueCatBody.submission(
+                id: "s1",
+                user: "ann",
+                expiration: 1_769_904_000_000
+            )
             _ = try scratch.ledger.record(signal)
             let size = try scratch.ledger.size()
             var exported: [Event] = []
@@ -126,11 +170,26 @@ struct `A submission that is handed in again` {
             var long = short
             long.data = EventData(
                 .grantGiven,
-                [.grantID: .text("g"), .features: .texts(Array(repeating: "feature-of-a-size", count: 5000))])
+                [
+                    .grantID: .text("g"),
+                    .features: .texts(Array(repeating: "feature-of-a-size", count: 5000)),
+                ]
+            )
             let submission = Submission(
-                id: "e1", source: Source.support, environment: .production, nature: .request,
-                events: [short, long, short])
-            let next = Submission(event: try Sample.event("e2", "grant.withdrawn", Self.subject, data: #"{"grantId":"g"}"#))
+                id: "e1",
+                source: Source.support,
+                environment: .production,
+                nature: .request,
+                events: [short, long, short]
+            )
+            let next = Submission(
+                event: try Sample.event(
+                    "e2",
+                    "grant.withdrawn",
+                    Self.subject,
+                    data: #"{"grantId":"g"}"#
+                )
+            )
             let receipts = try scratch.ledger.record([submission, next])
             guard case .refused(let refusal) = receipts[0] else {
                 Issue.record("\(receipts[0])")
@@ -147,7 +206,11 @@ struct `A submission that is handed in again` {
     @Test func `stands in one piece beside others of its group`() async throws {
         try await ScratchLedger.with { scratch in
             let signals = try (0..<20).map {
-                try RevenueCatBody.submission(id: "s\($0)", user: "u\($0)", expiration: 1_769_904_000_000)
+                try RevenueCatBody.submission(
+                    id: "s\($0)",
+                    user: "u\($0)",
+                    expiration: 1_769_904_000_000
+                )
             }
             let ledger = scratch.ledger
             let receipts = try await withThrowingTaskGroup { group in

@@ -7,7 +7,8 @@ import Testing
 /// Webhook bodies of a peer's tests through the command.
 @Suite(
     .enabled(if: Vectors.arePresent, Vectors.absence),
-    .enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
+    .enabled(if: EntitleCommand.isPresent, EntitleCommand.absence)
+)
 struct `RevenueCat bodies that are imported` {
     static let path = "revenuecat/peer-scenarios/skyhook-envelopes.json"
 
@@ -24,8 +25,10 @@ struct `RevenueCat bodies that are imported` {
                 }
                 return JSONMember(
                     "event",
-                    .object(members.map { $0.name == "id" ? JSONMember("id", .string(id)) : $0 }))
-            })
+                    .object(members.map { $0.name == "id" ? JSONMember("id", .string(id)) : $0 })
+                )
+            }
+        )
     }
 
     // rows 7.6, Z14: evidence is what was handed in, byte for byte
@@ -62,7 +65,9 @@ struct `RevenueCat bodies that are imported` {
         #expect(bodies.count == 14)
         try await CommandLedger.with { ledger in
             let outcome = try await ledger.importing(
-                bodies, ["--format", "revenuecat", "--on-error", "skip"])
+                bodies,
+                ["--format", "revenuecat", "--on-error", "skip"]
+            )
             #expect(outcome.code == 0, "\(outcome.errors)")
             #expect(outcome.json?.counts == ["appended": 0, "duplicate": 0, "refused": 14])
             let lines = outcome.json?["refusals"]?.array?.compactMap { $0["line"]?.integer }

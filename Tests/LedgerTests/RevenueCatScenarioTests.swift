@@ -49,7 +49,8 @@ private struct Play {
         for event in steps.compactMap({ $0["event"] }) {
             guard let product = event["product_id"]?.string else { continue }
             unlocks[product, default: []].formUnion(
-                event["entitlement_ids"]?.array?.compactMap(\.string) ?? [])
+                event["entitlement_ids"]?.array?.compactMap(\.string) ?? []
+            )
         }
         let features = Set(unlocks.values.joined()).sorted()
         let document = JSONValue.members([
@@ -58,10 +59,11 @@ private struct Play {
             "products": .array(
                 unlocks.sorted { $0.key < $1.key }.map { product, features in
                     .members([
-                        "id": .string(product),
+                        "id": .string(product), "kind": "auto_renewable",
                         "unlocks": .members(["features": .strings(features.sorted())]),
                     ])
-                }),
+                }
+            ),
         ])
         let request = Request(id: "catalog", source: Source.catalog, environment: .production)
         guard case .appended = try scratch.ledger.publish(document, effective: nil, request) else {
@@ -94,7 +96,10 @@ private struct Play {
             }
         // A statement, not a status: the scenario's issue lies before the period's end (P9).
         case "billing_issue_flag":
-            #expect(try kinds(of: user).contains("purchase.grace_started") == expected.bool, comment)
+            #expect(
+                try kinds(of: user).contains("purchase.grace_started") == expected.bool,
+                comment
+            )
         case "accepted":
             let last = try scratch.ledger.event(at: scratch.ledger.size() - 1)
             #expect(last?.event.kind == .signalNoted, comment)

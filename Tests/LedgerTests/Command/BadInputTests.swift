@@ -2,77 +2,6 @@ import Entitlements
 import Foundation
 import Testing
 
-/// One line that an import refuses.
-struct BadLine: Sendable, CustomTestStringConvertible {
-    var name: String
-    var line: String
-    var code: String
-    var path = ""
-
-    var testDescription: String { name }
-
-    private static func event(
-        _ data: String = "{}", type: String = "purchase.extended", subject: String = "purchase/app_store/1",
-        time: String = "2026-01-01T00:00:00Z", more: String = ""
-    ) -> String {
-        """
-        {"specversion":"1.0","id":"bad","source":"support","type":"\(type)",\
-        "subject":"\(subject)","time":"\(time)","data":\(data)\(more)}
-        """
-    }
-
-    private static let extended = #"{"transactionId":"t","expiresAt":"2026-02-01T00:00:00Z"}"#
-
-    private static func period(_ more: String) -> String {
-        event(
-            #"{"transactionId":"t","productId":"p","productKind":"consumable"\#(more)}"#,
-            type: "purchase.completed")
-    }
-
-    static let all: [BadLine] = [
-        BadLine(name: "no JSON", line: "{oops", code: "malformed"),
-        BadLine(name: "cut JSON", line: String(event(extended).dropLast()), code: "malformed"),
-        BadLine(name: "two values", line: "{} {}", code: "malformed"),
-        BadLine(name: "an array", line: "[1,2]", code: "malformed"),
-        BadLine(name: "a number", line: "7", code: "malformed"),
-        BadLine(name: "deep nesting", line: String(repeating: "[", count: 100_000), code: "malformed"),
-        BadLine(name: "empty object", line: "{}", code: "invalid_value", path: "specversion"),
-        BadLine(name: "unknown type", line: event(extended, type: "purchase.invented"), code: "unknown_type", path: "type"),
-        BadLine(name: "wrong subject", line: event(extended, subject: "customer/ann"), code: "wrong_subject", path: "subject"),
-        BadLine(name: "no subject", line: event(extended, subject: "nobody"), code: "invalid_value", path: "subject"),
-        BadLine(name: "no time", line: event(extended, time: "yesterday"), code: "invalid_value", path: "time"),
-        BadLine(name: "bare date", line: event(extended, time: "2026-01-01"), code: "invalid_value", path: "time"),
-        BadLine(name: "no offset", line: event(extended, time: "2026-01-01T00:00:00"), code: "invalid_value", path: "time"),
-        BadLine(name: "leap second", line: event(extended, time: "2016-12-31T23:59:60Z"), code: "invalid_value", path: "time"),
-        BadLine(name: "February 30", line: event(extended, time: "2026-02-30T00:00:00Z"), code: "invalid_value", path: "time"),
-        BadLine(name: "year 1999", line: event(extended, time: "1999-12-31T23:59:59.999Z"), code: "out_of_range", path: "time"),
-        BadLine(name: "year 2200", line: event(extended, time: "2200-01-01T00:00:00Z"), code: "out_of_range", path: "time"),
-        BadLine(
-            name: "absurd end", line: event(#"{"transactionId":"t","expiresAt":"9999-01-01T00:00:00Z"}"#),
-            code: "out_of_range", path: "data.expiresAt"),
-        BadLine(name: "missing field", line: event(#"{"transactionId":"t"}"#), code: "missing_field", path: "data.expiresAt"),
-        BadLine(
-            name: "unknown field", line: event(String(extended.dropLast()) + #","extra":1}"#),
-            code: "unknown_field", path: "data.extra"),
-        BadLine(name: "unknown attribute", line: event(extended, more: #","colour":"red""#), code: "unknown_field", path: "colour"),
-        BadLine(name: "environment", line: event(extended, more: #","environment":"moon""#), code: "invalid_value", path: "environment"),
-        BadLine(name: "quantity 0", line: period(#","quantity":0"#), code: "out_of_range", path: "data.quantity"),
-        BadLine(name: "beyond 64 bits", line: period(#","priceMicros":9223372036854775808"#), code: "out_of_range", path: "data.priceMicros"),
-        BadLine(name: "fraction", line: period(#","priceMicros":1.5"#), code: "out_of_range", path: "data.priceMicros"),
-        BadLine(name: "currency", line: period(#","currencyCode":"euro""#), code: "invalid_value", path: "data.currencyCode"),
-        BadLine(
-            name: "long id", line: event(extended, subject: "purchase/app_store/" + String(repeating: "x", count: 1025)),
-            code: "invalid_value", path: "subject"),
-        BadLine(
-            name: "an erasure", line: event("{}", type: "customer.erased", subject: "customer/ann"),
-            code: "not_permitted", path: "type"),
-        BadLine(
-            name: "a catalog with faults",
-            line: event(#"{"tiers":["pro"],"features":[],"products":[]}"#, type: "catalog.published", subject: "catalog"),
-            code: "invalid_catalog"),
-    ]
-}
-
 @Suite(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
 struct `A line that an import cannot take` {
     private static let before = Sample.purchaseLine("before", "app_store/1")
@@ -92,7 +21,9 @@ struct `A line that an import cannot take` {
             if !bad.path.isEmpty { #expect(refusal?["path"]?.string == bad.path) }
 
             let skipped = try await ledger.importing(
-                [Self.before, bad.line, Self.after], ["--on-error", "skip"])
+                [Self.before, bad.line, Self.after],
+                ["--on-error", "skip"]
+            )
             #expect(skipped.code == 0, "\(skipped.errors)")
             #expect(skipped.json?.counts == ["appended": 1, "duplicate": 1, "refused": 1])
             #expect(skipped.json?["sequence"]?.integer == 3)
@@ -102,12 +33,18 @@ struct `A line that an import cannot take` {
     @Test func `is passed over if it is 10 MB long`() async throws {
         try await CommandLedger.with { ledger in
             let long = Sample.line(
-                "long", "signal.noted", "customer/ann",
-                data: #"{"name":"n","detail":"\#(String(repeating: "x", count: 10 << 20))"}"#)
+                "long",
+                "signal.noted",
+                "customer/ann",
+                data: #"{"name":"n","detail":"\#(String(repeating: "x", count: 10 << 20))"}"#
+            )
             let stopped = try await ledger.importing([Self.before, long, Self.after])
             #expect(stopped.code == 65)
             #expect(stopped.problemCode == "too_large")
-            let skipped = try await ledger.importing([long, Self.before, long, Self.after], ["--on-error", "skip"])
+            let skipped = try await ledger.importing(
+                [long, Self.before, long, Self.after],
+                ["--on-error", "skip"]
+            )
             #expect(skipped.code == 0, "\(skipped.errors)")
             #expect(skipped.json?.counts == ["appended": 1, "duplicate": 1, "refused": 2])
             let lines = skipped.json?["refusals"]?.array?.compactMap { $0["line"]?.integer }
@@ -119,11 +56,16 @@ struct `A line that an import cannot take` {
         try await CommandLedger.with { ledger in
             let bad = Array(Sample.line("x", "sync.completed", "customer/").utf8)
             let at = try #require(bad.firstRange(of: Array("customer/".utf8)))
-            for bytes: [UInt8] in [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xC0, 0xAF]] {
+            for bytes: [UInt8] in [
+                [0xFF], [0xC3], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xC0, 0xAF],
+            ] {
                 var line = bad
                 line.insert(contentsOf: bytes, at: at.upperBound)
                 let input = line + [0x0A] + Array(Self.after.utf8)
-                let outcome = try await ledger.run(["import", "-", "--on-error", "skip"], bytes: input)
+                let outcome = try await ledger.run(
+                    ["import", "-", "--on-error", "skip"],
+                    bytes: input
+                )
                 #expect(outcome.code == 0)
                 #expect(outcome.json?["refusals"]?.array?.first?["code"]?.string == "malformed")
                 #expect(outcome.json?["sequence"]?.integer == 2)
@@ -147,10 +89,18 @@ struct `A line that an import cannot take` {
     @Test func `is refused if the recorded time that it wants kept is not possible`() async throws {
         try await CommandLedger.with { ledger in
             func line(_ id: String, _ recorded: String) -> String {
-                Sample.line(id, "sync.completed", "customer/ann", more: #","recordedtime":"\#(recorded)""#)
+                Sample.line(
+                    id,
+                    "sync.completed",
+                    "customer/ann",
+                    more: #","recordedtime":"\#(recorded)""#
+                )
             }
             for recorded in ["2001-01-01T00:00:00Z", "2199-01-01T00:00:00Z"] {
-                let outcome = try await ledger.importing([line("x", recorded)], ["--preserve-recorded-time"])
+                let outcome = try await ledger.importing(
+                    [line("x", recorded)],
+                    ["--preserve-recorded-time"]
+                )
                 #expect(outcome.code == 65)
                 #expect(outcome.problemCode == "recorded_time")
             }
@@ -165,7 +115,12 @@ struct `A line that an import cannot take` {
 
     @Test func `is refused if the recorded time that it wants kept is no instant`() async throws {
         try await CommandLedger.with { ledger in
-            let line = Sample.line("x", "sync.completed", "customer/ann", more: #","recordedtime":"soon""#)
+            let line = Sample.line(
+                "x",
+                "sync.completed",
+                "customer/ann",
+                more: #","recordedtime":"soon""#
+            )
             let outcome = try await ledger.importing([line], ["--preserve-recorded-time"])
             #expect(outcome.code == 65, "\(outcome.output)")
         }
@@ -203,7 +158,9 @@ struct `An import` {
     }
 
     // K4
-    @Test func `takes a product that the catalog does not know, and says so when asked`() async throws {
+    @Test func `takes a product that the catalog does not know, and says so when asked`()
+        async throws
+    {
         try await CommandLedger.with { ledger in
             let lines = Sample.ownedPurchase("ann", "app_store/1")
                 .map { $0.replacing("pro.month", with: "ghost") }

@@ -31,20 +31,28 @@ struct CommandLedger {
 
     /// Runs a subcommand on this ledger with `--json`.
     func run(
-        _ arguments: [String], input: String = "", environment: [String: String] = [:]
+        _ arguments: [String],
+        input: String = "",
+        environment: [String: String] = [:]
     ) async throws -> EntitleCommand.Outcome {
         try await run(arguments, bytes: Array(input.utf8), environment: environment)
     }
 
     func run(
-        _ arguments: [String], bytes: [UInt8], environment: [String: String] = [:]
+        _ arguments: [String],
+        bytes: [UInt8],
+        environment: [String: String] = [:]
     ) async throws -> EntitleCommand.Outcome {
         try await EntitleCommand.run(
-            arguments + ["--ledger", path, "--json"], input: bytes, environment: environment)
+            arguments + ["--ledger", path, "--json"],
+            input: bytes,
+            environment: environment
+        )
     }
 
     /// Imports lines from standard input.
-    func importing(_ lines: [String], _ more: [String] = []) async throws -> EntitleCommand.Outcome {
+    func importing(_ lines: [String], _ more: [String] = []) async throws -> EntitleCommand.Outcome
+    {
         try await run(["import", "-"] + more, input: lines.map { $0 + "\n" }.joined())
     }
 

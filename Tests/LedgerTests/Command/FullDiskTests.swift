@@ -6,7 +6,9 @@ import Testing
 /// A file system in memory of a given size.
 enum SmallDisk {
     static let absence: Comment = "only root may mount a tmpfs"
-    static var isPossible: Bool { getuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/mount") }
+    static var isPossible: Bool {
+        getuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/mount")
+    }
 
     static func mount(_ path: String, _ options: String) -> Bool {
         run("/usr/bin/mount", ["-t", "tmpfs", "-o", options, "tmpfs", path])
@@ -27,7 +29,8 @@ enum SmallDisk {
 
 @Suite(
     .enabled(if: EntitleCommand.isPresent, EntitleCommand.absence),
-    .enabled(if: SmallDisk.isPossible, SmallDisk.absence))
+    .enabled(if: SmallDisk.isPossible, SmallDisk.absence)
+)
 struct `A full disk` {
     // Storage, "Append" 6; E2, E3
     @Test(arguments: [3_000, 3_100, 3_333, 4_000, 5_050])

@@ -7,7 +7,10 @@ import Testing
 struct `The command says why it cannot begin` {
     /// Runs a command and expects an exit code and the problem's code, nothing on stdout.
     private static func expect(
-        _ arguments: [String], _ exit: Int32, _ code: String, environment: [String: String] = [:],
+        _ arguments: [String],
+        _ exit: Int32,
+        _ code: String,
+        environment: [String: String] = [:],
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let outcome = try await EntitleCommand.run(arguments + ["--json"], environment: environment)
@@ -23,12 +26,16 @@ struct `The command says why it cannot begin` {
     static let commands: [[String]] = [
         ["show", "ann"], ["can", "ann", "export"], ["timeline", "ann"], ["events"], ["audit"],
         ["replay"], ["status"], ["rebuild"], ["checkpoint"], ["import", "-"],
-        ["grant", "ann", "--tier", "pro"], ["claim", "ann", "app_store/1"], ["trial", "ann", "week"],
-        ["use", "ann", "scan"], ["link", "ann", "bob"], ["withdraw", "ann", "g"], ["catalog", "show"],
+        ["grant", "ann", "--tier", "pro"], ["claim", "ann", "app_store/1"],
+        ["trial", "ann", "week"],
+        ["use", "ann", "scan"], ["link", "ann", "bob"], ["withdraw", "ann", "g"],
+        ["catalog", "show"],
     ]
 
     @Test(arguments: commands)
-    func `if there is no ledger, another directory or a newer format`(_ command: [String]) async throws {
+    func `if there is no ledger, another directory or a newer format`(
+        _ command: [String]
+    ) async throws {
         try await withScratchDirectory { folder in
             let path = folder + "/ledger"
             try await Self.expect(command + ["--ledger", path], 66, "no_ledger")
@@ -63,14 +70,17 @@ struct `The command says why it cannot begin` {
             // The flag comes before the variable.
             let elsewhere = try ledger.file("elsewhere", right)
             let outcome = try await EntitleCommand.run(
-                show + ["--key-file", elsewhere], environment: ["ENTITLE_KEY_FILE": wrong])
+                show + ["--key-file", elsewhere],
+                environment: ["ENTITLE_KEY_FILE": wrong]
+            )
             #expect(outcome.code == 0, "\(outcome.errors)")
             let given = try await EntitleCommand.run(
                 ["show", "ann"],
                 environment: [
                     "ENTITLE_LEDGER": ledger.path,
                     "ENTITLE_KEY": right.trimmingCharacters(in: .whitespacesAndNewlines),
-                ])
+                ]
+            )
             #expect(given.code == 0, "\(given.errors)")
         }
     }
@@ -84,7 +94,9 @@ struct `The command says why it cannot begin` {
             let shown = try await EntitleCommand.run(["show", "ann", "--json"] + arguments)
             #expect(shown.code == 0, "\(shown.errors)")
             try scratch.close()
-            let granted = try await EntitleCommand.run(["grant", "ann", "--tier", "pro"] + arguments)
+            let granted = try await EntitleCommand.run(
+                ["grant", "ann", "--tier", "pro"] + arguments
+            )
             #expect(granted.code == 0, "\(granted.errors)")
         }
     }
@@ -113,7 +125,8 @@ struct `The command says why it cannot begin` {
         ["grant", "ann"], ["import"], ["import", "-", "--format", "tarot"],
         ["import", "-", "--on-error", "pray"], ["events", "--type", "purchase.invented"],
         ["events", "--purchase", "x"], ["invented"], ["use", "ann"],
-        ["use", "ann", "scan", "--amount", "-1"], ["grant", "ann", "--tier", "pro", "--expires", "soon"],
+        ["use", "ann", "scan", "--amount", "-1"],
+        ["grant", "ann", "--tier", "pro", "--expires", "soon"],
     ]
 
     @Test func `with exit 64 if it is used wrongly`() async throws {

@@ -29,16 +29,19 @@ struct `The command answers` {
                 for feature in features {
                     #expect(
                         feature.value.members?.map(\.name)
-                            == ["allowed", "until", "reason", "sources", "limit"])
+                            == ["allowed", "until", "reason", "sources", "limit"]
+                    )
                 }
                 #expect(try await ledger.show(customer, more) == show)
             }
-            let purchase = try await ledger.show("ann", ["--at", "2026-01-10"])["purchases"]?.array?.first
+            let purchase = try await ledger.show("ann", ["--at", "2026-01-10"])["purchases"]?.array?
+                .first
             #expect(
                 purchase?.members?.map(\.name) == [
                     "purchase", "productId", "productKind", "status", "expiresAt", "isVerified",
                     "isSynced", "syncedAt", "willRenew", "nextProductId",
-                ])
+                ]
+            )
             #expect(purchase?["status"]?.string == "active")
         }
     }
@@ -61,7 +64,10 @@ struct `The command answers` {
                 #expect(seconds >= before - 0.01 && seconds <= after + 0.01, "\(text)")
             }
             // Nothing was known before the ledger was; everything is known now.
-            let early = try await ledger.show("ann", ["--at", "2026-01-10", "--known", "2020-01-01"])
+            let early = try await ledger.show(
+                "ann",
+                ["--at", "2026-01-10", "--known", "2020-01-01"]
+            )
             #expect(early["sequence"]?.integer == 0)
             #expect(early["known"]?.string == "2020-01-01T00:00:00.000Z")
             #expect(early["warnings"]?.description == #"[{"code":"no_catalog"}]"#)
@@ -89,7 +95,9 @@ struct `The command answers` {
                 ("bob", "scan", "2026-01-10", 0), ("ann", "none", "2026-01-10", 1),
             ]
             for row in rows {
-                let outcome = try await ledger.run(["can", row.customer, row.feature, "--at", row.at])
+                let outcome = try await ledger.run([
+                    "can", row.customer, row.feature, "--at", row.at,
+                ])
                 #expect(outcome.code == row.code, "\(row)")
                 #expect(outcome.json?["allowed"]?.bool == (row.code == 0), "\(row)")
                 #expect(outcome.errors.isEmpty, "\(row): \(outcome.errors)")
@@ -120,7 +128,9 @@ struct `The command answers` {
     @Test func `use with exit 1 over the limit`() async throws {
         try await CommandLedger.with { ledger in
             for count in 1...4 {
-                let outcome = try await ledger.run(["use", "ann", "scan", "--amount", "5", "--id", "u\(count)"])
+                let outcome = try await ledger.run([
+                    "use", "ann", "scan", "--amount", "5", "--id", "u\(count)",
+                ])
                 #expect(outcome.code == (count <= 3 ? 0 : 1), "\(count): \(outcome.errors)")
                 if count == 4 { #expect(outcome.problemCode == "over_limit") }
             }
@@ -135,7 +145,10 @@ struct `The command answers` {
             let listed = try await ledger.run(["events"])
             #expect(listed.lines.count == 4)
             #expect(listed.output.split(separator: "\n").count == 4)
-            for arguments in [["audit"], ["replay"], ["rebuild"], ["status"], ["checkpoint"], ["timeline", "ann"]] {
+            for arguments in [
+                ["audit"], ["replay"], ["rebuild"], ["status"], ["checkpoint"],
+                ["timeline", "ann"],
+            ] {
                 let outcome = try await ledger.run(arguments)
                 #expect(outcome.code == 0, "\(arguments): \(outcome.errors)")
                 #expect(outcome.json != nil, "\(arguments)")

@@ -1,11 +1,13 @@
 import Entitlements
 import Foundation
+import Synchronization
 import Testing
 
 /// The built command, run as a process of its own.
 enum EntitleCommand {
     /// Why tests of the command are skipped.
-    static let absence: Comment = "the product `entitle` stands neither beside the tests nor in .build"
+    static let absence: Comment =
+        "the product `entitle` stands neither beside the tests nor in .build"
 
     /// Beside the test bundle, or in the package's build directory.
     static let executable: String? = {
@@ -14,7 +16,8 @@ enum EntitleCommand {
             candidates.append(test.deletingLastPathComponent())
         }
         candidates.append(
-            URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent())
+            URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        )
         var folder = URL(filePath: #filePath)
         while folder.path != "/" {
             folder = folder.deletingLastPathComponent()
@@ -54,7 +57,9 @@ enum EntitleCommand {
     ///   - input: standard input; without it there is none.
     ///   - environment: added to a small fixed one, in which nothing names a ledger.
     static func run(
-        _ arguments: [String], input: [UInt8] = [], environment: [String: String] = [:]
+        _ arguments: [String],
+        input: [UInt8] = [],
+        environment: [String: String] = [:]
     ) async throws -> Outcome {
         try await withScratchDirectory { folder in
             let files = ["in", "out", "err"].map { folder + "/" + $0 }
@@ -73,9 +78,14 @@ enum EntitleCommand {
                 process.terminationHandler = { ended in
                     let status = ended.terminationStatus
                     continuation.resume(
-                        returning: ended.terminationReason == .exit ? status : -status)
+                        returning: ended.terminationReason == .exit ? status : -status
+                    )
                 }
-                do { try process.run() } catch { continuation.resume(throwing: error) }
+                do {
+                    try Forking.lock.withLock { _ in try process.run() }
+                } catch {
+                    continuation.resume(throwing: error)
+                }
             }
             func text(_ file: String) throws -> String {
                 String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
@@ -83,4 +93,10 @@ enum EntitleCommand {
             return Outcome(code: code, output: try text(files[1]), errors: try text(files[2]))
         }
     }
+}
+
+/// Between fork and exec a child holds what its parent has open, a writer's lock too: no ledger is
+/// closed in that moment.
+enum Forking {
+    static let lock = Mutex(())
 }

@@ -4,8 +4,12 @@ import Stores
 /// A RevenueCat webhook body and what it comes to.
 enum RevenueCatBody {
     static func text(
-        id: String, user: String, expiration: Int64, original: String? = nil,
-        transaction: String = "t1", more: String = ""
+        id: String,
+        user: String,
+        expiration: Int64,
+        original: String? = nil,
+        transaction: String = "t1",
+        more: String = ""
     ) -> String {
         """
         {"api_version":"1.0","event":{"id":"\(id)","type":"INITIAL_PURCHASE",\
@@ -24,6 +28,9 @@ enum RevenueCatBody {
 
     static func submission(of body: [UInt8]) throws -> Submission {
         let webhook = try UnverifiedRevenueCatWebhook.reading(bytes: body).get()
-        return RevenueCatMapping.submission(for: webhook.trusting(.authenticatedRequest), body: body)
+        return RevenueCatMapping.submission(
+            for: webhook.trusting(.authenticatedRequest),
+            body: body
+        )
     }
 }

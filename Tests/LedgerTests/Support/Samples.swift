@@ -24,25 +24,35 @@ enum Sample {
                {"id":"scan","level":"free","limits":{"free":{
                  "perUse":{"amount":30,"unit":"seconds"},
                  "perPeriod":{"count":\(count),"period":"day","timeZone":"UTC"}}}}],
-             "products":[{"id":"pro.month","unlocks":{"tier":"pro"}},
-                         {"id":"pro.life","unlocks":{"all":true}}],
+             "products":[{"id":"pro.month","kind":"auto_renewable","unlocks":{"tier":"pro"}},
+                         {"id":"pro.life","kind":"non_consumable",
+                          "unlocks":{"all":true}}],
              "trials":[{"id":"week","days":7,"tier":"pro"}],
              "policy":{"claim":"\(policy)"}}
-            """)
+            """
+        )
     }
 
     /// An event as it comes in.
     static func event(
-        _ id: String, _ type: String, _ subject: String, data: String = "{}",
-        time: Instant = newYear, more: String = ""
+        _ id: String,
+        _ type: String,
+        _ subject: String,
+        data: String = "{}",
+        time: Instant = newYear,
+        more: String = ""
     ) throws -> Event {
         try Event(validating: json(line(id, type, subject, data: data, time: time, more: more)))
     }
 
     /// An event as a line of an import.
     static func line(
-        _ id: String, _ type: String, _ subject: String, data: String = "{}",
-        time: Instant = newYear, more: String = ""
+        _ id: String,
+        _ type: String,
+        _ subject: String,
+        data: String = "{}",
+        time: Instant = newYear,
+        more: String = ""
     ) -> String {
         """
         {"specversion":"1.0","id":"\(id)","source":"support","type":"\(type)",\
@@ -51,13 +61,20 @@ enum Sample {
     }
 
     /// A completed purchase as a line.
-    static func purchaseLine(_ id: String, _ purchase: String, product: String = "pro.month") -> String {
+    static func purchaseLine(
+        _ id: String,
+        _ purchase: String,
+        product: String = "pro.month"
+    ) -> String {
         line(
-            id, "purchase.completed", "purchase/" + purchase,
+            id,
+            "purchase.completed",
+            "purchase/" + purchase,
             data: """
                 {"transactionId":"t-\(id)","productId":"\(product)",\
                 "productKind":"auto_renewable","expiresAt":"2026-02-01T00:00:00.000Z"}
-                """)
+                """
+        )
     }
 
     /// Lines of a verified purchase that a customer has claimed.
@@ -65,11 +82,17 @@ enum Sample {
         [
             purchaseLine("buy-" + purchase, purchase),
             line(
-                "ok-" + purchase, "verification.passed", "purchase/" + purchase,
-                data: #"{"method":"manual"}"#),
+                "ok-" + purchase,
+                "verification.passed",
+                "purchase/" + purchase,
+                data: #"{"method":"manual"}"#
+            ),
             line(
-                "claim-" + purchase, "customer.claimed", "customer/" + customer,
-                data: #"{"purchase":"\#(purchase)"}"#),
+                "claim-" + purchase,
+                "customer.claimed",
+                "customer/" + customer,
+                data: #"{"purchase":"\#(purchase)"}"#
+            ),
         ]
     }
 

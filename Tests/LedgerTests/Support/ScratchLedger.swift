@@ -32,7 +32,8 @@ final class ScratchLedger {
 
     /// Lends a ledger; it is closed and removed when the body ends.
     static func with<Result>(
-        clock: TestClock = TestClock(), _ body: (ScratchLedger) async throws -> Result
+        clock: TestClock = TestClock(),
+        _ body: (ScratchLedger) async throws -> Result
     ) async throws -> Result {
         try await withScratchDirectory { folder in
             let scratch = try ScratchLedger(path: folder + "/ledger", clock: clock)
@@ -48,25 +49,40 @@ final class ScratchLedger {
         let key = Data((Hexadecimal.encode(Self.masterKey) + "\n").utf8)
         try key.write(to: URL(filePath: path + "/" + LedgerDirectory.keyName))
         try LedgerDirectory.create(
-            at: path, masterKey: Self.masterKey, origin: "ledger.test/log",
-            created: clock.now.description, randomness: .system)
+            at: path,
+            masterKey: Self.masterKey,
+            origin: "ledger.test/log",
+            created: clock.now.description,
+            randomness: .system
+        )
         (directory, ledger) = try Self.open(path, clock)
     }
 
     private static func open(
-        _ path: String, _ clock: TestClock
+        _ path: String,
+        _ clock: TestClock
     ) throws -> (OpenLedgerDirectory, Ledger) {
         let directory = try OpenLedgerDirectory(
-            at: path, masterKey: masterKey, forWriting: true,
-            clock: { clock.now.milliseconds }, randomness: .system)
+            at: path,
+            masterKey: masterKey,
+            forWriting: true,
+            clock: { clock.now.milliseconds },
+            randomness: .system
+        )
         let ledger = try Ledger(
             identity: LedgerIdentity(
                 id: Hexadecimal.decode(directory.manifest.ledger) ?? [],
-                origin: directory.manifest.origin),
-            log: directory.log, vault: directory.vault,
+                origin: directory.manifest.origin
+            ),
+            log: directory.log,
+            vault: directory.vault,
             options: Ledger.Options(
-                viewsPath: viewsPath(of: path), bootID: "test", isReadOnly: false,
-                clock: { clock.now }))
+                viewsPath: viewsPath(of: path),
+                bootID: "test",
+                isReadOnly: false,
+                clock: { clock.now }
+            )
+        )
         return (directory, ledger)
     }
 
@@ -79,7 +95,7 @@ final class ScratchLedger {
     func close() throws {
         guard isOpen else { return }
         isOpen = false
-        defer { directory.close() }
+        defer { Forking.lock.withLock { _ in directory.close() } }
         try ledger.close()
     }
 
@@ -95,7 +111,9 @@ final class ScratchLedger {
         try close()
         try FileManager.default.removeItem(atPath: viewsPath)
         try FileManager.default.createDirectory(
-            atPath: viewsPath, withIntermediateDirectories: true)
+            atPath: viewsPath,
+            withIntermediateDirectories: true
+        )
         try reopen()
     }
 
@@ -110,12 +128,17 @@ final class ScratchLedger {
 
     /// The answer to `show`.
     func show(
-        _ customer: String, at: Instant? = nil, known: BitemporalPoint.Known = .everything,
+        _ customer: String,
+        at: Instant? = nil,
+        known: BitemporalPoint.Known = .everything,
         environment: StoreEnvironment = .production
     ) throws -> JSONValue {
         try ledger.show(
             CustomerQuestion(
-                customer: customer, environment: environment,
-                point: BitemporalPoint(at: at ?? clock.now, knownAt: known)))
+                customer: customer,
+                environment: environment,
+                point: BitemporalPoint(at: at ?? clock.now, knownAt: known)
+            )
+        )
     }
 }

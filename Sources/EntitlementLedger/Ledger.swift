@@ -30,6 +30,8 @@ public final class Ledger: Sendable {
     let catalogs: CatalogShelf
     let writer: LogWriter
     let rules = Mutex<AccessRules?>(nil)
+    /// Decisions that were overtaken are made one after the other.
+    let overtakenDecisions = Mutex(())
     /// Whether it only reads.
     public let isReadOnly: Bool
 

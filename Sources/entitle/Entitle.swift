@@ -45,6 +45,10 @@ struct Entitle: ParsableCommand {
             Glibc.exit(failure.exitCode.rawValue)
         } catch let code as ExitCode {
             Glibc.exit(code.rawValue)
+        } catch  where wantsJSON && exitCode(for: error) == .validationFailure {
+            let failure = CommandFailure(.usage, "usage", message(for: error))
+            Terminal.report(failure, json: true)
+            Glibc.exit(failure.exitCode.rawValue)
         } catch
             where exitCode(for: error) == .validationFailure || exitCode(for: error) == .success
         {

@@ -91,4 +91,21 @@ struct `Recorded time` {
             #expect(Set(times) == [scratch.clock.now])
         }
     }
+
+    // T3: an import that stops at a refusal records nothing behind it
+    @Test func `stops an import at the first that cannot be kept`() async throws {
+        try await ScratchLedger.with { scratch in
+            let now = scratch.clock.now
+            for (round, offset) in [-2000, 1].map(Int64.init).enumerated() {
+                let ids = ["a", "b", "c"].map { $0 + String(round) }
+                let receipts = try scratch.ledger.recordUntilRefused(
+                    ids.map { try Self.submission($0) },
+                    recordedAt: [-1000, offset, 0].map { now.advanced(byMilliseconds: $0) }
+                )
+                #expect(receipts.count == 2)
+                #expect(receipts[0] == .appended(first: UInt64(round), count: 1))
+                #expect(try scratch.ledger.size() == UInt64(round + 1))
+            }
+        }
+    }
 }

@@ -72,7 +72,7 @@ struct `A decision at append` {
     @Test func `gives a purchase to one of two signals of one group under keep`() async throws {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
-            let signals = try (0..<8).map { index in
+            let signals = try (0..<64).map { index in
                 try RevenueCatBody.submission(
                     of: Array(
                         RevenueCatBody.text(
@@ -97,7 +97,7 @@ struct `A decision at append` {
             }
             #expect(kinds.count { $0 == .customerClaimed } == 1)
             #expect(kinds.count { $0 == .signalNoted } == signals.count - 1)
-            let owners = try (0..<8).count {
+            let owners = try (0..<64).count {
                 try scratch.show("u\($0)")["purchases"]?.array?.count == 1
             }
             #expect(owners == 1)

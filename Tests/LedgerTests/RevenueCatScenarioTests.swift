@@ -59,7 +59,7 @@ private struct Play {
             "products": .array(
                 unlocks.sorted { $0.key < $1.key }.map { product, features in
                     .members([
-                        "id": .string(product),
+                        "id": .string(product), "kind": "auto_renewable",
                         "unlocks": .members(["features": .strings(features.sorted())]),
                     ])
                 }

@@ -63,7 +63,7 @@ struct RandomEvents {
     var random: SplitMix64
     let grid: [Instant]
     let step: Int64
-    let customers: [String]
+    package let customers: [String]
     let purchases: [String]
     let transactions: [String]
     let isMixed: Bool

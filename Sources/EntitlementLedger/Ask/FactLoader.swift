@@ -74,7 +74,8 @@ struct FactLoader {
 
     private mutating func read(_ stream: UInt64, _ role: Role) throws {
         let entries = try views.entries(of: stream, below: size)
-        lastSequences[stream] = entries.last?.sequence
+        // A stream without entries is relied on too: a subscript would drop its nil.
+        lastSequences.updateValue(entries.last?.sequence, forKey: stream)
         let wanted = entries.filter { Self.reads($0.kind, as: role) }.map(\.sequence)
         var read: [Fact] = []
         try log.readRecords(wanted) { sequence, record in

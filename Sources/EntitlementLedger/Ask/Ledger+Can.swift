@@ -1,5 +1,6 @@
 public import Entitlements
 import EventLog
+import LMDB
 import Synchronization
 
 extension Ledger {
@@ -108,7 +109,11 @@ extension Ledger {
             )
             slot.stretchCount += 1
         }
-        try table.keep(slot, of: stream)
+        do {
+            try table.keep(slot, of: stream)
+        } catch is MappedTableError {
+            // The table only remembers: a disk without room for it takes no answer away (Z17).
+        }
         return slot
     }
 }

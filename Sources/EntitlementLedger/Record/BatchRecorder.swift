@@ -12,6 +12,8 @@ struct BatchRecorder {
     private var receipts: [Receipt?] = []
     private var waiting: [Member] = []
     private var waitingIDs: Set<SubmissionID> = []
+    /// The recorded time that those that wait come to.
+    private var waitingRecordedAt = Int64.min
 
     private struct Member {
         var index: Int
@@ -52,15 +54,27 @@ struct BatchRecorder {
             environment: submission.environment
         )
         // A decision is made against what stands, a repeat is compared with it: those before it
-        // are committed first.
-        if submission.decides || waitingIDs.contains(id) { try commit() }
+        // are committed first. So is what may be refused: nobody behind it stands in its group.
+        let isAlone = try submission.decides || mayBeRefused(recordedAt)
+        if isAlone || waitingIDs.contains(id) { try commit() }
         guard !isStopped else { return }
         waitingIDs.insert(id)
+        waitingRecordedAt = max(
+            waitingRecordedAt,
+            (recordedAt ?? ledger.clock()).milliseconds
+        )
         waiting.append(
             Member(index: receipts.count, submission: submission, recordedAt: recordedAt)
         )
         receipts.append(nil)
-        if submission.decides { try commit() }
+        if isAlone { try commit() }
+    }
+
+    /// Whether a recorded time to keep lies before the last or after the clock (T3).
+    private func mayBeRefused(_ recordedAt: Instant?) throws -> Bool {
+        guard let recordedAt else { return false }
+        let last = try max(waitingRecordedAt, ledger.log.end().lastRecordedAt)
+        return recordedAt.milliseconds < last || recordedAt > ledger.clock()
     }
 
     mutating func finish() throws -> [Receipt] {
@@ -72,6 +86,7 @@ struct BatchRecorder {
         var members = waiting
         waiting = []
         waitingIDs = []
+        waitingRecordedAt = .min
         for _ in 0..<Ledger.decisionLimit {
             guard !members.isEmpty, !isStopped else { return }
             members = try commit(members)

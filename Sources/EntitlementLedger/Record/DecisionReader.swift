@@ -36,7 +36,9 @@ struct DecisionReader {
 
     /// The catalogs, which a decision relies on too.
     mutating func catalogs() throws -> CatalogHistory {
-        read[StreamNumber.catalog] = try ledger.views.lastSequence(of: StreamNumber.catalog)
+        // The last one below the size: what came since must be noticed.
+        let entries = try ledger.views.entries(of: StreamNumber.catalog, below: size)
+        read.updateValue(entries.last?.sequence, forKey: StreamNumber.catalog)
         return try ledger.catalogHistory(size: size)
     }
 

@@ -1,5 +1,6 @@
 public import Entitlements
 import EventLog
+import Synchronization
 
 /// A request of a client or of support: what it is known by.
 public struct Request: Sendable {
@@ -245,33 +246,46 @@ extension Ledger {
     ) throws -> Receipt {
         try requireWriter()
         let sealer = SubmissionSealer(vault: vault, randomness: randomness)
-        for _ in 0..<Self.decisionLimit {
-            var reader = try DecisionReader(self, request.environment)
-            do {
-                let known = try knownEvent(of: request)
-                let now = known?.event.time ?? clock()
-                if let known {
-                    // E1: the first outcome stands; other content is a conflict.
-                    return try repeated(known, request, decision, &reader, now)
-                }
-                guard let decided = try decision(&reader, now) else { return .known }
-                let submission = Submission(event: request.event(decided))
-                let sealed = try sealer.seal(
-                    submission,
-                    events: submission.events,
-                    expectations: reader.expectations,
-                    recordedAt: nil
-                )
-                switch try writer.append([sealed])[0] {
-                case .appended(let first, _): return .appended(first: first, count: 1)
-                case .moved, .duplicate: continue
-                case .recordedTimeBeforeLast, .recordedTimeAfterClock: continue
-                }
-            } catch let refusal as Refusal {
-                return .refused(refusal)
-            }
+        for attempt in 0..<Self.decisionLimit {
+            let receipt =
+                try attempt == 0
+                ? decideOnce(request, decision, sealer)
+                : overtakenDecisions.withLock { _ in try decideOnce(request, decision, sealer) }
+            if let receipt { return receipt }
         }
         throw Self.contended
+    }
+
+    /// nil: others were faster.
+    private func decideOnce(
+        _ request: Request,
+        _ decision: (inout DecisionReader, _ now: Instant) throws -> Decided?,
+        _ sealer: SubmissionSealer
+    ) throws -> Receipt? {
+        var reader = try DecisionReader(self, request.environment)
+        do {
+            let known = try knownEvent(of: request)
+            let now = known?.event.time ?? clock()
+            if let known {
+                // E1: the first outcome stands; other content is a conflict.
+                return try repeated(known, request, decision, &reader, now)
+            }
+            guard let decided = try decision(&reader, now) else { return .known }
+            let submission = Submission(event: request.event(decided))
+            let sealed = try sealer.seal(
+                submission,
+                events: submission.events,
+                expectations: reader.expectations,
+                recordedAt: nil
+            )
+            switch try writer.append([sealed])[0] {
+            case .appended(let first, _): return .appended(first: first, count: 1)
+            case .moved, .duplicate: return nil
+            case .recordedTimeBeforeLast, .recordedTimeAfterClock: return nil
+            }
+        } catch let refusal as Refusal {
+            return .refused(refusal)
+        }
     }
 
     private func repeated(

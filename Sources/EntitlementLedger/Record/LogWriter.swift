@@ -97,7 +97,9 @@ final class LogWriter: Sendable {
             appended = try log.append(batch)
         } catch {
             self.end.withLock { $0 = nil }
-            if (error as? LogStorageFault)?.code == .outcomeUnknown { try recover() }
+            // A full disk too may have failed between a commit's two writes.
+            let code = (error as? LogStorageFault)?.code
+            if code == .outcomeUnknown || code == .full { try recover() }
             throw error
         }
         views.absorb(batch.entries)

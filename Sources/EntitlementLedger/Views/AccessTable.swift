@@ -8,16 +8,18 @@ import Synchronization
 /// log, is discarded.
 final class AccessTable: Sendable {
     private let path: String
+    private let position: ViewPosition
     private let tables: IndexTables
     private let state: Mutex<State>
 
     private struct State {
-        var table: MappedTable
+        /// Made when the first customer is kept: a ledger that is never asked so has no table.
+        var table: MappedTable?
         var codes: [ProductKey: UInt32]
         var products: [ProductKey]
     }
 
-    private static let firstSlotCount = 1 << 16
+    private static let firstSlotCount = 1 << 12
 
     /// Opens the table at a path, or makes an empty one.
     ///
@@ -29,6 +31,7 @@ final class AccessTable: Sendable {
         matches: (MappedTable.Identity) throws -> Bool
     ) throws {
         self.path = path
+        self.position = position
         self.tables = tables
         let products = try tables.productKeys()
         var codes: [ProductKey: UInt32] = [:]
@@ -40,43 +43,38 @@ final class AccessTable: Sendable {
         {
             table = nil
         }
-        state = Mutex(
-            State(
-                table: try table
-                    ?? MappedTable.create(
-                        path: path,
-                        slots: Self.firstSlotCount,
-                        payloadBytes: AccessSlot.payloadBytes,
-                        identity: position.identity
-                    ),
-                codes: codes,
-                products: products
-            )
-        )
+        state = Mutex(State(table: table, codes: codes, products: products))
     }
 
     /// The slot of a customer's name; nil: ask the fold.
     func slot(of stream: UInt64) -> AccessSlot? {
         let table = state.withLock { $0.table }
-        return table.read(Self.hash(stream), stream) { AccessSlot(decoding: $0) } ?? nil
+        return table?.read(Self.hash(stream), stream) { AccessSlot(decoding: $0) } ?? nil
     }
 
     /// Keeps a slot; a full table is replaced by an empty one of twice the size.
     func keep(_ slot: AccessSlot, of stream: UInt64) throws {
         let payload = slot.encoded
         try state.withLock { state in
+            let table = try state.table ?? make(slots: Self.firstSlotCount)
+            state.table = table
             do {
-                try state.table.write(Self.hash(stream), stream, payload.span)
+                try table.write(Self.hash(stream), stream, payload.span)
             } catch MappedTableError.full {
-                state.table = try MappedTable.create(
-                    path: path,
-                    slots: state.table.capacity * 2,
-                    payloadBytes: AccessSlot.payloadBytes,
-                    identity: state.table.identity
-                )
-                try state.table.write(Self.hash(stream), stream, payload.span)
+                let larger = try make(slots: table.capacity * 2)
+                try larger.write(Self.hash(stream), stream, payload.span)
+                state.table = larger
             }
         }
+    }
+
+    private func make(slots: Int) throws -> MappedTable {
+        try MappedTable.create(
+            path: path,
+            slots: slots,
+            payloadBytes: AccessSlot.payloadBytes,
+            identity: position.identity
+        )
     }
 
     /// The code of a product; a new one is kept before it is used.
@@ -95,7 +93,7 @@ final class AccessTable: Sendable {
     var products: [ProductKey] { state.withLock { $0.products } }
 
     func seal(_ position: ViewPosition) throws {
-        try state.withLock { try $0.table.seal(identity: position.identity) }
+        try state.withLock { try $0.table?.seal(identity: position.identity) }
     }
 
     /// Spreads stream numbers, which ascend, over the table (Fibonacci hashing).

@@ -44,6 +44,19 @@ extension Environment {
         return statistics
     }
 
+    /// Less room than this and a write that fell short met a full disk.
+    private static var leastRoom: UInt64 { 1 << 20 }
+
+    /// Whether the file system of the data file has hardly any room left.
+    var isDiskFull: Bool {
+        var descriptor: mdb_filehandle_t = -1
+        var room = statvfs()
+        guard unsafe mdb_env_get_fd(pointer, &descriptor) == MDB_SUCCESS,
+            unsafe fstatvfs(descriptor, &room) == 0
+        else { return false }
+        return UInt64(room.f_bavail) * UInt64(room.f_frsize) < Self.leastRoom
+    }
+
     /// Counts the lines of `mdb_reader_list`: `me_numreaders` is only the highest slot ever used.
     private func readersInUse() -> Int {
         var lines = 0

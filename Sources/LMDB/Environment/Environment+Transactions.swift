@@ -2,6 +2,14 @@
 
 internal import CLMDB
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
+
 extension Environment {
     /// How often one begin follows a map that another process enlarges.
     private static var adoptionLimit: Int { 8 }
@@ -80,7 +88,9 @@ extension Environment {
                 kind: .other
             )
         }
-        try check(unsafe mdb_txn_commit(transaction.pointer), "mdb_txn_commit")
+        let code = unsafe mdb_txn_commit(transaction.pointer)
+        // A short write is a full disk under another name.
+        try check(code == EIO && isDiskFull ? ENOSPC : code, "mdb_txn_commit")
     }
 
     /// Enters the gate and begins; the caller ends the transaction and leaves.

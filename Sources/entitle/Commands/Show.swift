@@ -112,6 +112,9 @@ enum QuestionLine {
             guard let count = count.integer, count >= 0 else {
                 throw refuse("knownSequence", "expected a count")
             }
+            guard json["known"] ?? .null == .null else {
+                throw refuse("knownSequence", "known and knownSequence exclude each other")
+            }
             point.knownAt = .sequence(UInt64(count))
         }
         var asked = environment

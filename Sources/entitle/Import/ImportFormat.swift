@@ -11,6 +11,8 @@ enum ImportFormat: String, CaseIterable {
         var result: Result<Submission, ImportRefusal>
         /// The `recordedtime` that the line carries.
         var recordedAt: Instant?
+        /// Whether the `recordedtime` that the line carries is no instant.
+        var hasUnreadableRecordedTime = false
         /// What was read; nil where it was too long to be kept.
         var bytes: [UInt8]?
     }
@@ -66,10 +68,12 @@ enum ImportFormat: String, CaseIterable {
                     document: TimeZones.resolved(document)
                 )
             }
+            let recordedAt = json["recordedtime"]?.string.flatMap { Instant(rfc3339: $0) }
             return Item(
                 line: line.number,
                 result: .success(Submission(event: event)),
-                recordedAt: json["recordedtime"]?.string.flatMap { Instant(rfc3339: $0) },
+                recordedAt: recordedAt,
+                hasUnreadableRecordedTime: json["recordedtime"] != nil && recordedAt == nil,
                 bytes: line.bytes
             )
         } catch {
@@ -88,6 +92,15 @@ enum ImportFormat: String, CaseIterable {
             result: .failure(ImportRefusal(code, path, detail)),
             bytes: line.bytes
         )
+    }
+}
+
+extension ImportFormat.Item {
+    /// The item, refused if the `recordedtime` that is to be kept is no instant.
+    func withReadableRecordedTime() -> ImportFormat.Item {
+        guard hasUnreadableRecordedTime, (try? result.get()) != nil else { return self }
+        let refusal = ImportRefusal("invalid_value", "recordedtime", "expected an instant")
+        return ImportFormat.Item(line: line, result: .failure(refusal))
     }
 }
 

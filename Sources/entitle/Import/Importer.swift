@@ -116,6 +116,7 @@ struct Importer {
 
     /// Records items in their order; false: it stopped at a refusal.
     private mutating func record(_ items: [ImportFormat.Item]) throws -> Bool {
+        let items = preservesRecordedTime ? items.map { $0.withReadableRecordedTime() } : items
         // With `stop` nothing behind the first refused item is recorded.
         let firstRefused = items.firstIndex { (try? $0.result.get()) == nil } ?? items.count
         let taken = onError == .stop ? items.prefix(firstRefused + 1) : items[...]

@@ -67,6 +67,13 @@ extension CommandFailure {
         case let fault as LogStorageFault: self.init(fault)
         case let fault as LedgerFault: self.init(fault)
         case let fault as LMDBError: self.init(fault)
+        case let fault as FileFault where [ENOSPC, EDQUOT].contains(fault.code):
+            self.init(
+                .io,
+                "storage_full",
+                "the disk is full (\(fault.operation))",
+                hint: "make room: nothing was half-written, and writing goes on by itself"
+            )
         case let fault as FileFault:
             self.init(.io, "io", "\(fault.operation) failed (errno \(fault.code))")
         case let fault as DecodingFault:

@@ -1,5 +1,6 @@
 import Entitlements
 import Foundation
+import Synchronization
 import Testing
 
 /// The built command, run as a process of its own.
@@ -80,7 +81,11 @@ enum EntitleCommand {
                         returning: ended.terminationReason == .exit ? status : -status
                     )
                 }
-                do { try process.run() } catch { continuation.resume(throwing: error) }
+                do {
+                    try Forking.lock.withLock { _ in try process.run() }
+                } catch {
+                    continuation.resume(throwing: error)
+                }
             }
             func text(_ file: String) throws -> String {
                 String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
@@ -88,4 +93,10 @@ enum EntitleCommand {
             return Outcome(code: code, output: try text(files[1]), errors: try text(files[2]))
         }
     }
+}
+
+/// Between fork and exec a child holds what its parent has open, a writer's lock too: no ledger is
+/// closed in that moment.
+enum Forking {
+    static let lock = Mutex(())
 }

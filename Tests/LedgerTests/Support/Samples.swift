@@ -24,8 +24,9 @@ enum Sample {
                {"id":"scan","level":"free","limits":{"free":{
                  "perUse":{"amount":30,"unit":"seconds"},
                  "perPeriod":{"count":\(count),"period":"day","timeZone":"UTC"}}}}],
-             "products":[{"id":"pro.month","unlocks":{"tier":"pro"}},
-                         {"id":"pro.life","unlocks":{"all":true}}],
+             "products":[{"id":"pro.month","kind":"auto_renewable","unlocks":{"tier":"pro"}},
+                         {"id":"pro.life","kind":"non_consumable",
+                          "unlocks":{"all":true}}],
              "trials":[{"id":"week","days":7,"tier":"pro"}],
              "policy":{"claim":"\(policy)"}}
             """

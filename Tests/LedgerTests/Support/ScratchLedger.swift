@@ -95,7 +95,7 @@ final class ScratchLedger {
     func close() throws {
         guard isOpen else { return }
         isOpen = false
-        defer { directory.close() }
+        defer { Forking.lock.withLock { _ in directory.close() } }
         try ledger.close()
     }
 

@@ -109,6 +109,14 @@ def run(tool, report, seed, positions, is_installed):
         codes[key] = codes.get(key, 0) + 1
         if failure:
             report.fail("injection", failure)
+    # The control: an import that acknowledges, in a ledger that is put back afterwards.
+    ledger = copy_ledger(base, tool.directory("control"))
+    _, _, answered = scripted(tool, ledger, history, [])
+    try:
+        checked_log(tool, base, history, answered.sequences)
+        report.fail("injection control", "a ledger that was put back was not found")
+    except Fault:
+        pass
     hit = sum(count for key, count in codes.items() if key.startswith("kill: ") and
               not key.endswith(" 0"))
     report.figures["injection"] = {

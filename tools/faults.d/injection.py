@@ -4,14 +4,14 @@ import os
 import random
 import re
 import shutil
-import subprocess
 
 from harness import (
     Acknowledgements, Fault, History, checked_audit, checked_log, checked_replay, copy_ledger,
     feed, finish, in_parallel, say)
 
 CALLS = ["pwrite64", "fdatasync", "fsync", "writev", "write"]
-FAULTS = ["kill", "EIO", "ENOSPC"]
+# "ENOSPC+": a disk that stays full.
+FAULTS = ["kill", "EIO", "ENOSPC", "ENOSPC+"]
 EVENTS = 60
 # 0: the call did not matter (standard error, a sync at the end); else a clear word of what failed.
 CLEAR_CODES = {0, 3, 74, 75}
@@ -54,10 +54,12 @@ def count_calls(tool, base, history):
 def trial(tool, base, history, call, fault, position):
     """One import with one fault; what it ended with."""
     ledger = copy_ledger(base, tool.directory("injected"))
-    what = "signal=KILL" if fault == "kill" else "error=" + fault
+    what = "signal=KILL" if fault == "kill" else "error=" + fault.rstrip("+")
+    when = "%d%s" % (position, "+" if fault.endswith("+") else "")
+    code = None
     try:
         code, errors, answered = scripted(tool, ledger, history, strace(
-            "/dev/null", call, "-e", "inject=%s:%s:when=%d" % (call, what, position)))
+            "/dev/null", call, "-e", "inject=%s:%s:when=%s" % (call, what, when)))
         if fault != "kill":
             if code not in CLEAR_CODES:
                 raise Fault("it ended with %d: %s" % (code, errors.strip()[-300:]))
@@ -75,8 +77,7 @@ def trial(tool, base, history, call, fault, position):
         checked_replay(tool, ledger)
     except Fault as found:
         shutil.rmtree(ledger)
-        return code if "code" in locals() else None, "%s at %s %d: %s" % (
-            fault, call, position, found)
+        return code, "%s at %s %d: %s" % (fault, call, position, found)
     shutil.rmtree(ledger)
     return code, None
 

@@ -6,7 +6,6 @@ discarded.
 """
 
 import collections
-import json
 import os
 import random
 import shutil
@@ -220,7 +219,7 @@ def try_states(tool, before, operations, history, count, seed, drops_syncs):
 
 
 class Names:
-    """Directory entries: which stand for sure, and which changes wait for their directory's sync."""
+    """Directory entries: those that stand for sure, and changes that wait for a sync."""
 
     def __init__(self, drops_syncs):
         self.now = {".": "directory"}
@@ -371,7 +370,7 @@ def run(tool, report, seed, count, controls, compiler):
     control = {"states": 0, "found": 0}
     left, left_controls, number = count, controls, 0
     while left > 0 or left_controls > 0:
-        # A new trace for each thousand states.
+        # A new trace for each thousand states, so that they differ in more than their moments.
         history = History(seed + 2 + number)
         before, operations = record(tool, library, history, seed + number, EVENTS)
         figures["traces"] += 1

@@ -81,6 +81,10 @@ public enum LedgerDirectory {
             clock: { 0 },
             randomness: randomness
         ).close()
+        // LMDB syncs what its files hold, not their names.
+        for name in [logName, vaultName] {
+            try DurableFile.syncDirectory(of: path + "/" + name + "/")
+        }
         // The manifest stands last: without it there is no ledger.
         try write(
             Manifest(
@@ -92,6 +96,13 @@ public enum LedgerDirectory {
             ),
             to: path
         )
+        do {
+            // The directory's own name.
+            try DurableFile.syncDirectory(of: path + "/../")
+        } catch let fault as FileFault where fault.operation == "open" {
+            // Somebody else's directory, which may not be read: its name was there before or goes
+            // to the disk in the file system's own time.
+        }
     }
 
     private static func write(_ manifest: Manifest, to path: String) throws {

@@ -1,6 +1,7 @@
 """Two writers, readers beside a writer, and ^C."""
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -93,7 +94,7 @@ def reader_beside(tool, history, events, source):
                 answer.pop("known", None)
                 answer.pop("token", None)
             if before != after:
-                raise Fault("a reader beside the import was told otherwise about size %d: %s / %s" % (
+                raise Fault("beside the import size %d was answered %s, later %s" % (
                     size, json.dumps(before), json.dumps(after)))
     return len(told), len(sizes)
 
@@ -127,6 +128,29 @@ def interrupted(tool, history, source):
     return len(signals)
 
 
+def interrupted_while_idle(tool, history, source):
+    """^C while the input is silent, amid a line: the piece of the line is not taken."""
+    ledger = tool.make("idle")
+    process = tool.start_import(ledger)
+    answered = Acknowledgements(0)
+    feed(process, history, 0, 12, answered, source)
+    os.write(process.stdin.fileno(), history.line(12)[:40])
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise Fault("an import whose input is silent does not end at a signal") from None
+    code, errors = finish(process, answered)
+    if code != 130:
+        raise Fault("an idle interrupted import ended with %d: %s" % (code, errors[-200:]))
+    if checked_log(tool, ledger, history, answered.sequences) != 12:
+        raise Fault("an idle interrupted import did not record what it said")
+    checked_audit(tool, ledger)
+    return 1
+
+
 def run(tool, report, seed):
     source = random.Random("beside/%d" % seed)
     history = History(seed + 3)
@@ -134,4 +158,5 @@ def run(tool, report, seed):
     told, sizes = reader_beside(tool, history, 600, source)
     report.figures["beside"] = {
         "secondWritersRefused": refused, "answersBesideAnImport": told, "atSizes": sizes,
-        "interrupts": interrupted(tool, history, source)}
+        "interrupts": interrupted(tool, history, source)
+        + interrupted_while_idle(tool, history, source)}

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 COMMAND_TIMEOUT = 120
@@ -158,7 +157,8 @@ class Tool:
     def start_import(self, ledger, prefix=(), extra_environment=None):
         """An import that acknowledges; unbuffered pipes."""
         return subprocess.Popen(
-            [*prefix, *self.arguments(ledger, "import", "--format", "events", "--acknowledge", "-")],
+            [*prefix, *self.arguments(
+                ledger, "import", "--format", "events", "--acknowledge", "-")],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
             env={**self.environment, **(extra_environment or {})}, cwd=self.scratch)
 

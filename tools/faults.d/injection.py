@@ -4,14 +4,14 @@ import os
 import random
 import re
 import shutil
-import subprocess
 
 from harness import (
     Acknowledgements, Fault, History, checked_audit, checked_log, checked_replay, copy_ledger,
     feed, finish, in_parallel, say)
 
 CALLS = ["pwrite64", "fdatasync", "fsync", "writev", "write"]
-FAULTS = ["kill", "EIO", "ENOSPC"]
+# "ENOSPC+": a disk that stays full.
+FAULTS = ["kill", "EIO", "ENOSPC", "ENOSPC+"]
 EVENTS = 60
 # 0: the call did not matter (standard error, a sync at the end); else a clear word of what failed.
 CLEAR_CODES = {0, 3, 74, 75}
@@ -54,14 +54,18 @@ def count_calls(tool, base, history):
 def trial(tool, base, history, call, fault, position):
     """One import with one fault; what it ended with."""
     ledger = copy_ledger(base, tool.directory("injected"))
-    what = "signal=KILL" if fault == "kill" else "error=" + fault
+    what = "signal=KILL" if fault == "kill" else "error=" + fault.rstrip("+")
+    when = "%d%s" % (position, "+" if fault.endswith("+") else "")
+    code = None
     try:
         code, errors, answered = scripted(tool, ledger, history, strace(
-            "/dev/null", call, "-e", "inject=%s:%s:when=%d" % (call, what, position)))
+            "/dev/null", call, "-e", "inject=%s:%s:when=%s" % (call, what, when)))
         if fault != "kill":
             if code not in CLEAR_CODES:
                 raise Fault("it ended with %d: %s" % (code, errors.strip()[-300:]))
-            if code != 0 and not errors.strip():
+            # Where nothing can be written any more, nor can standard error.
+            is_mute = call == "write" and fault == "ENOSPC+"
+            if code != 0 and not is_mute and not errors.strip():
                 raise Fault("it ended with %d without a word" % code)
         elif code not in (0, -9, 137):
             raise Fault("it ended with %d: %s" % (code, errors.strip()[-300:]))
@@ -75,8 +79,7 @@ def trial(tool, base, history, call, fault, position):
         checked_replay(tool, ledger)
     except Fault as found:
         shutil.rmtree(ledger)
-        return code if "code" in locals() else None, "%s at %s %d: %s" % (
-            fault, call, position, found)
+        return code, "%s at %s %d: %s" % (fault, call, position, found)
     shutil.rmtree(ledger)
     return code, None
 
@@ -109,6 +112,14 @@ def run(tool, report, seed, positions, is_installed):
         codes[key] = codes.get(key, 0) + 1
         if failure:
             report.fail("injection", failure)
+    # The control: an import that acknowledges, in a ledger that is put back afterwards.
+    ledger = copy_ledger(base, tool.directory("control"))
+    _, _, answered = scripted(tool, ledger, history, [])
+    try:
+        checked_log(tool, base, history, answered.sequences)
+        report.fail("injection control", "a ledger that was put back was not found")
+    except Fault:
+        pass
     hit = sum(count for key, count in codes.items() if key.startswith("kill: ") and
               not key.endswith(" 0"))
     report.figures["injection"] = {

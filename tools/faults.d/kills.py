@@ -6,7 +6,7 @@ import shutil
 import time
 
 from harness import (
-    Acknowledgements, Fault, answers, checked_audit, checked_log, checked_replay,
+    Acknowledgements, Fault, History, answers, checked_audit, checked_log, checked_replay,
     compare_with_rebuilt, copy_ledger, feed, finish, say)
 
 DEEP_EVERY = 8
@@ -56,20 +56,19 @@ def check(tool, ledger, history, acknowledged, known, deep, source):
 
 
 def run(tool, report, seed, cycles, seconds):
+    """Kills and checks until so many cycles are done or the time is over."""
     source = random.Random("kills/%d" % seed)
     totals = {"cycles": 0, "acknowledged": 0, "durableButNotAcknowledged": 0,
               "killedBeforeAnyAcknowledgement": 0, "replays": 0, "audits": 0, "answers": 0,
               "ledgers": 0}
     controls = {"olderCopies": [0, 0], "damagedViews": [0, 0]}
     end = time.monotonic() + seconds
-    ledger = None
+    ledger, history, count, acknowledged = None, None, 0, {}
     while totals["cycles"] < cycles and time.monotonic() < end:
         if ledger is None or count > RESTART_AT:
             if ledger:
                 shutil.rmtree(ledger)
             totals["ledgers"] += 1
-            # Imports of other ledgers do not share names with these.
-            from harness import History
             history = History(seed + totals["ledgers"] * 1000)
             ledger = tool.make("killed")
             count, acknowledged = 0, {}
@@ -87,7 +86,7 @@ def run(tool, report, seed, cycles, seconds):
             break
         for name, value in figures.items():
             totals[name] += value
-        totals["acknowledged"] = totals["acknowledged"] + len(acknowledged) - acknowledged_before
+        totals["acknowledged"] += len(acknowledged) - acknowledged_before
         totals["killedBeforeAnyAcknowledgement"] += answered == 0
         if count > (max(acknowledged) + 1 if acknowledged else 0):
             totals["durableButNotAcknowledged"] += 1
@@ -115,7 +114,7 @@ def run(tool, report, seed, cycles, seconds):
 
 
 def damage_views(tool, ledger, history, counter, source):
-    """Writes over 64 bytes in the used pages of the views: the comparison with the log must see it."""
+    """Writes over 64 bytes in used pages of the views: the comparison with the log must see it."""
     for _ in range(12):
         copy = copy_ledger(ledger, tool.directory("views"))
         # A clean state first, so that the tables hold all and are trusted.
@@ -126,7 +125,7 @@ def damage_views(tool, ledger, history, counter, source):
             content = file.read()
             pages = [
                 at for at in range(8192, len(content), 4096)
-                if content[at + 10] & 2 and int.from_bytes(content[at + 12:at + 14], "little") > 200]
+                if content[at + 10] & 2 and content[at + 13] > 0]
             if not pages:
                 shutil.rmtree(copy)
                 return

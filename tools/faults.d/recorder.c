@@ -77,11 +77,16 @@ static const char *within(const char *path, char *buffer) {
     } else {
         snprintf(plain, sizeof plain, "%s", path);
     }
+    if (strstr(plain, "/..")) {
+        char real[PATH_MAX];
+        if (realpath(plain, real)) snprintf(plain, sizeof plain, "%s", real);
+    }
     if (strncmp(plain, root, root_length)) return NULL;
     const char *rest = plain + root_length;
     if (*rest && *rest != '/') return NULL;
     while (*rest == '/') rest++;
-    if (strstr(rest, "lock.mdb") || strstr(rest, "writer.lock") || !strncmp(rest, "views", 5)) return NULL;
+    if (strstr(rest, "lock.mdb") || strstr(rest, "writer.lock") || strstr(rest, "views"))
+        return NULL;
     snprintf(buffer, PATH_MAX, "%s", *rest ? rest : ".");
     size_t length = strlen(buffer);
     while (length > 1 && buffer[length - 1] == '/') buffer[--length] = 0;

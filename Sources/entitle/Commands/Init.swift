@@ -20,6 +20,9 @@ struct Init: ParsableCommand {
     func run() throws {
         let path = options.path
         let document = try catalog.map { try CatalogFile.read($0) }
+        // What is wrong with it is said before anything is made.
+        let faults = document.map(CatalogFile.faults) ?? []
+        guard faults.isEmpty else { throw CommandFailure(faults) }
         let key = try masterKey(path)
         try LedgerDirectory.create(
             at: path,

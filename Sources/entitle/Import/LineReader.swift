@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import SystemPackage
 
 /// Reads lines of a file or of standard input, in bounded memory.
@@ -6,6 +7,8 @@ final class LineReader {
     /// Bytes of a line; what is longer is passed over and reported as such.
     static let lineByteLimit = 4 << 20
     private static let chunkByteCount = 1 << 20
+    /// How long an interrupt may wait for input that does not come.
+    private static let pollMilliseconds: Int32 = 100
 
     /// One line without its end.
     struct Line {
@@ -68,6 +71,8 @@ final class LineReader {
             }
             searched = buffer.count - position
             guard try fill() else {
+                // The piece of a line that stands there was not read to its end.
+                if Interrupt.isRaised { return nil }
                 guard position < buffer.count || isTooLong else { return nil }
                 let bytes = isTooLong ? nil : Array(buffer[position...])
                 position = buffer.count
@@ -95,8 +100,13 @@ final class LineReader {
         return !isAtEnd
     }
 
-    /// What is there to read, without waiting for more once there is something; empty at the end.
+    /// What is there to read, without waiting for more once there is something; empty at the end
+    /// or after an interrupt.
     private func readChunk() throws -> [UInt8] {
+        var waiting = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        while unsafe poll(&waiting, 1, Self.pollMilliseconds) == 0 {
+            if Interrupt.isRaised { return [] }
+        }
         let descriptor = FileDescriptor(rawValue: handle.fileDescriptor)
         do {
             return try unsafe [UInt8](unsafeUninitializedCapacity: Self.chunkByteCount) {

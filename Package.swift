@@ -1,13 +1,19 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// With `ENTITLE_STRICT` set, as `tools/test` does, warnings of these targets are errors; those of
+/// packages that others wrote are not ours to fix.
+let warnings: [SwiftSetting] =
+    Context.environment["ENTITLE_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
 /// Every target is strict about concurrency, memory and what a name reaches.
-let house: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .strictMemorySafety(),
-]
+let house: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .strictMemorySafety(),
+    ] + warnings
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 
@@ -15,7 +21,10 @@ let package = Package(
     name: "entitlement-ledger",
     platforms: [.macOS(.v15)],
     products: [
-        .library(name: "EntitlementLedger", targets: ["EntitlementLedger", "LMDBStorage", "Stores"]),
+        .library(
+            name: "EntitlementLedger",
+            targets: ["EntitlementLedger", "LMDBStorage", "Stores"]
+        ),
         .executable(name: "entitle", targets: ["entitle"]),
     ],
     dependencies: [
@@ -27,9 +36,15 @@ let package = Package(
     targets: [
         // Row 0: C
         .systemLibrary(
-            name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+            name: "CLMDB",
+            pkgConfig: "lmdb",
+            providers: [.apt(["liblmdb-dev"])]
+        ),
         .systemLibrary(
-            name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+            name: "CZstd",
+            pkgConfig: "libzstd",
+            providers: [.apt(["libzstd-dev"])]
+        ),
 
         // Row 1: the domain, the log's bytes, mapped memory
         .target(name: "Entitlements", swiftSettings: house),
@@ -40,9 +55,13 @@ let package = Package(
         .target(
             name: "EntitlementLedger",
             dependencies: ["Entitlements", "EventLog", "LMDB", "CZstd", crypto],
-            swiftSettings: house),
+            swiftSettings: house
+        ),
         .target(
-            name: "LMDBStorage", dependencies: ["EventLog", "LMDB", crypto], swiftSettings: house),
+            name: "LMDBStorage",
+            dependencies: ["EventLog", "LMDB", crypto],
+            swiftSettings: house
+        ),
         .target(name: "Stores", dependencies: ["Entitlements"], swiftSettings: house),
 
         // Row 4: the command
@@ -54,20 +73,32 @@ let package = Package(
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            swiftSettings: house),
+            swiftSettings: house
+        ),
 
         .testTarget(
-            name: "EntitlementsTests", dependencies: ["Entitlements", crypto], swiftSettings: house),
-        .testTarget(name: "EventLogTests", dependencies: ["EventLog", crypto], swiftSettings: house),
+            name: "EntitlementsTests",
+            dependencies: ["Entitlements", crypto],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "EventLogTests",
+            dependencies: ["EventLog", crypto],
+            swiftSettings: house
+        ),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: house),
         .testTarget(
-            name: "StoresTests", dependencies: ["Stores", "Entitlements"], swiftSettings: house),
+            name: "StoresTests",
+            dependencies: ["Stores", "Entitlements"],
+            swiftSettings: house
+        ),
         .testTarget(
             name: "LedgerTests",
             dependencies: [
                 "EntitlementLedger", "LMDBStorage", "EventLog", "Entitlements", "Stores", "LMDB",
             ],
-            swiftSettings: house),
+            swiftSettings: house
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

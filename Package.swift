@@ -76,9 +76,16 @@ let package = Package(
             swiftSettings: house
         ),
 
+        // The slow, obvious model and its random histories, for two test targets
+        .target(
+            name: "ModelSupport",
+            dependencies: ["Entitlements", crypto],
+            path: "Tests/ModelSupport",
+            swiftSettings: house
+        ),
         .testTarget(
             name: "EntitlementsTests",
-            dependencies: ["Entitlements", crypto],
+            dependencies: ["Entitlements", "ModelSupport", crypto],
             swiftSettings: house
         ),
         .testTarget(
@@ -96,6 +103,7 @@ let package = Package(
             name: "LedgerTests",
             dependencies: [
                 "EntitlementLedger", "LMDBStorage", "EventLog", "Entitlements", "Stores", "LMDB",
+                "ModelSupport",
             ],
             swiftSettings: house
         ),

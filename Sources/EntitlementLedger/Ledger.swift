@@ -47,8 +47,11 @@ public final class Ledger: Sendable {
 
         /// Makes options.
         public init(
-            viewsPath: String, bootID: String, isReadOnly: Bool,
-            clock: @escaping @Sendable () -> Instant, randomness: RandomSource = .system
+            viewsPath: String,
+            bootID: String,
+            isReadOnly: Bool,
+            clock: @escaping @Sendable () -> Instant,
+            randomness: RandomSource = .system
         ) {
             self.viewsPath = viewsPath
             self.bootID = bootID
@@ -63,7 +66,10 @@ public final class Ledger: Sendable {
     /// A writer makes the views anew where they do not match the log.
     /// - Throws: `LogStorageFault`, or what the views' files throw.
     public init(
-        identity: LedgerIdentity, log: any LogStorage, vault: any Vault, options: Options
+        identity: LedgerIdentity,
+        log: any LogStorage,
+        vault: any Vault,
+        options: Options
     ) throws {
         self.identity = identity
         self.log = log
@@ -72,8 +78,12 @@ public final class Ledger: Sendable {
         randomness = options.randomness
         isReadOnly = options.isReadOnly
         views = try Views(
-            path: options.viewsPath, identity: identity, log: log,
-            isReadOnly: options.isReadOnly, bootID: options.bootID)
+            path: options.viewsPath,
+            identity: identity,
+            log: log,
+            isReadOnly: options.isReadOnly,
+            bootID: options.bootID
+        )
         catalogs = CatalogShelf(log: log)
         writer = LogWriter(log: log, vault: vault, views: views, clock: options.clock)
     }

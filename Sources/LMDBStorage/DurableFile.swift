@@ -38,7 +38,10 @@ enum DurableFile {
         while written < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe Glibc.write(
-                    descriptor, buffer.baseAddress?.advanced(by: written), bytes.count - written)
+                    descriptor,
+                    buffer.baseAddress?.advanced(by: written),
+                    bytes.count - written
+                )
             }
             guard count > 0 else { throw FileFault(errno, "write") }
             written += count

@@ -18,29 +18,29 @@ struct EpochKeys: Sendable {
     private static let keyCount = 32
 
     /// Draws all keys anew.
-    init(using generator: inout some RandomNumberGenerator) {
-        func key() -> SymmetricKey { SymmetricKey(data: Self.bytes(using: &generator)) }
+    init(using randomness: inout RandomSource) {
+        func key() -> SymmetricKey { SymmetricKey(data: randomness.bytes(Self.keyCount)) }
         shards = (0..<StreamNumber.shardCount).map { _ in key() }
         digestSecret = key()
         shardSecret = key()
-        checkpointKey = Self.bytes(using: &generator)
-    }
-
-    static func bytes(using generator: inout some RandomNumberGenerator) -> [UInt8] {
-        (0..<keyCount).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        checkpointKey = randomness.bytes(Self.keyCount)
     }
 
     /// The file's content: magic, then nonce, ciphertext and tag.
     func wrapped(
-        by masterKey: SymmetricKey, using generator: inout some RandomNumberGenerator
+        by masterKey: SymmetricKey,
+        using randomness: inout RandomSource
     ) throws -> [UInt8] {
         var plain: [UInt8] = []
         plain.reserveCapacity((shards.count + 3) * Self.keyCount)
         for key in shards + [digestSecret, shardSecret] { plain += Self.bytes(of: key) }
         plain += checkpointKey
         let sealed = try Sealing.seal(
-            plain, key: masterKey, nonce: SealingNonce(using: &generator),
-            associatedData: Self.magic)
+            plain,
+            key: masterKey,
+            nonce: SealingNonce(using: &randomness),
+            associatedData: Self.magic
+        )
         return Self.magic + sealed
     }
 
@@ -52,8 +52,10 @@ struct EpochKeys: Sendable {
             throw DecodingFault(what: "not epoch keys of this version", offset: 0)
         }
         let plain = try Sealing.open(
-            Array(content.dropFirst(Self.magic.count)), key: masterKey,
-            associatedData: Self.magic)
+            Array(content.dropFirst(Self.magic.count)),
+            key: masterKey,
+            associatedData: Self.magic
+        )
         let count = StreamNumber.shardCount
         guard plain.count == (count + 3) * Self.keyCount else {
             throw DecodingFault(what: "epoch keys of another length", offset: plain.count)

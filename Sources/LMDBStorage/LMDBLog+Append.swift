@@ -7,59 +7,70 @@ extension LMDBLog {
     static let mapGrowth = 16 << 30
 
     /// See `LogStorage`.
-    public func append(_ batch: LogBatch) throws {
+    public func append(_ batch: LogBatch) throws -> LogEnd {
         do {
-            try appendOnce(batch)
+            return try appendOnce(batch)
         } catch let error as LMDBError where error.kind == .mapFull {
-            try mappingFaults {
+            return try mappingFaults {
                 try environment.grow(
-                    toMapSize: environment.statistics.mapSize + Self.mapGrowth)
-                try appendOnce(batch)
+                    toMapSize: environment.statistics.mapSize + Self.mapGrowth
+                )
+                return try appendOnce(batch)
             }
         } catch let error as LMDBError {
             throw LogStorageFault(error)
         }
     }
 
-    private func appendOnce(_ batch: LogBatch) throws {
-        var tree = try treeWriter.withLock { try $0 ?? TileWriter(continuing: end().edge, tiles: self) }
+    private func appendOnce(_ batch: LogBatch) throws -> LogEnd {
+        var tree = try treeWriter.withLock {
+            try $0 ?? TileWriter(continuing: self.end().edge, tiles: self)
+        }
         guard tree.edge.size == batch.first else {
             throw LogStorageFault(.damaged, "the batch does not begin at the log's end")
         }
         for leaf in batch.leaves { tree.append(leaf) }
         let tiles = tree.takeChanges()
+        let end = LogEnd(
+            edge: tree.edge,
+            lastRecordedAt: batch.lastRecordedAt,
+            highestCounter: batch.highestCounter
+        )
         treeWriter.withLock { $0 = nil }
         try environment.write { transaction in
-            guard try end(transaction).size == batch.first else {
+            guard try self.end(transaction).size == batch.first else {
                 throw LogStorageFault(.damaged, "the log's end moved under its writer")
             }
             try putRecords(batch, transaction)
             for companion in batch.companions {
                 try transaction.append(
-                    tables.companions, Key(companion.carrier), companion.bytes.span)
+                    tables.companions,
+                    Key(companion.carrier),
+                    companion.bytes.span
+                )
             }
             for tile in tiles {
                 let key = Key(UInt64(tile.coordinate.level), tile.coordinate.index)
                 try transaction.put(tables.tiles, key, tile.bytes.span)
             }
-            try putEnd(batch, tree.edge, transaction)
+            try put(end, transaction)
         }
         treeWriter.withLock { $0 = tree }
+        return end
     }
 
-    private func putEnd(
-        _ batch: LogBatch, _ edge: TreeEdge, _ transaction: borrowing WriteTransaction
-    ) throws {
+    private func put(_ end: LogEnd, _ transaction: borrowing WriteTransaction) throws {
         var writer = ByteWriter(reservingCapacity: 64)
-        writer.append(batch.lastRecordedAt)
-        writer.append(batch.highestCounter)
-        writer.bytes += edge.encoded
+        writer.append(end.lastRecordedAt)
+        writer.append(end.highestCounter)
+        writer.bytes += end.edge.encoded
         try transaction.put(tables.end, Key(0), writer.bytes.span)
     }
 
     /// Fills bundles; the commit that fills one packs the tail values before it and removes them.
     private func putRecords(
-        _ batch: LogBatch, _ transaction: borrowing WriteTransaction
+        _ batch: LogBatch,
+        _ transaction: borrowing WriteTransaction
     ) throws {
         var index = 0
         while index < batch.records.count {
@@ -78,7 +89,10 @@ extension LMDBLog {
             records += batch.records[index..<index + room]
             let value = Bundle.pack(records)
             try transaction.append(
-                tables.bundles, Key(sequence / Bundle.recordCount), value.span)
+                tables.bundles,
+                Key(sequence / Bundle.recordCount),
+                value.span
+            )
             index += room
         }
     }

@@ -4,7 +4,8 @@ import LMDB
 extension LMDBLog {
     /// See `LogStorage`.
     public func readBlocks(
-        from first: UInt64, upTo end: UInt64,
+        from first: UInt64,
+        upTo end: UInt64,
         _ body: (_ first: UInt64, _ block: Span<UInt8>) throws -> Bool
     ) throws {
         var next = first
@@ -27,7 +28,9 @@ extension LMDBLog {
 
     /// Reads at most one transaction's worth of bundles; true: the body wants no more.
     private func readBundles(
-        _ next: inout UInt64, upTo end: UInt64, _ transaction: borrowing ReadTransaction,
+        _ next: inout UInt64,
+        upTo end: UInt64,
+        _ transaction: borrowing ReadTransaction,
         _ body: (UInt64, Span<UInt8>) throws -> Bool
     ) throws -> Bool {
         var position = next
@@ -46,7 +49,9 @@ extension LMDBLog {
     }
 
     private func readTail(
-        _ next: inout UInt64, upTo end: UInt64, _ transaction: borrowing ReadTransaction,
+        _ next: inout UInt64,
+        upTo end: UInt64,
+        _ transaction: borrowing ReadTransaction,
         _ body: (UInt64, Span<UInt8>) throws -> Bool
     ) throws -> Bool {
         var position = next
@@ -66,7 +71,8 @@ extension LMDBLog {
 
     /// See `LogStorage`.
     public func readRecords(
-        _ sequences: [UInt64], _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Void
+        _ sequences: [UInt64],
+        _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Void
     ) throws {
         guard !sequences.isEmpty else { return }
         try mappingFaults {
@@ -79,7 +85,8 @@ extension LMDBLog {
     }
 
     private func readRecord(
-        _ sequence: UInt64, _ transaction: borrowing ReadTransaction,
+        _ sequence: UInt64,
+        _ transaction: borrowing ReadTransaction,
         _ body: (Span<UInt8>) throws -> Void
     ) throws {
         let bundle = Key(sequence / Bundle.recordCount)
@@ -101,7 +108,9 @@ extension LMDBLog {
     }
 
     private func lend(
-        _ index: Int, of value: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void
+        _ index: Int,
+        of value: Span<UInt8>,
+        _ body: (Span<UInt8>) throws -> Void
     ) throws {
         let count = try Bundle.count(value)
         guard index < count else { throw LogStorageFault(.damaged, "a bundle is too short") }

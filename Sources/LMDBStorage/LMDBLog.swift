@@ -71,7 +71,9 @@ public final class LMDBLog: LogStorage {
             }
             return LogEnd(
                 edge: try TreeEdge(decoding: value.extracting(16..<value.count)),
-                lastRecordedAt: value.int64(at: 0), highestCounter: value.uint64(at: 8))
+                lastRecordedAt: value.int64(at: 0),
+                highestCounter: value.uint64(at: 8)
+            )
         } ?? .empty
     }
 
@@ -111,7 +113,11 @@ public final class LMDBLog: LogStorage {
                         throw LogStorageFault(.damaged, "a checkpoint's key is not a size")
                     }
                     checkpoints.append(
-                        (key.loadUInt64BigEndian(at: 0), String(decoding: value.copy(), as: UTF8.self)))
+                        (
+                            key.loadUInt64BigEndian(at: 0),
+                            String(decoding: value.copy(), as: UTF8.self)
+                        )
+                    )
                     return true
                 }
             }

@@ -36,17 +36,20 @@ public final class LMDBVault: Vault {
 
     /// Opens the vault in a directory that exists.
     ///
-    /// - Parameters:
-    ///   - highestCounter: the log's, so that no counter is given twice.
+    /// `highestCounter`: the log's, so that no counter is given twice.
     init(
-        path: String, epochKeys: EpochKeys, isReadOnly: Bool, highestCounter: UInt64,
+        path: String,
+        epochKeys: EpochKeys,
+        isReadOnly: Bool,
+        highestCounter: UInt64,
         clock: @escaping @Sendable () -> Int64,
         randomness: RandomSource
     ) throws {
         self.epochKeys = epochKeys
         self.clock = clock
         checkpointKey = try Curve25519.Signing.PrivateKey(
-            rawRepresentation: epochKeys.checkpointKey)
+            rawRepresentation: epochKeys.checkpointKey
+        )
         let environment = try mappingFaults {
             try LMDB.Environment(path: path, options: .init(isReadOnly: isReadOnly))
         }
@@ -69,7 +72,9 @@ public final class LMDBVault: Vault {
                 nextCounter: highest + 1,
                 journal: isReadOnly
                     ? nil : try VaultJournal(path: path + "/" + VaultJournal.fileName),
-                randomness: randomness))
+                randomness: randomness
+            )
+        )
     }
 
     /// Syncs the journal and ends the use of the environment.
@@ -110,8 +115,11 @@ public final class LMDBVault: Vault {
             let number = StreamNumber.number(counter: state.nextCounter, shard: shard)
             state.nextCounter += 1
             state.reserved[number] = VaultEntry(
-                stream: number, digest: digest, name: name,
-                key: EpochKeys.bytes(using: &state.randomness))
+                stream: number,
+                digest: digest,
+                name: name,
+                key: state.randomness.bytes(StreamKeys.byteCount)
+            )
             state.reservedNumbers[name] = number
             return number
         }
@@ -125,7 +133,8 @@ public final class LMDBVault: Vault {
             let values = try entries.map { entry in
                 try entry.sealed(
                     under: epochKeys.shards[StreamNumber.shard(of: entry.stream)],
-                    using: &state.randomness)
+                    using: &state.randomness
+                )
             }
             try mappingFaults {
                 try environment.write { transaction in

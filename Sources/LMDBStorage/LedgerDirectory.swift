@@ -2,7 +2,6 @@ import Crypto
 public import EventLog
 import FoundationEssentials
 
-
 /// A ledger's directory on disk (schemas/log-format.md): manifest, writer's lock, log, vault.
 public enum LedgerDirectory {
     /// The format that this program writes; a higher one is refused (E5).
@@ -33,12 +32,16 @@ public enum LedgerDirectory {
 
     /// Makes an empty ledger; the directory may exist if it is empty.
     ///
-    /// - Parameters:
-    ///   - masterKey: wraps the vault's keys; 32 bytes.
-    ///   - created: RFC 3339.
+    /// `masterKey`: wraps the vault's keys; 32 bytes.
+    ///
+    /// `created`: RFC 3339.
+    ///
     /// - Throws: `LedgerOpenFault`.
     public static func create(
-        at path: String, masterKey: [UInt8], origin: String, created: String,
+        at path: String,
+        masterKey: [UInt8],
+        origin: String,
+        created: String,
         randomness: RandomSource
     ) throws {
         let manager = FileManager.default
@@ -49,8 +52,10 @@ public enum LedgerDirectory {
         do {
             for name in [logName, vaultName, viewsName] {
                 try manager.createDirectory(
-                    atPath: path + "/" + name, withIntermediateDirectories: true,
-                    attributes: [.posixPermissions: 0o700])
+                    atPath: path + "/" + name,
+                    withIntermediateDirectories: true,
+                    attributes: [.posixPermissions: 0o700]
+                )
             }
         } catch {
             throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")
@@ -59,30 +64,44 @@ public enum LedgerDirectory {
         let keys = EpochKeys(using: &randomness)
         try DurableFile.replace(
             path + "/" + vaultName + "/" + EpochKeys.fileName,
-            with: keys.wrapped(by: SymmetricKey(data: masterKey), using: &randomness))
+            with: keys.wrapped(by: SymmetricKey(data: masterKey), using: &randomness)
+        )
         let signer = try NoteSigner(
             name: origin,
-            privateKey: Curve25519.Signing.PrivateKey(rawRepresentation: keys.checkpointKey))
-        let id = EpochKeys.bytes(using: &randomness).prefix(16)
+            privateKey: Curve25519.Signing.PrivateKey(rawRepresentation: keys.checkpointKey)
+        )
+        let id = randomness.bytes(16)
         // Readers find the tables made.
         try LMDBLog(path: path + "/" + logName, isReadOnly: false).close()
         try LMDBVault(
-            path: path + "/" + vaultName, epochKeys: keys, isReadOnly: false, highestCounter: 0,
-            clock: { 0 }, randomness: randomness
+            path: path + "/" + vaultName,
+            epochKeys: keys,
+            isReadOnly: false,
+            highestCounter: 0,
+            clock: { 0 },
+            randomness: randomness
         ).close()
         // The manifest stands last: without it there is no ledger.
         try write(
             Manifest(
-                format: formatVersion, ledger: Hexadecimal.encode(id), origin: origin,
-                publicKey: signer.verifierKey.text, created: created), to: path)
+                format: formatVersion,
+                ledger: Hexadecimal.encode(id),
+                origin: origin,
+                publicKey: signer.verifierKey.text,
+                created: created
+            ),
+            to: path
+        )
     }
 
     private static func write(_ manifest: Manifest, to path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try DurableFile.replace(
-            path + "/" + manifestName, with: Array(try encoder.encode(manifest)) + [0x0A],
-            mode: 0o644)
+            path + "/" + manifestName,
+            with: Array(try encoder.encode(manifest)) + [0x0A],
+            mode: 0o644
+        )
     }
 
     /// Reads a ledger's manifest.
@@ -103,7 +122,9 @@ public enum LedgerDirectory {
         }
         guard format.format <= formatVersion else {
             throw LedgerOpenFault(
-                .newer, "its format is \(format.format), this program knows \(formatVersion)")
+                .newer,
+                "its format is \(format.format), this program knows \(formatVersion)"
+            )
         }
         guard let manifest = try? decoder.decode(Manifest.self, from: Data(bytes)) else {
             throw LedgerOpenFault(.foreign, "its ledger.json is not one")

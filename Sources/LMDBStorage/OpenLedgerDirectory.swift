@@ -17,12 +17,15 @@ public final class OpenLedgerDirectory: Sendable {
 
     /// Opens log and vault.
     ///
-    /// - Parameters:
-    ///   - clock: milliseconds since 1970.
+    /// `clock`: milliseconds since 1970.
+    ///
     /// - Throws: `LedgerOpenFault`, `LogStorageFault`.
     public init(
-        at path: String, masterKey: [UInt8], forWriting: Bool,
-        clock: @escaping @Sendable () -> Int64, randomness: RandomSource
+        at path: String,
+        masterKey: [UInt8],
+        forWriting: Bool,
+        clock: @escaping @Sendable () -> Int64,
+        randomness: RandomSource
     ) throws {
         self.path = path
         manifest = try LedgerDirectory.manifest(at: path)
@@ -31,11 +34,17 @@ public final class OpenLedgerDirectory: Sendable {
         do {
             let keys = try Self.epochKeys(path, masterKey)
             let log = try LMDBLog(
-                path: path + "/" + LedgerDirectory.logName, isReadOnly: !forWriting)
+                path: path + "/" + LedgerDirectory.logName,
+                isReadOnly: !forWriting
+            )
             vault = try LMDBVault(
-                path: path + "/" + LedgerDirectory.vaultName, epochKeys: keys,
-                isReadOnly: !forWriting, highestCounter: log.end().highestCounter, clock: clock,
-                randomness: randomness)
+                path: path + "/" + LedgerDirectory.vaultName,
+                epochKeys: keys,
+                isReadOnly: !forWriting,
+                highestCounter: log.end().highestCounter,
+                clock: clock,
+                randomness: randomness
+            )
             self.log = log
         } catch {
             if let lock { Glibc.close(lock) }

@@ -16,7 +16,8 @@ struct VaultEntry {
     private static let headerCount = 32
 
     func sealed(
-        under epochKey: SymmetricKey, using generator: inout some RandomNumberGenerator
+        under epochKey: SymmetricKey,
+        using randomness: inout RandomSource
     ) throws -> [UInt8] {
         let plain = key + [name.environment] + Array(name.subject.utf8)
         var writer = ByteWriter(reservingCapacity: 128)
@@ -26,8 +27,11 @@ struct VaultEntry {
         writer.append(digest.high)
         writer.append(digest.low)
         let sealed = try Sealing.seal(
-            plain, key: epochKey, nonce: SealingNonce(using: &generator),
-            associatedData: writer.bytes)
+            plain,
+            key: epochKey,
+            nonce: SealingNonce(using: &randomness),
+            associatedData: writer.bytes
+        )
         writer.append(sealed.span)
         writer.append(CRC32C.checksum(writer.bytes.span))
         return writer.bytes
@@ -49,14 +53,16 @@ struct VaultEntry {
         let plain = try Sealing.open(
             value.copy(Self.headerCount..<end),
             key: epochKeys.shards[StreamNumber.shard(of: stream)],
-            associatedData: value.copy(0..<Self.headerCount))
+            associatedData: value.copy(0..<Self.headerCount)
+        )
         guard plain.count > StreamKeys.byteCount else {
             throw DecodingFault(what: "vault entry is too short", offset: end)
         }
         key = Array(plain[..<StreamKeys.byteCount])
         name = StreamName(
             environment: plain[StreamKeys.byteCount],
-            subject: String(decoding: plain[(StreamKeys.byteCount + 1)...], as: UTF8.self))
+            subject: String(decoding: plain[(StreamKeys.byteCount + 1)...], as: UTF8.self)
+        )
     }
 
     init(stream: UInt64, digest: SignalDigest, name: StreamName, key: [UInt8]) {

@@ -17,18 +17,22 @@ struct Entitle: ParsableCommand {
             CommandGroup(name: "START", subcommands: [Init.self, Import.self]),
             CommandGroup(
                 name: "ASK",
-                subcommands: [Show.self, Can.self, Timeline.self, Events.self, Tail.self]),
+                subcommands: [Show.self, Can.self, Timeline.self, Events.self, Tail.self]
+            ),
             CommandGroup(
                 name: "CHANGE",
                 subcommands: [
                     CatalogCommand.self, Claim.self, Grant.self, Withdraw.self, Trial.self,
                     LinkCommand.self, Use.self,
-                ]),
+                ]
+            ),
             CommandGroup(
                 name: "CHECK",
-                subcommands: [Audit.self, Replay.self, Rebuild.self, CheckpointCommand.self]),
-            CommandGroup(name: "OPERATE", subcommands: [Status.self]),
-        ])
+                subcommands: [Audit.self, Replay.self, Rebuild.self, CheckpointCommand.self]
+            ),
+            CommandGroup(name: "OPERATE", subcommands: [Status.self, Bench.self]),
+        ]
+    )
 
     static func main() async {
         let wantsJSON = CommandLine.arguments.contains("--json")
@@ -41,7 +45,9 @@ struct Entitle: ParsableCommand {
             Glibc.exit(failure.exitCode.rawValue)
         } catch let code as ExitCode {
             Glibc.exit(code.rawValue)
-        } catch where exitCode(for: error) == .validationFailure || exitCode(for: error) == .success {
+        } catch
+            where exitCode(for: error) == .validationFailure || exitCode(for: error) == .success
+        {
             exit(withError: error)  // Usage, help and version: ArgumentParser's own words.
         } catch {
             let failure = CommandFailure(error)

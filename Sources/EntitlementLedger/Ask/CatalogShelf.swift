@@ -11,7 +11,7 @@ final class CatalogShelf: Sendable {
 
     /// The catalogs of a prefix.
     ///
-    /// - Parameter sequences: of the `catalog.published` of that prefix.
+    /// `sequences`: of the `catalog.published` of that prefix.
     func history(_ sequences: [UInt64]) throws -> CatalogHistory {
         let missing = publications.withLock { known in sequences.filter { known[$0] == nil } }
         var read: [UInt64: CatalogHistory.Publication] = [:]
@@ -31,11 +31,15 @@ final class CatalogShelf: Sendable {
         else { throw LogStorageFault(.damaged, "the catalog of \(header.sequence) differs") }
         do {
             return CatalogHistory.Publication(
-                time: Instant(milliseconds: header.time), sequence: header.sequence,
-                catalog: try Catalog(document: Attachment.document(blob)))
+                time: Instant(milliseconds: header.time),
+                sequence: header.sequence,
+                catalog: try Catalog(document: Attachment.document(blob))
+            )
         } catch is CatalogFaults {
             throw LogStorageFault(
-                .damaged, "the catalog of \(header.sequence) is not one that this version reads")
+                .damaged,
+                "the catalog of \(header.sequence) is not one that this version reads"
+            )
         }
     }
 }

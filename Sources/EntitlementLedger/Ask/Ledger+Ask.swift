@@ -30,7 +30,9 @@ extension Ledger {
         case .sequence(let count):
             guard count <= size else {
                 throw LedgerFault(
-                    .unknownSequence, "the log has \(size) events, \(count) were asked for")
+                    .unknownSequence,
+                    "the log has \(size) events, \(count) were asked for"
+                )
             }
             return count
         case .instant(let instant):
@@ -52,37 +54,51 @@ extension Ledger {
 
     /// A customer over effective time, from the first `size` events.
     public func timeline(
-        of customer: String, environment: StoreEnvironment, size: UInt64
+        of customer: String,
+        environment: StoreEnvironment,
+        size: UInt64
     ) throws -> CustomerTimeline {
         if views.end < size { try views.catchUp() }
         var loader = FactLoader(log: log, vault: vault, views: views, size: size)
         let name = StreamName(
-            environment: environment.rawValue, subject: Subject.customer(customer).description)
+            environment: environment.rawValue,
+            subject: Subject.customer(customer).description
+        )
         let stream = try vault.stream(of: name)
         let facts = try stream.map { try loader.facts(ofCustomer: $0) } ?? []
         let catalogs = try catalogHistory(size: size)
         let canonical = Links(facts.filter { $0.kind == .customerLinked })
             .canonical(stream ?? .max)
         let positions = try positions(
-            of: canonical, asked: customer, in: catalogs)
+            of: canonical,
+            asked: customer,
+            in: catalogs
+        )
         return CustomerTimeline(
-            of: stream ?? .max, facts: facts, catalogs: catalogs,
-            position: { positions[$0] ?? 0 })
+            of: stream ?? .max,
+            facts: facts,
+            catalogs: catalogs,
+            position: { positions[$0] ?? 0 }
+        )
     }
 
     /// The catalogs of a prefix.
     public func catalogHistory(size: UInt64) throws -> CatalogHistory {
         if views.end < size { try views.catchUp() }
         return try catalogs.history(
-            views.entries(of: StreamNumber.catalog, below: size).map(\.sequence))
+            views.entries(of: StreamNumber.catalog, below: size).map(\.sequence)
+        )
     }
 
     /// K8: where a customer stands in each experiment.
     private func positions(
-        of canonical: UInt64, asked: String, in catalogs: CatalogHistory
+        of canonical: UInt64,
+        asked: String,
+        in catalogs: CatalogHistory
     ) throws -> [String: UInt64] {
         let experiments = Set(
-            catalogs.publications.flatMap { $0.catalog.experiments.map(\.id) })
+            catalogs.publications.flatMap { $0.catalog.experiments.map(\.id) }
+        )
         guard !experiments.isEmpty else { return [:] }
         var customer = asked
         if let subject = try vault.name(of: canonical)?.subject,
@@ -93,7 +109,8 @@ extension Ledger {
         var positions: [String: UInt64] = [:]
         for experiment in experiments {
             let digest = SHA256.hash(
-                data: Array(experiment.utf8) + [0] + Array(customer.utf8))
+                data: Array(experiment.utf8) + [0] + Array(customer.utf8)
+            )
             positions[experiment] = digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         }
         return positions
@@ -103,21 +120,27 @@ extension Ledger {
     public func show(_ question: CustomerQuestion) throws -> JSONValue {
         let size = try prefix(knownAt: question.point.knownAt)
         let state = try timeline(
-            of: question.customer, environment: question.environment, size: size
+            of: question.customer,
+            environment: question.environment,
+            size: size
         ).state(at: question.point.at)
         return .object(
             question.members(size: size)
                 + (try state.members(names: RecordedNames(ledger: self)))
-                + [JSONMember("token", .null)])
+                + [JSONMember("token", .null)]
+        )
     }
 
     /// Access to one feature; nil where the catalog in force at T does not list it.
     public func access(
-        to feature: String, _ question: CustomerQuestion
+        to feature: String,
+        _ question: CustomerQuestion
     ) throws -> CustomerState.FeatureState? {
         let size = try prefix(knownAt: question.point.knownAt)
         return try timeline(
-            of: question.customer, environment: question.environment, size: size
+            of: question.customer,
+            environment: question.environment,
+            size: size
         ).state(at: question.point.at).features.first { $0.id == feature }
     }
 
@@ -170,10 +193,13 @@ extension Ledger {
 
     /// Whether any event names a purchase.
     public func isKnown(
-        _ purchase: PurchaseName, environment: StoreEnvironment
+        _ purchase: PurchaseName,
+        environment: StoreEnvironment
     ) throws -> Bool {
         let name = StreamName(
-            environment: environment.rawValue, subject: Subject.purchase(purchase).description)
+            environment: environment.rawValue,
+            subject: Subject.purchase(purchase).description
+        )
         guard let stream = try vault.stream(of: name) else { return false }
         return try views.lastSequence(of: stream) != nil
     }

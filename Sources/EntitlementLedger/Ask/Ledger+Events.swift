@@ -38,7 +38,8 @@ extension Ledger {
     ///
     /// Cost: the customer's or purchase's own events, else the range of the log.
     public func events(
-        _ filter: EventFilter, _ body: (_ sequence: UInt64, JSONValue) throws -> Bool
+        _ filter: EventFilter,
+        _ body: (_ sequence: UInt64, JSONValue) throws -> Bool
     ) throws {
         let end = min(filter.sequences.upperBound, try log.end().size)
         guard filter.sequences.lowerBound < end else { return }
@@ -69,14 +70,20 @@ extension Ledger {
         var sequences: Set<UInt64> = []
         for environment in environments {
             var loader = FactLoader(log: log, vault: vault, views: views, size: end)
-            let subject = filter.customer.map(Subject.customer) ?? filter.purchase.map(Subject.purchase)
+            let subject =
+                filter.customer.map(Subject.customer) ?? filter.purchase.map(Subject.purchase)
             guard let subject,
                 let stream = try vault.stream(
                     of: StreamName(
-                        environment: environment.rawValue, subject: subject.description))
+                        environment: environment.rawValue,
+                        subject: subject.description
+                    )
+                )
             else { continue }
             let streams = try loader.streams(
-                about: stream, isCustomer: filter.customer != nil)
+                about: stream,
+                isCustomer: filter.customer != nil
+            )
             for stream in streams {
                 for entry in try views.entries(of: stream, below: end) {
                     sequences.insert(entry.sequence)
@@ -95,7 +102,10 @@ extension Ledger {
             header.companionDigest == TreeHash.companion(blob.span)
         else { throw LogStorageFault(.damaged, "the evidence of \(sequence) differs") }
         guard
-            let (content, encoding) = try EvidenceBlob.open(blob.span, keys: { try vault.keys(of: $0) })
+            let (content, encoding) = try EvidenceBlob.open(
+                blob.span,
+                keys: { try vault.keys(of: $0) }
+            )
         else { return nil }
         guard encoding == .zstd else { return content }
         guard let plain = Zstandard.decompress(content, limit: EvidenceBlob.byteLimit) else {

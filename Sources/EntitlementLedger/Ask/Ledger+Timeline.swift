@@ -6,7 +6,10 @@ extension Ledger {
     public func timelineAnswer(_ question: CustomerQuestion) throws -> JSONValue {
         let size = try prefix(knownAt: question.point.knownAt)
         let timeline = try timeline(
-            of: question.customer, environment: question.environment, size: size)
+            of: question.customer,
+            environment: question.environment,
+            size: size
+        )
         var filter = EventFilter(sequences: 0..<size)
         filter.customer = question.customer
         filter.environment = question.environment
@@ -24,14 +27,20 @@ extension Ledger {
                     .object(
                         timeline.featureStretches.map {
                             JSONMember($0.feature, .array($0.stretches.map(\.json)))
-                        })),
+                        }
+                    )
+                ),
                 JSONMember(
-                    "stretches", .array(try timeline.stretches.map { try $0.json(names) })),
+                    "stretches",
+                    .array(try timeline.stretches.map { try $0.json(names) })
+                ),
                 JSONMember(
                     "statuses",
-                    .object(try timeline.statusMembers(names))),
+                    .object(try timeline.statusMembers(names))
+                ),
                 JSONMember("events", .array(events)),
-            ])
+            ]
+        )
     }
 }
 
@@ -58,7 +67,8 @@ extension CustomerTimeline {
         try purchases.map { purchase in
             JSONMember(
                 try names.purchaseName(purchase.timeline.number),
-                .array(purchase.timeline.statusStretches.map(\.json)))
+                .array(purchase.timeline.statusStretches.map(\.json))
+            )
         }
         .sorted { $0.name < $1.name }
     }

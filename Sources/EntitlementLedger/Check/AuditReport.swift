@@ -53,7 +53,8 @@ public struct AuditReport: Sendable {
                         "sequence": $0.sequence.map { .integer($0) } ?? .null,
                         "detail": .string($0.detail),
                     ])
-                }),
+                }
+            ),
         ])
     }
 }

@@ -27,7 +27,8 @@ extension Ledger {
     /// Folds the log again up to a prefix, answers every customer at T and compares the views
     /// with the log; writes nothing.
     public func replay(
-        point: BitemporalPoint, environment: StoreEnvironment,
+        point: BitemporalPoint,
+        environment: StoreEnvironment,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) throws -> ReplayReport {
         let size = try prefix(knownAt: point.knownAt)
@@ -46,20 +47,25 @@ extension Ledger {
             customers += 1
             let answer = try show(
                 CustomerQuestion(
-                    customer: id, environment: environment,
-                    point: BitemporalPoint(at: point.at, knownAt: .sequence(size))))
+                    customer: id,
+                    environment: environment,
+                    point: BitemporalPoint(at: point.at, knownAt: .sequence(size))
+                )
+            )
             hash.update(data: Array(answer.description.utf8))
             if index % 256 == 0 { progress(UInt64(index), UInt64(asked.count)) }
         }
         return ReplayReport(
-            events: size, customers: customers,
+            events: size,
+            customers: customers,
             answersDigest: hash.finalize().map { byte in
                 let digits = String(byte, radix: 16)
                 return digits.count == 1 ? "0" + digits : digits
             }.joined(),
             differences: try viewDifferences().map { difference in
                 difference.sequence.map { "\($0): \(difference.detail)" } ?? difference.detail
-            })
+            }
+        )
     }
 
     /// Writes the views anew from the log, beside the old ones, and switches at once.

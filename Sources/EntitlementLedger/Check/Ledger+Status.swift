@@ -2,7 +2,9 @@ public import Entitlements
 import EventLog
 
 extension Ledger {
-    /// The `status` shape (interfaces.md). Cost: one pass over the log's headers.
+    /// The `status` shape (interfaces.md).
+    ///
+    /// Cost: one pass over the log's headers.
     public func status() throws -> JSONValue {
         let end = try log.end()
         var counts: [UInt8: Int] = [:]
@@ -26,9 +28,11 @@ extension Ledger {
             "environmentCounts": .object(
                 StoreEnvironment.allCases.map {
                     JSONMember($0.name, .integer(counts[$0.rawValue] ?? 0))
-                }),
+                }
+            ),
             "lastRecordedAt": .instant(
-                end.size == 0 ? nil : Instant(milliseconds: end.lastRecordedAt)),
+                end.size == 0 ? nil : Instant(milliseconds: end.lastRecordedAt)
+            ),
             "views": .members(["position": .integer(views.position)]),
             "checkpoint": checkpoint.map {
                 .members(["size": .integer($0.size), "rootHash": .string($0.root.base64)])
@@ -41,9 +45,12 @@ extension Ledger {
                         .members([
                             "events": .integer(count),
                             "through": .instant(
-                                through[source].map { Instant(milliseconds: $0) }),
-                        ]))
-                }),
+                                through[source].map { Instant(milliseconds: $0) }
+                            ),
+                        ])
+                    )
+                }
+            ),
         ])
     }
 }

@@ -68,7 +68,9 @@ struct OpenedEvent {
 
     /// Reads facts, or the sealed part after them, which replaces tags by ids.
     mutating func read(
-        _ bytes: Span<UInt8>, _ range: Range<Int>, name: (UInt64) throws -> String?
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        name: (UInt64) throws -> String?
     ) throws {
         var reader = FactsReader(range)
         let isFacts = range.lowerBound > 0
@@ -110,11 +112,17 @@ struct OpenedEvent {
         else { return nil }
         let entries = values.map { EventData.Entry(field: $0.key, value: $0.value) }
         return RecordedEvent(
-            sequence: header.sequence, recordedAt: Instant(milliseconds: header.recordedAt),
+            sequence: header.sequence,
+            recordedAt: Instant(milliseconds: header.recordedAt),
             event: Event(
-                id: id, source: source, subject: subject,
+                id: id,
+                source: source,
+                subject: subject,
                 time: Instant(milliseconds: header.time),
-                observedAt: Instant(milliseconds: header.observedAt), environment: environment,
-                data: EventData(recorded: kind, entries: entries, document: document)))
+                observedAt: Instant(milliseconds: header.observedAt),
+                environment: environment,
+                data: EventData(recorded: kind, entries: entries, document: document)
+            )
+        )
     }
 }

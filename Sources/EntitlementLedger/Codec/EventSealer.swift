@@ -29,7 +29,9 @@ struct EventSealer {
                 try vault.reserveStream(
                     of: StreamName(
                         environment: event.environment.rawValue,
-                        subject: Self.prefix(of: entry.field, in: event) + name))
+                        subject: Self.prefix(of: entry.field, in: event) + name
+                    )
+                )
             }
         }
         return (subject, others)
@@ -38,7 +40,8 @@ struct EventSealer {
     private func stream(_ subject: Subject, _ environment: StoreEnvironment) throws -> UInt64 {
         if subject == .catalog { return StreamNumber.catalog }
         return try vault.reserveStream(
-            of: StreamName(environment: environment.rawValue, subject: subject.description))
+            of: StreamName(environment: environment.rawValue, subject: subject.description)
+        )
     }
 
     /// What stands before a name in a stream field to make it a subject.
@@ -58,9 +61,13 @@ struct EventSealer {
         let isCatalog = subject == StreamNumber.catalog
         let keys = isCatalog ? nil : try vault.keys(of: subject)
         let header = SealedRecord.Header(
-            time: event.time.milliseconds, observedAt: event.observedAt.milliseconds,
-            stream: subject, kind: event.kind.rawValue,
-            source: SourceCode.code(of: event.source), environment: event.environment.rawValue)
+            time: event.time.milliseconds,
+            observedAt: event.observedAt.milliseconds,
+            stream: subject,
+            kind: event.kind.rawValue,
+            source: SourceCode.code(of: event.source),
+            environment: event.environment.rawValue
+        )
         var facts = FactsWriter()
         var identity = FactsWriter()
         if isCatalog {
@@ -84,16 +91,25 @@ struct EventSealer {
             }
         }
         return try SealedRecord(
-            header: header, signal: signal(of: event), facts: facts.bytes,
-            identity: identity.bytes, key: keys, nonce: SealingNonce(using: &randomness),
-            companion: companion?.kind ?? .none, companionDigest: companion?.digest,
-            otherStreams: others.values.flatMap { $0 })
+            header: header,
+            signal: signal(of: event),
+            facts: facts.bytes,
+            identity: identity.bytes,
+            key: keys,
+            nonce: SealingNonce(using: &randomness),
+            companion: companion?.kind ?? .none,
+            companionDigest: companion?.digest,
+            otherStreams: others.values.flatMap { $0 }
+        )
     }
 
     /// The digest that stands for the event's signal (E1).
     func signal(of event: Event) -> SignalDigest {
         KeyedDigest.signal(
-            environment: event.environment.rawValue, source: event.source, id: event.id,
-            secret: vault.digestSecret)
+            environment: event.environment.rawValue,
+            source: event.source,
+            id: event.id,
+            secret: vault.digestSecret
+        )
     }
 }

@@ -42,7 +42,8 @@ struct FactsReader {
 
     /// The value of a field in clear, or of one in the sealed part.
     mutating func value(
-        of field: Field, _ bytes: Span<UInt8>
+        of field: Field,
+        _ bytes: Span<UInt8>
     ) throws(DecodingFault) -> FieldValue {
         switch field.shape {
         case .choice(let words):
@@ -63,7 +64,8 @@ struct FactsReader {
             for _ in 0..<(try cursor.uint16(bytes)) {
                 let name = try cursor.string(bytes)
                 durations.append(
-                    FieldValue.Duration(name: name, milliseconds: try cursor.int64(bytes)))
+                    FieldValue.Duration(name: name, milliseconds: try cursor.int64(bytes))
+                )
             }
             return .durations(durations)
         default: return .text(try cursor.string(bytes))

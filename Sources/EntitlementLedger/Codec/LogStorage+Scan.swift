@@ -6,7 +6,8 @@ extension LogStorage {
     ///
     /// - Throws: `LogStorageFault.damaged` where a record is not what it should be.
     func scan(
-        from first: UInt64, upTo end: UInt64,
+        from first: UInt64,
+        upTo end: UInt64,
         _ body: (RecordHeader, Span<UInt8>) throws -> Bool
     ) throws {
         try readBlocks(from: first, upTo: end) { start, block in
@@ -16,7 +17,8 @@ extension LogStorage {
                 if sequence < first { continue }
                 if sequence >= end { return false }
                 let record = block.extracting(
-                    try Bundle.range(of: index, count: count, in: block))
+                    try Bundle.range(of: index, count: count, in: block)
+                )
                 let header = try RecordHeader(reading: record)
                 guard header.sequence == sequence else {
                     throw LogStorageFault(.damaged, "record \(sequence) is another")

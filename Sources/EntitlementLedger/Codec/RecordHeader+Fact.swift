@@ -5,8 +5,12 @@ extension RecordHeader {
     /// The record as the fold reads it; nothing is unsealed.
     func fact(_ record: Span<UInt8>) throws(DecodingFault) -> Fact {
         var fact = Fact(
-            sequence: sequence, kind: try eventKind(), time: Instant(milliseconds: time),
-            observedAt: Instant(milliseconds: observedAt), subject: stream)
+            sequence: sequence,
+            kind: try eventKind(),
+            time: Instant(milliseconds: time),
+            observedAt: Instant(milliseconds: observedAt),
+            subject: stream
+        )
         var reader = FactsReader(facts)
         while !reader.isAtEnd {
             let mark = try reader.mark(record)
@@ -22,7 +26,9 @@ extension RecordHeader {
 
 extension FactsReader {
     fileprivate mutating func read(
-        _ field: Field, into fact: inout Fact, _ record: Span<UInt8>
+        _ field: Field,
+        into fact: inout Fact,
+        _ record: Span<UInt8>
     ) throws(DecodingFault) {
         switch field {
         case .transactionID: fact.transaction = try number(record)

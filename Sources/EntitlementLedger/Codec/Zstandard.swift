@@ -12,7 +12,12 @@ enum Zstandard {
         let frame = unsafe [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in
             let written = unsafe content.withUnsafeBytes { source in
                 unsafe ZSTD_compress(
-                    buffer.baseAddress, bound, source.baseAddress, source.count, level)
+                    buffer.baseAddress,
+                    bound,
+                    source.baseAddress,
+                    source.count,
+                    level
+                )
             }
             count = ZSTD_isError(written) == 0 ? written : 0
         }
@@ -28,7 +33,11 @@ enum Zstandard {
         let content = unsafe [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
             let written = unsafe frame.withUnsafeBytes { source in
                 unsafe ZSTD_decompress(
-                    buffer.baseAddress, Int(size), source.baseAddress, source.count)
+                    buffer.baseAddress,
+                    Int(size),
+                    source.baseAddress,
+                    source.count
+                )
             }
             count = ZSTD_isError(written) == 0 ? written : 0
         }

@@ -30,7 +30,8 @@ struct DecisionReader {
 
     func stream(_ subject: Subject) throws -> UInt64 {
         try ledger.vault.reserveStream(
-            of: StreamName(environment: environment.rawValue, subject: subject.description))
+            of: StreamName(environment: environment.rawValue, subject: subject.description)
+        )
     }
 
     /// The catalogs, which a decision relies on too.
@@ -75,10 +76,12 @@ struct PurchaseOwnership {
                 && fact.other.map(names.canonical) == canonical
         }
         self.customers = customers
-        owner = Ownership(
-            claims: claims, transfers: facts.filter { $0.kind == .customerTransferred },
-            customers: customers
-        ).last
+        owner =
+            Ownership(
+                claims: claims,
+                transfers: facts.filter { $0.kind == .customerTransferred },
+                customers: customers
+            ).last
         isKnown = !facts.isEmpty
     }
 

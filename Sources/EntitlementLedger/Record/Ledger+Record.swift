@@ -15,7 +15,8 @@ extension Ledger {
 
     /// Records submissions in their order, as few commits as their decisions allow.
     public func record(
-        _ submissions: [Submission], recordedAt: [Instant?]? = nil
+        _ submissions: [Submission],
+        recordedAt: [Instant?]? = nil
     ) throws -> [Receipt] {
         try requireWriter()
         var recorder = BatchRecorder(self)
@@ -28,13 +29,14 @@ extension Ledger {
     /// Records submissions in their order up to the first that is refused, whose receipt is the
     /// last; nothing behind it is recorded.
     public func recordUntilRefused(
-        _ submissions: [Submission], recordedAt: [Instant?]? = nil
+        _ submissions: [Submission],
+        recordedAt: [Instant?]? = nil
     ) throws -> [Receipt] {
         try requireWriter()
-        var recorder = BatchRecorder(self)
+        var recorder = BatchRecorder(self, stopsAtRefusal: true)
         for (index, submission) in submissions.enumerated() {
             try recorder.add(submission, recordedAt: recordedAt?[index])
-            if recorder.hasRefused { break }
+            if recorder.isStopped { break }
         }
         return try recorder.finish()
     }
@@ -57,154 +59,13 @@ extension Ledger {
     }
 
     static let contended = LedgerFault(
-        .contended, "others write about the same customer: try again")
+        .contended,
+        "others write about the same customer: try again"
+    )
 
     func requireWriter() throws {
         guard !isReadOnly else {
             throw LedgerFault(.readOnly, "the ledger was opened to be read")
-        }
-    }
-}
-
-/// Records submissions in order; those that decide nothing share commits.
-struct BatchRecorder {
-    private let ledger: Ledger
-    private let sealer: SubmissionSealer
-    private var receipts: [Receipt?] = []
-    private var waiting: [(index: Int, submission: Submission, sealed: SealedSubmission)] = []
-
-    /// Whether the last submission was refused.
-    var hasRefused: Bool {
-        if case .refused?? = receipts.last { return true }
-        return false
-    }
-
-    enum Prepared {
-        case settled(Receipt)
-        case sealed(SealedSubmission)
-    }
-
-    init(_ ledger: Ledger) {
-        self.ledger = ledger
-        sealer = SubmissionSealer(vault: ledger.vault, randomness: ledger.randomness)
-    }
-
-    mutating func add(_ submission: Submission, recordedAt: Instant?) throws {
-        let index = receipts.count
-        receipts.append(nil)
-        // A decision is made against what stands: those before it are committed first.
-        if submission.decides { try commit() }
-        for _ in 0..<Ledger.decisionLimit {
-            switch try prepare(submission, recordedAt: recordedAt) {
-            case .settled(let receipt):
-                receipts[index] = receipt
-                return
-            case .sealed(let sealed):
-                waiting.append((index, submission, sealed))
-                if !submission.decides { return }
-                try commit()
-                if receipts[index] != nil { return }
-            }
-        }
-        throw Ledger.contended
-    }
-
-    mutating func finish() throws -> [Receipt] {
-        try commit()
-        return receipts.compactMap { $0 }
-    }
-
-    private mutating func commit() throws {
-        guard !waiting.isEmpty else { return }
-        let group = waiting
-        waiting = []
-        let outcomes = try ledger.writer.append(group.map(\.sealed))
-        for (member, outcome) in zip(group, outcomes) {
-            receipts[member.index] = try receipt(outcome, member.sealed, member.submission)
-        }
-    }
-
-    /// Looks the signal up, makes the decisions and seals.
-    func prepare(_ submission: Submission, recordedAt: Instant?) throws -> Prepared {
-        guard let first = submission.events.first else {
-            preconditionFailure("a submission has an event")
-        }
-        if let refusal = Self.refusal(of: submission) { return .settled(.refused(refusal)) }
-        var event = first
-        event.id = submission.id
-        event.source = submission.source
-        event.environment = submission.environment
-        let signal = EventSealer(vault: ledger.vault, randomness: ledger.randomness)
-            .signal(of: event)
-        if let known = try ledger.views.sequence(of: signal) {
-            return .settled(try repeated(submission, known))
-        }
-        do {
-            guard submission.decides else {
-                return .sealed(
-                    try sealer.seal(
-                        submission, events: submission.events, expectations: [],
-                        recordedAt: recordedAt))
-            }
-            let decision = try SignalDecision(submission, ledger)
-            return .sealed(
-                try sealer.seal(
-                    submission, events: decision.events, expectations: decision.expectations,
-                    recordedAt: recordedAt))
-        } catch let refusal as Refusal {
-            return .settled(.refused(refusal))
-        }
-    }
-
-    /// C6: `customer.erased` is appended by erasure only. K10: catalogs are checked whole.
-    private static func refusal(of submission: Submission) -> Refusal? {
-        for event in submission.events {
-            if event.kind == .customerErased {
-                return Refusal(.notPermitted, "type", "only an erasure records it")
-            }
-            if let document = event.data.document {
-                do {
-                    _ = try Catalog(document: document)
-                } catch {
-                    let fault = error.faults[0]
-                    return Refusal(
-                        .invalidCatalog, "data." + fault.path,
-                        "\(fault.code.rawValue): \(fault.detail)")
-                }
-            }
-        }
-        return nil
-    }
-
-    /// E1: a known signal has its first outcome; other content of a request is a conflict.
-    private func repeated(_ submission: Submission, _ sequence: UInt64) throws -> Receipt {
-        guard submission.nature == .request else { return .duplicate(of: sequence) }
-        let opener = EventOpener(vault: ledger.vault, log: ledger.log)
-        var known: RecordedEvent?
-        try ledger.log.readRecords([sequence]) { known = try opener.open($1).recorded }
-        guard let known else { return .duplicate(of: sequence) }
-        let differing = submission.events[0].differences(from: known.event)
-        if differing.isEmpty { return .duplicate(of: sequence) }
-        return .refused(
-            Refusal(
-                .conflict, differing.joined(separator: ", "),
-                "event \(sequence) has this id and other content"))
-    }
-
-    /// The receipt of an outcome; nil: decide again.
-    func receipt(
-        _ outcome: AppendOutcome, _ sealed: SealedSubmission, _ submission: Submission
-    ) throws -> Receipt? {
-        switch outcome {
-        case .appended(let first, _):
-            .appended(first: first, count: sealed.records.count)
-        case .duplicate(let sequence): try repeated(submission, sequence)
-        case .moved: nil
-        case .recordedTimeBeforeLast:
-            .refused(
-                Refusal(.recordedTime, "recordedtime", "lies before the ledger's last event"))
-        case .recordedTimeAfterClock:
-            .refused(Refusal(.recordedTime, "recordedtime", "lies after the clock"))
         }
     }
 }
@@ -235,7 +96,9 @@ extension Event {
 extension JSONValue {
     /// A catalog document as it was handed in, without what publish resolved (K10).
     var withoutTimeZones: JSONValue {
-        .object((members ?? []).filter { $0.name != "timeZones" }
-            .sorted { $0.name < $1.name })
+        .object(
+            (members ?? []).filter { $0.name != "timeZones" }
+                .sorted { $0.name < $1.name }
+        )
     }
 }

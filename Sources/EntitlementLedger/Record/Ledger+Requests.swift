@@ -24,7 +24,9 @@ extension Ledger {
     /// - Returns: `known` if the customer owns it already; a refusal under `policy.claim` `keep` if
     ///   another does.
     public func claim(
-        _ purchase: PurchaseName, for customer: String, _ request: Request
+        _ purchase: PurchaseName,
+        for customer: String,
+        _ request: Request
     ) throws -> Receipt {
         try decide(request) { reader, now in
             let ownership = try reader.ownership(of: purchase)
@@ -34,7 +36,10 @@ extension Ledger {
             let policy = try reader.catalogs().catalog(at: now)?.policy.claim ?? .keep
             if ownership.owner != nil && policy == .keep {
                 throw Refusal(
-                    .claimedByAnother, "purchase", "another customer owns this purchase")
+                    .claimedByAnother,
+                    "purchase",
+                    "another customer owns this purchase"
+                )
             }
             return (
                 .customer(customer), now,
@@ -45,12 +50,17 @@ extension Ledger {
 
     /// Gives features or a tier by hand (C3).
     ///
-    /// - Parameters:
-    ///   - grantID: unique within the customer; given again it restates the grant.
-    ///   - expiresAt: the end; nil: without end.
+    /// `grantID`: unique within the customer; given again it restates the grant.
+    ///
+    /// `expiresAt`: the end; nil: without end.
     public func grant(
-        _ grantID: String, to customer: String, features: [String], tier: String?,
-        expiresAt: Instant?, reason: String?, _ request: Request
+        _ grantID: String,
+        to customer: String,
+        features: [String],
+        tier: String?,
+        expiresAt: Instant?,
+        reason: String?,
+        _ request: Request
     ) throws -> Receipt {
         try decide(request) { _, now in
             (
@@ -62,14 +72,17 @@ extension Ledger {
                         .features: features.isEmpty ? nil : .texts(features),
                         .tier: tier.map { .text($0) }, .expiresAt: expiresAt.map { .instant($0) },
                         .reason: reason.map { .text($0) },
-                    ])
+                    ]
+                )
             )
         }
     }
 
     /// Ends a grant (C3).
     public func withdraw(
-        _ grantID: String, from customer: String, _ request: Request
+        _ grantID: String,
+        from customer: String,
+        _ request: Request
     ) throws -> Receipt {
         try decide(request) { reader, now in
             let (stream, facts) = try reader.facts(ofCustomer: customer)
@@ -87,7 +100,9 @@ extension Ledger {
 
     /// Starts a trial, once for each customer and trial (C4, row 4.5).
     public func startTrial(
-        _ trialID: String, for customer: String, _ request: Request
+        _ trialID: String,
+        for customer: String,
+        _ request: Request
     ) throws -> Receipt {
         try decide(request) { reader, now in
             guard let catalog = try reader.catalogs().catalog(at: now),
@@ -112,7 +127,9 @@ extension Ledger {
 
     /// Makes another id a name of a customer (C2).
     public func link(
-        _ alias: String, to customer: String, _ request: Request
+        _ alias: String,
+        to customer: String,
+        _ request: Request
     ) throws -> Receipt {
         try decide(request) { reader, now in
             let (stream, facts) = try reader.facts(ofCustomer: customer)
@@ -127,10 +144,12 @@ extension Ledger {
 
     /// Checks and records a limited use in one step (C5, row B2): never over, never under.
     ///
-    /// - Parameters:
-    ///   - amount: how much; in seconds it is a lease that ends at now + amount.
+    /// `amount`: how much; in seconds it is a lease that ends at now + amount.
     public func use(
-        _ featureID: String, by customer: String, amount: Int64?, unit: String?,
+        _ featureID: String,
+        by customer: String,
+        amount: Int64?,
+        unit: String?,
         _ request: Request
     ) throws -> Receipt {
         try decide(request) { reader, now in
@@ -138,11 +157,16 @@ extension Ledger {
             _ = try reader.facts(ofCustomer: customer)
             _ = try reader.catalogs()
             let state = try reader.ledger.timeline(
-                of: customer, environment: reader.environment, size: reader.size
+                of: customer,
+                environment: reader.environment,
+                size: reader.size
             ).state(at: now)
             guard let feature = state.features.first(where: { $0.id == featureID }) else {
                 throw Refusal(
-                    .unknownFeature, "featureId", "the catalog in force has no such feature")
+                    .unknownFeature,
+                    "featureId",
+                    "the catalog in force has no such feature"
+                )
             }
             guard feature.isAllowed else {
                 throw Refusal(.notAllowed, "featureId", "nothing unlocks this feature")
@@ -153,7 +177,10 @@ extension Ledger {
                 }
                 if let perUse = limit.perUse, (amount ?? 0) > perUse.amount {
                     throw Refusal(
-                        .overLimit, "amount", "one use takes at most \(perUse.amount)")
+                        .overLimit,
+                        "amount",
+                        "one use takes at most \(perUse.amount)"
+                    )
                 }
             }
             return (
@@ -163,14 +190,17 @@ extension Ledger {
                     [
                         .useID: .text(request.id), .featureID: .text(featureID),
                         .amount: amount.map { .integer($0) }, .unit: unit.map { .text($0) },
-                    ])
+                    ]
+                )
             )
         }
     }
 
     /// Takes a use back (C5).
     public func reverseUse(
-        _ useID: String, of customer: String, _ request: Request
+        _ useID: String,
+        of customer: String,
+        _ request: Request
     ) throws -> Receipt {
         try decide(request) { _, now in
             (.customer(customer), now, EventData(.usageReversed, [.useID: .text(useID)]))
@@ -179,25 +209,36 @@ extension Ledger {
 
     /// Publishes a catalog from an effective time on (K1).
     ///
-    /// - Parameter document: with its named time zones resolved (K10).
+    /// `document`: with its named time zones resolved (K10).
     public func publish(
-        _ document: JSONValue, effective: Instant?, _ request: Request
+        _ document: JSONValue,
+        effective: Instant?,
+        _ request: Request
     ) throws -> Receipt {
         let time = effective ?? clock()
         return try record(
             Submission(
                 event: Event(
-                    id: request.id, source: Source.catalog, subject: .catalog, time: time,
+                    id: request.id,
+                    source: Source.catalog,
+                    subject: .catalog,
+                    time: time,
                     environment: request.environment,
                     data: EventData(
-                        recorded: .catalogPublished, entries: [], document: document))))
+                        recorded: .catalogPublished,
+                        entries: [],
+                        document: document
+                    )
+                )
+            )
+        )
     }
 
     private typealias Decided = (subject: Subject, time: Instant, data: EventData)
 
     /// Makes a decision against the log as it stands, and again while others overtake it (E4).
     ///
-    /// - Parameter decision: nil where nothing is to be recorded; throws `Refusal`.
+    /// `decision`: nil where nothing is to be recorded; throws `Refusal`.
     private func decide(
         _ request: Request,
         _ decision: (inout DecisionReader, _ now: Instant) throws -> Decided?
@@ -216,8 +257,11 @@ extension Ledger {
                 guard let decided = try decision(&reader, now) else { return .known }
                 let submission = Submission(event: request.event(decided))
                 let sealed = try sealer.seal(
-                    submission, events: submission.events, expectations: reader.expectations,
-                    recordedAt: nil)
+                    submission,
+                    events: submission.events,
+                    expectations: reader.expectations,
+                    recordedAt: nil
+                )
                 switch try writer.append([sealed])[0] {
                 case .appended(let first, _): return .appended(first: first, count: 1)
                 case .moved, .duplicate: continue
@@ -231,9 +275,11 @@ extension Ledger {
     }
 
     private func repeated(
-        _ known: RecordedEvent, _ request: Request,
+        _ known: RecordedEvent,
+        _ request: Request,
         _ decision: (inout DecisionReader, Instant) throws -> Decided?,
-        _ reader: inout DecisionReader, _ now: Instant
+        _ reader: inout DecisionReader,
+        _ now: Instant
     ) throws -> Receipt {
         // What the request asks for is compared, not whether it would be decided alike now.
         guard let decided = try? decision(&reader, now) else {
@@ -244,14 +290,20 @@ extension Ledger {
             ? .duplicate(of: known.sequence)
             : .refused(
                 Refusal(
-                    .conflict, differing.joined(separator: ", "),
-                    "event \(known.sequence) has this id and other content"))
+                    .conflict,
+                    differing.joined(separator: ", "),
+                    "event \(known.sequence) has this id and other content"
+                )
+            )
     }
 
     private func knownEvent(of request: Request) throws -> RecordedEvent? {
         let signal = KeyedDigest.signal(
-            environment: request.environment.rawValue, source: request.source, id: request.id,
-            secret: vault.digestSecret)
+            environment: request.environment.rawValue,
+            source: request.source,
+            id: request.id,
+            secret: vault.digestSecret
+        )
         guard let sequence = try views.sequence(of: signal) else { return nil }
         return try event(at: sequence)
     }
@@ -260,7 +312,12 @@ extension Ledger {
 extension Request {
     fileprivate func event(_ decided: (subject: Subject, time: Instant, data: EventData)) -> Event {
         Event(
-            id: id, source: source, subject: decided.subject, time: decided.time,
-            environment: environment, data: decided.data)
+            id: id,
+            source: source,
+            subject: decided.subject,
+            time: decided.time,
+            environment: environment,
+            data: decided.data
+        )
     }
 }

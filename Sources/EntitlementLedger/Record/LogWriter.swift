@@ -30,7 +30,9 @@ final class LogWriter: Sendable {
     static let clockToleranceMilliseconds: Int64 = 300_000
 
     init(
-        log: any LogStorage, vault: any Vault, views: Views,
+        log: any LogStorage,
+        vault: any Vault,
+        views: Views,
         clock: @escaping @Sendable () -> Instant
     ) {
         self.log = log
@@ -81,24 +83,25 @@ final class LogWriter: Sendable {
         let now = clock().milliseconds
         guard end.lastRecordedAt <= now + Self.clockToleranceMilliseconds else {
             throw LedgerFault(
-                .clockBehind, "the clock is behind the log's last recorded time: try again later")
+                .clockBehind,
+                "the clock is behind the log's last recorded time: try again later"
+            )
         }
         let decision = try GroupDecision(group, end: end, index: views, clock: now)
         let batch = decision.batch
         guard !batch.records.isEmpty else { return decision.outcomes }
         // Keys first: a record whose key was lost would be lost; a key without records is not.
         try vault.commit(Set(batch.entries.flatMap(\.streams)))
+        let appended: LogEnd
         do {
-            try log.append(batch)
+            appended = try log.append(batch)
         } catch {
             self.end.withLock { $0 = nil }
             if (error as? LogStorageFault)?.code == .outcomeUnknown { try recover() }
             throw error
         }
         views.absorb(batch.entries)
-        self.end.withLock { end in
-            end = nil
-        }
+        self.end.withLock { $0 = appended }
         if views.needsFlush { try views.flush() }
         return decision.outcomes
     }

@@ -1,4 +1,3 @@
-
 /// What became of a submission.
 public enum Receipt: Sendable, Equatable {
     /// It stands in the log: the sequence of its first event and how many they are.

@@ -30,8 +30,12 @@ struct SignalDecision {
         if isProposed { return }
         events.append(
             event(
-                .customer(link.customer), link.time, link.observedAt,
-                EventData(.customerLinked, [.alias: .text(link.alias)])))
+                .customer(link.customer),
+                link.time,
+                link.observedAt,
+                EventData(.customerLinked, [.alias: .text(link.alias)])
+            )
+        )
     }
 
     private func merged(_ left: [Fact], _ right: [Fact]) -> [Fact] {
@@ -56,22 +60,39 @@ struct SignalDecision {
         if ownership.owner != nil && policy == .keep {
             events.append(
                 event(
-                    .purchase(claim.purchase), claim.transactionStart, claim.observedAt,
-                    EventData(.signalNoted, [.name: .text("claim_refused")])))
+                    .purchase(claim.purchase),
+                    claim.transactionStart,
+                    claim.observedAt,
+                    EventData(.signalNoted, [.name: .text("claim_refused")])
+                )
+            )
             return
         }
         let time = ownership.claims.isEmpty ? claim.purchasedAt : claim.transactionStart
         events.append(
             event(
-                .customer(claim.customer), time, claim.observedAt,
-                EventData(.customerClaimed, [.purchase: .text(claim.purchase.description)])))
+                .customer(claim.customer),
+                time,
+                claim.observedAt,
+                EventData(.customerClaimed, [.purchase: .text(claim.purchase.description)])
+            )
+        )
     }
 
     private func event(
-        _ subject: Subject, _ time: Instant, _ observedAt: Instant, _ data: EventData
+        _ subject: Subject,
+        _ time: Instant,
+        _ observedAt: Instant,
+        _ data: EventData
     ) -> Event {
         Event(
-            id: submission.id, source: submission.source, subject: subject, time: time,
-            observedAt: observedAt, environment: submission.environment, data: data)
+            id: submission.id,
+            source: submission.source,
+            subject: subject,
+            time: time,
+            observedAt: observedAt,
+            environment: submission.environment,
+            data: data
+        )
     }
 }

@@ -8,12 +8,14 @@ struct SubmissionSealer {
 
     /// Numbers the events and seals them with their evidence or attachment.
     ///
-    /// - Parameters:
-    ///   - events: at least one, in order; their ids become `id`, `id#2`, `id#3`, …
+    /// `events`: at least one, in order; their ids become `id`, `id#2`, `id#3`, …
+    ///
     /// - Throws: `Refusal` where a limit is passed.
     func seal(
-        _ submission: Submission, events: [Event],
-        expectations: [SealedSubmission.Expectation], recordedAt: Instant?
+        _ submission: Submission,
+        events: [Event],
+        expectations: [SealedSubmission.Expectation],
+        recordedAt: Instant?
     ) throws -> SealedSubmission {
         var sealer = EventSealer(vault: vault, randomness: randomness)
         let numbered = events.enumerated().map { index, event in
@@ -30,36 +32,53 @@ struct SubmissionSealer {
         do {
             let records = try numbered.map { try sealer.seal($0, companion: companion) }
             return SealedSubmission(
-                records: records, companion: blob?.bytes, expectations: expectations,
-                recordedAt: recordedAt?.milliseconds)
+                records: records,
+                companion: blob?.bytes,
+                expectations: expectations,
+                recordedAt: recordedAt?.milliseconds
+            )
         } catch RecordFault.tooLong {
             throw Refusal(
-                .tooLarge, "data", "an event has at most \(RecordHeader.lengthLimit) bytes")
+                .tooLarge,
+                "data",
+                "an event has at most \(RecordHeader.lengthLimit) bytes"
+            )
         }
     }
 
     private func companion(
-        of submission: Submission, _ events: [Event], _ sealer: EventSealer
+        of submission: Submission,
+        _ events: [Event],
+        _ sealer: EventSealer
     ) throws -> (kind: RecordHeader.Companion, bytes: [UInt8])? {
         if let document = events.first?.data.document {
             let bytes = Attachment.bytes(of: document)
             guard bytes.count <= Attachment.byteLimit else {
                 throw Refusal(
-                    .tooLarge, "data", "a catalog has at most \(Attachment.byteLimit) bytes")
+                    .tooLarge,
+                    "data",
+                    "a catalog has at most \(Attachment.byteLimit) bytes"
+                )
             }
             return (.attachment, bytes)
         }
         guard let evidence = submission.evidence else { return nil }
         guard evidence.count <= EvidenceBlob.byteLimit else {
             throw Refusal(
-                .tooLarge, "", "evidence has at most \(EvidenceBlob.byteLimit) bytes")
+                .tooLarge,
+                "",
+                "evidence has at most \(EvidenceBlob.byteLimit) bytes"
+            )
         }
         return (.evidence, try seal(evidence, events, submission, sealer))
     }
 
     /// Evidence is sealed under the keys of all streams that its events name.
     private func seal(
-        _ evidence: [UInt8], _ events: [Event], _ submission: Submission, _ sealer: EventSealer
+        _ evidence: [UInt8],
+        _ events: [Event],
+        _ submission: Submission,
+        _ sealer: EventSealer
     ) throws -> [UInt8] {
         var streams: Set<UInt64> = []
         for event in events {
@@ -74,7 +93,8 @@ struct SubmissionSealer {
         for customer in named {
             let name = StreamName(
                 environment: submission.environment.rawValue,
-                subject: Subject.customer(customer).description)
+                subject: Subject.customer(customer).description
+            )
             streams.insert(try vault.reserveStream(of: name))
         }
         let keyed = try streams.sorted().prefix(EvidenceBlob.streamLimit).compactMap { number in
@@ -83,7 +103,10 @@ struct SubmissionSealer {
         var randomness = randomness
         let frame = Zstandard.compress(evidence)
         return try EvidenceBlob.seal(
-            frame ?? evidence, encoding: frame == nil ? .plain : .zstd, streams: keyed,
-            nonce: SealingNonce(using: &randomness))
+            frame ?? evidence,
+            encoding: frame == nil ? .plain : .zstd,
+            streams: keyed,
+            nonce: SealingNonce(using: &randomness)
+        )
     }
 }

@@ -17,7 +17,8 @@ struct BulkLoad {
         for pass in 0..<passes {
             // Stream numbers ascend with their counter, digests are uniform.
             try loadStreams(
-                counters: counters * pass / passes..<counters * (pass + 1) / passes)
+                counters: counters * pass / passes..<counters * (pass + 1) / passes
+            )
             let first = pass == 0 ? 0 : UInt64.max / passes * pass
             let last = pass + 1 == passes ? UInt64.max : UInt64.max / passes * (pass + 1) - 1
             try loadSignals(high: first...last)

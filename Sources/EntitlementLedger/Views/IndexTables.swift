@@ -45,7 +45,8 @@ final class IndexTables: Sendable {
     }
 
     private func put(
-        _ position: ViewPosition, _ transaction: borrowing WriteTransaction
+        _ position: ViewPosition,
+        _ transaction: borrowing WriteTransaction
     ) throws {
         let bytes = position.encoded
         try transaction.put(state, Key(0), bytes.span)
@@ -105,7 +106,8 @@ final class IndexTables: Sendable {
                 }
                 try onStream(
                     key.loadUInt64BigEndian(at: 0),
-                    StreamEntry(sequence: key.loadUInt64BigEndian(at: 8), kind: value[0]))
+                    StreamEntry(sequence: key.loadUInt64BigEndian(at: 8), kind: value[0])
+                )
                 return true
             }
             try transaction.scan(signals, from: nil) { key, value in
@@ -114,8 +116,11 @@ final class IndexTables: Sendable {
                 }
                 try onSignal(
                     SignalDigest(
-                        high: key.loadUInt64BigEndian(at: 0), low: key.loadUInt64BigEndian(at: 8)),
-                    value.uint64(at: 0))
+                        high: key.loadUInt64BigEndian(at: 0),
+                        low: key.loadUInt64BigEndian(at: 8)
+                    ),
+                    value.uint64(at: 0)
+                )
                 return true
             }
         }
@@ -139,7 +144,10 @@ final class IndexTables: Sendable {
                 for entry in byStream {
                     let kind: [UInt8] = [entry.kind]
                     try transaction.put(
-                        streams, Key(entry.stream, entry.sequence), kind.span)
+                        streams,
+                        Key(entry.stream, entry.sequence),
+                        kind.span
+                    )
                 }
                 for entry in bySignal { try put(entry, transaction) }
                 try put(position, transaction)
@@ -164,7 +172,10 @@ final class IndexTables: Sendable {
                 for entry in entries {
                     let kind: [UInt8] = [entry.kind]
                     try transaction.append(
-                        streams, Key(entry.stream, entry.sequence), kind.span)
+                        streams,
+                        Key(entry.stream, entry.sequence),
+                        kind.span
+                    )
                 }
             }
         }
@@ -178,7 +189,10 @@ final class IndexTables: Sendable {
                     var sequence = ByteWriter(reservingCapacity: 8)
                     sequence.append(entry.sequence)
                     try transaction.append(
-                        signals, Key(entry.signal.high, entry.signal.low), sequence.bytes.span)
+                        signals,
+                        Key(entry.signal.high, entry.signal.low),
+                        sequence.bytes.span
+                    )
                 }
             }
         }

@@ -19,7 +19,8 @@ struct Overlay {
             if signals[entry.signal] == nil { signals[entry.signal] = entry.sequence }
             for stream in Set(entry.streams) {
                 streams[stream, default: []].append(
-                    StreamEntry(sequence: entry.sequence, kind: entry.kind))
+                    StreamEntry(sequence: entry.sequence, kind: entry.kind)
+                )
             }
         }
         entries += added

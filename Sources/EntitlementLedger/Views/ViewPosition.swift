@@ -8,8 +8,9 @@ struct ViewPosition: Equatable {
     var treeSize: UInt64
     /// The log's root at that size.
     var root: EventLog.Digest
-    /// The machine's boot id while views were being written; empty after a clean close. Views
-    /// are never synced, so another boot means that they may be damaged.
+    /// The machine's boot id while views were being written; empty after a clean close.
+    ///
+    /// Views are never synced, so another boot means that they may be damaged.
     var bootID: String
 
     var encoded: [UInt8] {

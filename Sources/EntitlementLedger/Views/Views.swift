@@ -27,7 +27,10 @@ final class Views: LogIndex {
 
     /// Opens the current generation if it matches the log; a writer makes a new one otherwise.
     init(
-        path: String, identity: LedgerIdentity, log: any LogStorage, isReadOnly: Bool,
+        path: String,
+        identity: LedgerIdentity,
+        log: any LogStorage,
+        isReadOnly: Bool,
         bootID: String
     ) throws {
         self.path = path
@@ -135,9 +138,11 @@ final class Views: LogIndex {
 
     func viewPosition(_ size: UInt64, bootID: String) throws -> ViewPosition {
         ViewPosition(
-            ledgerID: identity.id, treeSize: size,
+            ledgerID: identity.id,
+            treeSize: size,
             root: size == 0 ? TreeHash.emptyRoot : try TreeReader(LogTiles(log)).root(size: size),
-            bootID: bootID)
+            bootID: bootID
+        )
     }
 
     // MARK: Generations

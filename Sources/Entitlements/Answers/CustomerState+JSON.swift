@@ -7,8 +7,9 @@ public protocol AnswerNames {
 }
 
 extension CustomerState {
-    /// The members `tier` to `warnings` of the `show` shape (interfaces.md). Arrays are ordered
-    /// by name.
+    /// The members `tier` to `warnings` of the `show` shape (interfaces.md).
+    ///
+    /// Arrays are ordered by name.
     public func members(names: some AnswerNames) throws -> [JSONMember] {
         let features = try features.map { try JSONMember($0.id, $0.json(names: names)) }
         let purchases = try purchases.map { try (names.purchaseName($0.number), $0) }

@@ -1,4 +1,6 @@
-/// What a customer is entitled to at T, as known at R. Names are numbers still.
+/// What a customer is entitled to at T, as known at R.
+///
+/// Names are numbers still.
 public struct CustomerState: Sendable {
     /// T.
     public var at: Instant

@@ -29,7 +29,9 @@ struct GateReader {
 
     init(_ timeline: CustomerTimeline) { self.timeline = timeline }
 
-    /// The gates at an instant. Cost: linear in the stretches.
+    /// The gates at an instant.
+    ///
+    /// Cost: linear in the stretches.
     mutating func gates(at instant: Instant) -> Gates {
         guard let index = timeline.catalogs.index(at: instant) else { return Gates() }
         let catalog = timeline.catalogs.publications[index].catalog

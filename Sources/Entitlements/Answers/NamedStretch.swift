@@ -32,7 +32,8 @@ extension CustomerTimeline {
                 let gates = reader.gates(at: instant)
                 let tier = gates.catalog.map { catalogs.publications[$0].catalog.tiers[gates.tier] }
                 return (instant, tier ?? Catalog.freeTier)
-            })
+            }
+        )
     }
 
     /// For each feature of any catalog, why it is allowed over time (K5); by feature id.
@@ -49,7 +50,8 @@ extension CustomerTimeline {
                     gates.reason(feature: $0, in: catalog)
                 }
                 values[feature, default: []].append(
-                    (instant, (reason ?? AccessReason.none).rawValue))
+                    (instant, (reason ?? AccessReason.none).rawValue)
+                )
             }
         }
         return values.sorted { $0.key < $1.key }.map { ($0.key, NamedStretch.joining($0.value)) }

@@ -27,8 +27,8 @@ public struct Experiment: Sendable, Hashable {
 
     /// The variant of a customer (K8).
     ///
-    /// - Parameter position: the first 8 bytes of `SHA-256(experiment id || 0x00 || customer id)`
-    ///   as a big-endian integer; the position divided by 2^64 is x.
+    /// `position`: the first 8 bytes of `SHA-256(experiment id || 0x00 || customer id)`
+    /// as a big-endian integer; the position divided by 2^64 is x.
     public func variant(at position: UInt64) -> Variant? {
         let total = variants.reduce(UInt64(0)) { $0 + UInt64($1.weight) }
         guard total > 0 else { return nil }
@@ -46,7 +46,7 @@ extension Catalog {
     /// This catalog as a customer sees it: the overrides of their variants applied in the order
     /// of the experiments, the later winning (K8).
     ///
-    /// - Parameter position: for an experiment's id, where the customer stands.
+    /// `position`: for an experiment's id, where the customer stands.
     public func seen(position: (_ experiment: String) -> UInt64) -> Catalog {
         var catalog = self
         for experiment in experiments {

@@ -1,4 +1,6 @@
-/// A fact, in the past tense, as somebody stated it (model.md, section 2). Immutable once recorded.
+/// A fact, in the past tense, as somebody stated it (model.md, section 2).
+///
+/// Immutable once recorded.
 public struct Event: Hashable, Sendable {
     /// The signal's id, unique within `source` and environment (E1).
     public var id: String
@@ -57,11 +59,18 @@ public struct RecordedEvent: Hashable, Sendable {
 
 /// The event sources that have a name of their own.
 public enum Source {
+    /// The App Store.
     public static let appStore = "app_store"
+    /// Google Play.
     public static let playStore = "play_store"
+    /// RevenueCat.
     public static let revenueCat = "revenuecat"
+    /// The app itself.
     public static let app = "app"
+    /// The people who support customers.
     public static let support = "support"
+    /// Whoever publishes catalogs.
     public static let catalog = "catalog"
+    /// The ledger itself.
     public static let ledger = "ledger"
 }

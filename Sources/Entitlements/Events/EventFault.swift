@@ -4,7 +4,9 @@ public struct EventFault: Error, Hashable, Sendable {
     public var code: Code
     /// Where, such as `data.expiresAt`; empty for the whole.
     public var path: String
-    /// A sentence that says what is expected. Holds no value from the input.
+    /// A sentence that says what is expected.
+    ///
+    /// Holds no value from the input.
     public var detail: String
 
     /// The closed set of reasons.

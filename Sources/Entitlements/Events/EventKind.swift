@@ -1,4 +1,6 @@
-/// The kinds of event (model.md, section 2). The raw value stands in records: it is never reused.
+/// The kinds of event (model.md, section 2).
+///
+/// The raw value stands in records: it is never reused.
 public enum EventKind: UInt8, CaseIterable, Sendable {
     case purchaseCompleted = 1
     case purchaseRenewed = 2

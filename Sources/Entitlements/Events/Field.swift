@@ -1,5 +1,6 @@
-/// A member of an event's `data` (model.md, section 2). The raw value stands in records: it is
-/// never reused.
+/// A member of an event's `data` (model.md, section 2).
+///
+/// The raw value stands in records: it is never reused.
 public enum Field: UInt8, CaseIterable, Sendable, Comparable {
     case transactionID = 1
     case productID = 2

@@ -1,7 +1,7 @@
 /// What a source hands in at once: events that stand together or not at all (E2), with what they
 /// were read from and what is decided only at append (E4).
 public struct Submission: Sendable, Hashable {
-    /// The id of the signal or request; the first event carries it, the others `id#2`, `id#3`, …
+    /// The id of the signal or request; the first event carries it, the others `id#2`, `id#3`, ….
     public var id: String
     /// Who says it.
     public var source: String
@@ -9,7 +9,9 @@ public struct Submission: Sendable, Hashable {
     public var environment: StoreEnvironment
     /// How a repeat and a refused claim are treated.
     public var nature: Nature
-    /// The facts, in the order in which they are to stand. Their ids are set at append.
+    /// The facts, in the order in which they are to stand.
+    ///
+    /// Their ids are set at append.
     public var events: [Event]
     /// The payload as received, to be kept sealed; nil where the events are all there is.
     public var evidence: [UInt8]?

@@ -14,7 +14,7 @@ extension PurchaseTimeline {
         periods.lastIndex { $0.start <= instant }
     }
 
-    /// P9. Cost: linear in the purchase's statements.
+    /// The status at an instant (P9); linear in the purchase's statements.
     public func status(at instant: Instant) -> PurchaseStatus {
         guard let index = index(at: instant) else { return statusBeforePeriods(at: instant) }
         let period = periods[index]

@@ -54,10 +54,10 @@ public struct PurchaseTimeline: Sendable {
 
     /// Folds the statements about one purchase.
     ///
-    /// - Parameters:
-    ///   - facts: all events that name it as subject, under any of its names (P13), ascending by
-    ///     sequence; their transaction tags compare.
-    ///   - leewayMilliseconds: P12's L by the catalog in force at an instant, in milliseconds.
+    /// `facts`: all events that name it as subject, under any of its names (P13), ascending by
+    /// sequence; their transaction tags compare.
+    ///
+    /// `leewayMilliseconds`: P12's L by the catalog in force at an instant, in milliseconds.
     public init(number: UInt64, facts: [Fact], leewayMilliseconds: (Instant) -> Int64) {
         self.number = number
         self.facts = facts

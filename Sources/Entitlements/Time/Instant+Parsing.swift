@@ -1,6 +1,8 @@
 extension Instant {
     /// Reads RFC 3339: any offset, lower-case `t` and `z`, 0 to 9 fraction digits cut to
-    /// milliseconds. Leap seconds, a missing offset and bare dates are refused (nil).
+    /// milliseconds.
+    ///
+    /// Leap seconds, a missing offset and bare dates are refused (nil).
     public init?(rfc3339 text: String) {
         var scanner = DigitScanner(Array(text.utf8))
         guard let date = scanner.date(), scanner.take("T", "t"),

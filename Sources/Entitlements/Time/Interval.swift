@@ -39,7 +39,9 @@ extension Instant {
 }
 
 extension [Interval] {
-    /// What is left of these stretches when others are taken away. O(n × m).
+    /// What is left of these stretches when others are taken away.
+    ///
+    /// O(n × m).
     func subtracting(_ taken: [Interval]) -> [Interval] {
         var left = filter { !$0.isEmpty }
         for hole in taken where !hole.isEmpty && !left.isEmpty {

@@ -11,15 +11,23 @@ public struct GroupDecision {
 
     /// Decides.
     ///
-    /// - Parameters:
-    ///   - clock: the time for T3, milliseconds since 1970.
+    /// `clock`: the time for T3, milliseconds since 1970.
     public init(
-        _ group: [SealedSubmission], end: LogEnd, index: some LogIndex, clock: Int64
+        _ group: [SealedSubmission],
+        end: LogEnd,
+        index: some LogIndex,
+        clock: Int64
     ) throws {
         self.clock = clock
         batch = LogBatch(
-            first: end.size, records: [], leaves: [], companions: [],
-            lastRecordedAt: end.lastRecordedAt, highestCounter: end.highestCounter, entries: [])
+            first: end.size,
+            records: [],
+            leaves: [],
+            companions: [],
+            lastRecordedAt: end.lastRecordedAt,
+            highestCounter: end.highestCounter,
+            entries: []
+        )
         for submission in group {
             let outcome = try decide(submission, index)
             if case .appended(let first, let recordedAt) = outcome {
@@ -30,7 +38,8 @@ public struct GroupDecision {
     }
 
     private func decide(
-        _ submission: SealedSubmission, _ index: some LogIndex
+        _ submission: SealedSubmission,
+        _ index: some LogIndex
     ) throws -> AppendOutcome {
         // E1: a signal is looked up by its first event's id.
         if let known = try signals[submission.signal] ?? index.sequence(of: submission.signal) {
@@ -48,11 +57,14 @@ public struct GroupDecision {
         // T3, law 2: never before the previous event's.
         return .appended(
             first: batch.first + UInt64(batch.records.count),
-            recordedAt: submission.recordedAt ?? max(clock, batch.lastRecordedAt))
+            recordedAt: submission.recordedAt ?? max(clock, batch.lastRecordedAt)
+        )
     }
 
     private mutating func place(
-        _ submission: SealedSubmission, first: UInt64, recordedAt: Int64
+        _ submission: SealedSubmission,
+        first: UInt64,
+        recordedAt: Int64
     ) {
         for (offset, record) in submission.records.enumerated() {
             let sequence = first + UInt64(offset)
@@ -64,12 +76,18 @@ public struct GroupDecision {
             for stream in streams {
                 lastSequences[stream] = sequence
                 batch.highestCounter = max(
-                    batch.highestCounter, StreamNumber.counter(of: stream))
+                    batch.highestCounter,
+                    StreamNumber.counter(of: stream)
+                )
             }
             batch.entries.append(
                 IndexEntry(
-                    sequence: sequence, signal: record.signal, kind: record.kind,
-                    streams: streams))
+                    sequence: sequence,
+                    signal: record.signal,
+                    kind: record.kind,
+                    streams: streams
+                )
+            )
         }
         if let companion = submission.companion {
             batch.companions.append((first, companion))

@@ -25,7 +25,9 @@ public struct SealedSubmission: Sendable {
 
     /// Makes a submission of at least one record.
     public init(
-        records: [SealedRecord], companion: [UInt8]? = nil, expectations: [Expectation] = [],
+        records: [SealedRecord],
+        companion: [UInt8]? = nil,
+        expectations: [Expectation] = [],
         recordedAt: Int64? = nil
     ) {
         precondition(!records.isEmpty, "a submission has a record")

@@ -5,6 +5,7 @@
 // Every pointer here lives for one call inside one closure and covers exactly the span lent.
 
 import Crypto
+import Glibc
 
 extension SHA256 {
     /// Hashes the bytes lent, without copying them.
@@ -57,4 +58,15 @@ extension Span<UInt8> {
 
     /// All bytes, copied.
     public func copy() -> [UInt8] { copy(0..<count) }
+}
+
+extension [UInt8] {
+    /// Bytes of the system's cryptographically secure generator, drawn in one call.
+    init(randomCount count: Int) {
+        self = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            guard let start = buffer.baseAddress else { return }
+            unsafe arc4random_buf(start, count)
+            filled = count
+        }
+    }
 }

@@ -29,7 +29,11 @@ public struct SealedRecord: Sendable {
 
         /// Makes a header.
         public init(
-            time: Int64, observedAt: Int64, stream: UInt64, kind: UInt8, source: UInt8,
+            time: Int64,
+            observedAt: Int64,
+            stream: UInt64,
+            kind: UInt8,
+            source: UInt8,
             environment: UInt8
         ) {
             self.time = time
@@ -57,23 +61,35 @@ public struct SealedRecord: Sendable {
 
     /// Lays out a record and seals what identifies somebody.
     ///
-    /// - Parameters:
-    ///   - identity: the ids, sealed under `key`; empty where there are none to keep.
-    ///   - nonce: 96 random bits.
+    /// `identity`: the ids, sealed under `key`; empty where there are none to keep.
+    ///
+    /// `nonce`: 96 random bits.
+    ///
     /// - Throws: `RecordFault.tooLong`.
     public init(
-        header: Header, signal: SignalDigest, facts: [UInt8], identity: [UInt8],
-        key: StreamKeys?, nonce: SealingNonce, companion: RecordHeader.Companion,
-        companionDigest: Digest?, otherStreams: [UInt64]
+        header: Header,
+        signal: SignalDigest,
+        facts: [UInt8],
+        identity: [UInt8],
+        key: StreamKeys?,
+        nonce: SealingNonce,
+        companion: RecordHeader.Companion,
+        companionDigest: Digest?,
+        otherStreams: [UInt64]
     ) throws {
-        let sealed = try key.map {
-            try Sealing.seal(
-                identity, key: $0.sealing, nonce: nonce,
-                associatedData: header.associatedData(facts: facts))
-        } ?? []
+        let sealed =
+            try key.map {
+                try Sealing.seal(
+                    identity,
+                    key: $0.sealing,
+                    nonce: nonce,
+                    associatedData: header.associatedData(facts: facts)
+                )
+            } ?? []
         var writer = ByteWriter(
             reservingCapacity: RecordHeader.fixedCount + RecordHeader.companionCount + facts.count
-                + sealed.count + RecordHeader.checksumCount)
+                + sealed.count + RecordHeader.checksumCount
+        )
         writer.append(RecordHeader.magic)
         writer.append(UInt32(0))
         for _ in 0..<2 { writer.append(UInt64(0)) }

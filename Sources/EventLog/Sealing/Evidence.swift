@@ -22,9 +22,11 @@ public enum EvidenceBlob {
 
     /// Seals a content.
     ///
-    /// - Parameter streams: ascending, each with its keys.
+    /// `streams`: ascending, each with its keys.
     public static func seal(
-        _ content: [UInt8], encoding: Encoding, streams: [(number: UInt64, keys: StreamKeys)],
+        _ content: [UInt8],
+        encoding: Encoding,
+        streams: [(number: UInt64, keys: StreamKeys)],
         nonce: SealingNonce
     ) throws -> [UInt8] {
         var writer = ByteWriter(reservingCapacity: content.count + 64 + streams.count * 8)
@@ -34,8 +36,11 @@ public enum EvidenceBlob {
         writer.append(UInt16(streams.count))
         for stream in streams { writer.append(stream.number) }
         let sealed = try Sealing.seal(
-            content, key: key(streams.map(\.keys)), nonce: nonce,
-            associatedData: Array(writer.bytes[8...]))
+            content,
+            key: key(streams.map(\.keys)),
+            nonce: nonce,
+            associatedData: Array(writer.bytes[8...])
+        )
         writer.append(sealed.span)
         writer.replace(at: 4, UInt32(writer.bytes.count + 4))
         writer.append(CRC32C.checksum(writer.bytes.span))
@@ -44,10 +49,12 @@ public enum EvidenceBlob {
 
     /// Opens an evidence.
     ///
-    /// - Parameter keys: of a stream; nil where it is erased, which closes the evidence.
+    /// `keys`: of a stream; nil where it is erased, which closes the evidence.
+    ///
     /// - Returns: the content and its encoding; nil if a stream is erased.
     public static func open(
-        _ blob: Span<UInt8>, keys: (UInt64) throws -> StreamKeys?
+        _ blob: Span<UInt8>,
+        keys: (UInt64) throws -> StreamKeys?
     ) throws -> (content: [UInt8], encoding: Encoding)? {
         var cursor = ByteCursor()
         guard try cursor.uint32(blob) == magic, try Int(cursor.uint32(blob)) == blob.count,
@@ -69,8 +76,10 @@ public enum EvidenceBlob {
             throw DecodingFault(what: "evidence is too short", offset: cursor.position)
         }
         let content = try Sealing.open(
-            blob.copy(cursor.position..<end), key: key(streamKeys),
-            associatedData: blob.copy(8..<cursor.position))
+            blob.copy(cursor.position..<end),
+            key: key(streamKeys),
+            associatedData: blob.copy(8..<cursor.position)
+        )
         return (content, encoding)
     }
 
@@ -82,6 +91,7 @@ public enum EvidenceBlob {
         return HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: material),
             info: Array("entitlement-ledger evidence key v1".utf8),
-            outputByteCount: StreamKeys.byteCount)
+            outputByteCount: StreamKeys.byteCount
+        )
     }
 }

@@ -9,7 +9,10 @@ public enum KeyedDigest {
 
     /// The digest of an event's signal (E1).
     public static func signal(
-        environment: UInt8, source: String, id: String, secret: SymmetricKey
+        environment: UInt8,
+        source: String,
+        id: String,
+        secret: SymmetricKey
     ) -> SignalDigest {
         var message = [environment]
         message.reserveCapacity(2 + source.utf8.count + id.utf8.count)

@@ -9,14 +9,8 @@ public struct SealingNonce: Sendable {
     public static let byteCount = 12
 
     /// Draws a nonce.
-    public init(using generator: inout some RandomNumberGenerator) {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(16)
-        for _ in 0..<2 {
-            let random = generator.next()
-            for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: random >> (8 * shift))) }
-        }
-        self.bytes = Array(bytes.prefix(Self.byteCount))
+    public init(using randomness: inout RandomSource) {
+        bytes = randomness.bytes(Self.byteCount)
     }
 }
 
@@ -27,11 +21,17 @@ public enum Sealing {
 
     /// Seals bytes, bound to associated data.
     public static func seal(
-        _ plain: [UInt8], key: SymmetricKey, nonce: SealingNonce, associatedData: [UInt8]
+        _ plain: [UInt8],
+        key: SymmetricKey,
+        nonce: SealingNonce,
+        associatedData: [UInt8]
     ) throws -> [UInt8] {
         let box = try AES.GCM.seal(
-            plain, using: key, nonce: AES.GCM.Nonce(data: nonce.bytes),
-            authenticating: associatedData)
+            plain,
+            using: key,
+            nonce: AES.GCM.Nonce(data: nonce.bytes),
+            authenticating: associatedData
+        )
         var sealed = nonce.bytes
         sealed.reserveCapacity(plain.count + overhead)
         sealed.append(contentsOf: box.ciphertext)
@@ -43,7 +43,9 @@ public enum Sealing {
     ///
     /// - Throws: `SealingFault` if key, bytes or associated data are not those.
     public static func open(
-        _ sealed: [UInt8], key: SymmetricKey, associatedData: [UInt8]
+        _ sealed: [UInt8],
+        key: SymmetricKey,
+        associatedData: [UInt8]
     ) throws(SealingFault) -> [UInt8] {
         do {
             let box = try AES.GCM.SealedBox(combined: sealed)
@@ -64,10 +66,17 @@ extension RecordHeader {
     public func identity(of record: Span<UInt8>, keys: StreamKeys) throws(SealingFault) -> [UInt8] {
         guard !sealed.isEmpty else { return [] }
         let header = SealedRecord.Header(
-            time: time, observedAt: observedAt, stream: stream, kind: kind, source: source,
-            environment: environment)
+            time: time,
+            observedAt: observedAt,
+            stream: stream,
+            kind: kind,
+            source: source,
+            environment: environment
+        )
         return try Sealing.open(
-            record.copy(sealed), key: keys.sealing,
-            associatedData: header.associatedData(facts: record.copy(facts)))
+            record.copy(sealed),
+            key: keys.sealing,
+            associatedData: header.associatedData(facts: record.copy(facts))
+        )
     }
 }

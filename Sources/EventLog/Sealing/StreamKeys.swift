@@ -22,7 +22,10 @@ public struct StreamKeys: Sendable {
 
     private static func derive(_ key: SymmetricKey, _ purpose: String) -> SymmetricKey {
         HKDF<SHA256>.expand(
-            pseudoRandomKey: key, info: Array(purpose.utf8), outputByteCount: byteCount)
+            pseudoRandomKey: key,
+            info: Array(purpose.utf8),
+            outputByteCount: byteCount
+        )
     }
 
     /// The bytes of a key, for wrapping it under another.

@@ -13,7 +13,8 @@ public struct Bundle: Sendable {
     /// Packs records.
     public static func pack(_ records: some Collection<[UInt8]>) -> [UInt8] {
         var writer = ByteWriter(
-            reservingCapacity: records.reduce(8) { $0 + $1.count + 6 })
+            reservingCapacity: records.reduce(8) { $0 + $1.count + 6 }
+        )
         var offsets: [UInt32] = []
         for record in records {
             offsets.append(UInt32(writer.bytes.count))
@@ -43,7 +44,9 @@ public struct Bundle: Sendable {
 
     /// Where a record's bytes stand in a value.
     public static func range(
-        of index: Int, count: Int, in value: Span<UInt8>
+        of index: Int,
+        count: Int,
+        in value: Span<UInt8>
     ) throws(DecodingFault) -> Range<Int> {
         let trailer = value.count - 8 - 4 * count
         let start = Int(value.uint32(at: trailer + 4 * index))

@@ -7,8 +7,9 @@ public protocol LogStorage: Sendable, TileSource {
 
     /// Appends in one durable commit: all of it stands on the disk when this returns.
     ///
+    /// - Returns: the log's new end.
     /// - Throws: `LogStorageFault`; after `outcomeUnknown` the log must be opened again.
-    func append(_ batch: LogBatch) throws
+    func append(_ batch: LogBatch) throws -> LogEnd
 
     /// Opens the log anew after a commit whose outcome is unknown; `end` then tells it.
     func reopen() throws
@@ -17,14 +18,18 @@ public protocol LogStorage: Sendable, TileSource {
     /// ascending from the block that holds `first`; stops at `end` (exclusive) or when the body
     /// returns false.
     func readBlocks(
-        from first: UInt64, upTo end: UInt64,
-        _ body: (_ first: UInt64, _ block: Span<UInt8>) throws -> Bool) throws
+        from first: UInt64,
+        upTo end: UInt64,
+        _ body: (_ first: UInt64, _ block: Span<UInt8>) throws -> Bool
+    ) throws
 
     /// Lends single records in the order asked; all of them from one state of the log.
     ///
     /// - Throws: `LogStorageFault` if one is not there.
     func readRecords(
-        _ sequences: [UInt64], _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Void) throws
+        _ sequences: [UInt64],
+        _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Void
+    ) throws
 
     /// The evidence or attachment that a record carries; nil if there is none.
     func companion(of carrier: UInt64) throws -> [UInt8]?
@@ -47,7 +52,10 @@ public struct LogEnd: Sendable, Equatable {
 
     /// An empty log.
     public static let empty = LogEnd(
-        edge: TreeEdge(), lastRecordedAt: .min, highestCounter: 0)
+        edge: TreeEdge(),
+        lastRecordedAt: .min,
+        highestCounter: 0
+    )
 
     /// Makes an end.
     public init(edge: TreeEdge, lastRecordedAt: Int64, highestCounter: UInt64) {

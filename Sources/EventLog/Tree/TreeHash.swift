@@ -28,7 +28,9 @@ public enum TreeHash {
 }
 
 extension TreeHash {
-    /// SHA-256 of a companion's bytes, as a record's header names it. O(bytes).
+    /// SHA-256 of a companion's bytes, as a record's header names it.
+    ///
+    /// O(bytes).
     public static func companion(_ bytes: Span<UInt8>) -> Digest {
         var hash = SHA256()
         hash.update(bytes)

@@ -2,10 +2,11 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 
-/// `entitle can`
+/// The command `entitle can`.
 struct Can: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Whether a customer has a feature: exit 0 yes, 1 no.")
+        abstract: "Whether a customer has a feature: exit 0 yes, 1 no."
+    )
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var point: PointOptions
@@ -15,7 +16,9 @@ struct Can: ParsableCommand {
     func run() throws {
         let question = CustomerQuestion(
             customer: try CustomerArgument.checked(customer),
-            environment: try options.environment(), point: try point.point())
+            environment: try options.environment(),
+            point: try point.point()
+        )
         let (state, json) = try options.withLedger(writing: false) { ledger in
             let state = try ledger.access(to: feature, question)
             return (state, try state?.json(names: ledger.names))
@@ -33,12 +36,16 @@ struct Can: ParsableCommand {
                             JSONMember("allowed", .bool(false)), JSONMember("until", .null),
                             JSONMember("reason", "none"), JSONMember("sources", .array([])),
                             JSONMember("limit", .null),
-                        ])))
+                        ])
+                )
+            )
         } else if let state, isAllowed {
             let until = state.until.map { " until \($0)" } ?? ""
             Terminal.line("yes\(until) (\(state.reason.rawValue))")
         } else {
-            Terminal.line(state == nil ? "no: the catalog has no such feature" : "no: nothing unlocks it")
+            Terminal.line(
+                state == nil ? "no: the catalog has no such feature" : "no: nothing unlocks it"
+            )
         }
         if !isAllowed { throw ExitCode.no }
     }

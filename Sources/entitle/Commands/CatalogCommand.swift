@@ -2,15 +2,18 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 
-/// `entitle catalog`
+/// The command `entitle catalog`.
 struct CatalogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "catalog", abstract: "Publishes, shows and validates catalogs.",
-        subcommands: [Publish.self, Shown.self, Validate.self])
+        commandName: "catalog",
+        abstract: "Publishes, shows and validates catalogs.",
+        subcommands: [Publish.self, Shown.self, Validate.self]
+    )
 
     struct Publish: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Publishes a catalog from an effective time on.")
+            abstract: "Publishes a catalog from an effective time on."
+        )
 
         @OptionGroup var options: LedgerOptions
         @Argument(help: "The catalog document, or - for standard input.") var file: String
@@ -32,7 +35,9 @@ struct CatalogCommand: ParsableCommand {
 
     struct Shown: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Shows the catalog in force at T, as known at R.")
+            commandName: "show",
+            abstract: "Shows the catalog in force at T, as known at R."
+        )
 
         @OptionGroup var options: LedgerOptions
         @OptionGroup var point: PointOptions
@@ -51,7 +56,8 @@ struct CatalogCommand: ParsableCommand {
 
     struct Validate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists every fault of a catalog; writes nothing.")
+            abstract: "Lists every fault of a catalog; writes nothing."
+        )
 
         @Argument(help: "The catalog document, or - for standard input.") var file: String
         @Flag(help: "One JSON document on standard output.") var json = false
@@ -68,8 +74,10 @@ struct CatalogCommand: ParsableCommand {
                                     "code": .string($0.code.rawValue), "path": .string($0.path),
                                     "detail": .string($0.detail),
                                 ])
-                            }),
-                    ]))
+                            }
+                        ),
+                    ])
+                )
             } else {
                 for fault in faults {
                     Terminal.line("\(fault.path): \(fault.detail) [\(fault.code.rawValue)]")

@@ -17,10 +17,11 @@ struct RequestOptions: ParsableArguments {
     }
 }
 
-/// `entitle claim`
+/// The command `entitle claim`.
 struct Claim: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Makes a purchase a customer's, by the catalog's policy.")
+        abstract: "Makes a purchase a customer's, by the catalog's policy."
+    )
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var requested: RequestOptions
@@ -36,19 +37,25 @@ struct Claim: ParsableCommand {
             return (try ledger.claim(purchase, for: customer, request), isKnown)
         }
         try Receipts.print(
-            receipt, options, done: "claimed", id: request.id,
-            extra: [JSONMember("purchaseKnown", .bool(isKnown))])
+            receipt,
+            options,
+            done: "claimed",
+            id: request.id,
+            extra: [JSONMember("purchaseKnown", .bool(isKnown))]
+        )
         if !isKnown {
             Terminal.note(
-                "warning: no event has named this purchase yet: the claim waits for its first")
+                "warning: no event has named this purchase yet: the claim waits for its first"
+            )
         }
     }
 }
 
-/// `entitle grant`
+/// The command `entitle grant`.
 struct Grant: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Gives features or a tier by hand.")
+        abstract: "Gives features or a tier by hand."
+    )
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var requested: RequestOptions
@@ -59,31 +66,47 @@ struct Grant: ParsableCommand {
     var features: [String] = []
     @Option(help: "A tier.") var tier: String?
     @Option(
-        name: [.customLong("expires"), .customLong("until")], parsing: .unconditional,
-        help: "The end: an instant, or +30d (default: without end).")
+        name: [.customLong("expires"), .customLong("until")],
+        parsing: .unconditional,
+        help: "The end: an instant, or +30d (default: without end)."
+    )
     var expires: String?
     @Option(help: "Why; no ids.") var reason: String?
 
     func run() throws {
         guard !features.isEmpty || tier != nil else {
             throw CommandFailure(
-                .usage, "usage", "a grant gives something", hint: "--feature ID or --tier NAME")
+                .usage,
+                "usage",
+                "a grant gives something",
+                hint: "--feature ID or --tier NAME"
+            )
         }
         let request = try requested.request(options)
         let grantID = grantId ?? UUID().uuidString.lowercased()
         let expiresAt = try expires.map { try InstantArgument.parse($0, place: "--expires") }
         let receipt = try options.withLedger(writing: true) { ledger in
             try ledger.grant(
-                grantID, to: CustomerArgument.checked(customer), features: features, tier: tier,
-                expiresAt: expiresAt, reason: reason, request)
+                grantID,
+                to: CustomerArgument.checked(customer),
+                features: features,
+                tier: tier,
+                expiresAt: expiresAt,
+                reason: reason,
+                request
+            )
         }
         try Receipts.print(
-            receipt, options, done: "granted \(grantID)", id: request.id,
-            extra: [JSONMember("grantId", .string(grantID))])
+            receipt,
+            options,
+            done: "granted \(grantID)",
+            id: request.id,
+            extra: [JSONMember("grantId", .string(grantID))]
+        )
     }
 }
 
-/// `entitle withdraw`
+/// The command `entitle withdraw`.
 struct Withdraw: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Ends a grant.")
 
@@ -101,10 +124,11 @@ struct Withdraw: ParsableCommand {
     }
 }
 
-/// `entitle trial`
+/// The command `entitle trial`.
 struct Trial: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Starts a trial, once for each customer.")
+        abstract: "Starts a trial, once for each customer."
+    )
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var requested: RequestOptions
@@ -120,10 +144,12 @@ struct Trial: ParsableCommand {
     }
 }
 
-/// `entitle link`
+/// The command `entitle link`.
 struct LinkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "link", abstract: "Makes another id a name of a customer.")
+        commandName: "link",
+        abstract: "Makes another id a name of a customer."
+    )
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var requested: RequestOptions
@@ -134,16 +160,20 @@ struct LinkCommand: ParsableCommand {
         let request = try requested.request(options)
         let receipt = try options.withLedger(writing: true) {
             try $0.link(
-                CustomerArgument.checked(alias), to: CustomerArgument.checked(customer), request)
+                CustomerArgument.checked(alias),
+                to: CustomerArgument.checked(customer),
+                request
+            )
         }
         try Receipts.print(receipt, options, done: "linked", id: request.id)
     }
 }
 
-/// `entitle use`
+/// The command `entitle use`.
 struct Use: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Checks and records a limited use in one step: exit 1 over the limit.")
+        abstract: "Checks and records a limited use in one step: exit 1 over the limit."
+    )
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var requested: RequestOptions
@@ -165,9 +195,18 @@ struct Use: ParsableCommand {
                 throw CommandFailure(.usage, "usage", "FEATURE or --undo is missing")
             }
             return try ledger.use(
-                feature, by: customer, amount: amount, unit: unit, request)
+                feature,
+                by: customer,
+                amount: amount,
+                unit: unit,
+                request
+            )
         }
         try Receipts.print(
-            receipt, options, done: undo == nil ? "used" : "taken back", id: request.id)
+            receipt,
+            options,
+            done: undo == nil ? "used" : "taken back",
+            id: request.id
+        )
     }
 }

@@ -2,10 +2,11 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 
-/// `entitle audit`
+/// The command `entitle audit`.
 struct Audit: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Checks everything against its hashes and views: exit 3 on a fault.")
+        abstract: "Checks everything against its hashes and views: exit 3 on a fault."
+    )
 
     @OptionGroup var options: LedgerOptions
 
@@ -25,16 +26,18 @@ struct Audit: ParsableCommand {
             Terminal.line(
                 "\(report.isOK ? "sound" : "DAMAGED"): \(report.records) records, root "
                     + "\(report.rootHash), \(report.checkpoints) checkpoints, "
-                    + "\(report.faults.count) faults")
+                    + "\(report.faults.count) faults"
+            )
         }
         if !report.isOK { throw ExitCode.integrity }
     }
 }
 
-/// `entitle replay`
+/// The command `entitle replay`.
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Folds everything again and compares, writing nothing.")
+        abstract: "Folds everything again and compares, writing nothing."
+    )
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var point: PointOptions
@@ -55,16 +58,18 @@ struct Replay: ParsableCommand {
             for difference in report.differences { Terminal.line(difference) }
             Terminal.line(
                 "\(report.events) events, \(report.customers) customers, "
-                    + "\(report.differences.count) differences, answers \(report.answersDigest)")
+                    + "\(report.differences.count) differences, answers \(report.answersDigest)"
+            )
         }
         if !report.differences.isEmpty { throw ExitCode.integrity }
     }
 }
 
-/// `entitle rebuild`
+/// The command `entitle rebuild`.
 struct Rebuild: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Writes the views anew from the log, beside the old, and switches at once.")
+        abstract: "Writes the views anew from the log, beside the old, and switches at once."
+    )
 
     @OptionGroup var options: LedgerOptions
 
@@ -82,11 +87,12 @@ struct Rebuild: ParsableCommand {
     }
 }
 
-/// `entitle checkpoint`
+/// The command `entitle checkpoint`.
 struct CheckpointCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "checkpoint",
-        abstract: "Signs the log's size and root, for others to keep.")
+        abstract: "Signs the log's size and root, for others to keep."
+    )
 
     @OptionGroup var options: LedgerOptions
 
@@ -100,7 +106,7 @@ struct CheckpointCommand: ParsableCommand {
     }
 }
 
-/// `entitle status`
+/// The command `entitle status`.
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "How the ledger is.")
 

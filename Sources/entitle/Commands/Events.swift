@@ -32,17 +32,22 @@ enum PurchaseArgument {
     static func checked(_ text: String) throws -> PurchaseName {
         guard let name = PurchaseName(text) else {
             throw CommandFailure(
-                .usage, "usage", "a purchase is STORE/ORIGINAL_ID", place: "PURCHASE",
-                hint: "such as app_store/2000000123")
+                .usage,
+                "usage",
+                "a purchase is STORE/ORIGINAL_ID",
+                place: "PURCHASE",
+                hint: "such as app_store/2000000123"
+            )
         }
         return name
     }
 }
 
-/// `entitle events`
+/// The command `entitle events`.
 struct Events: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lists events as CloudEvents, one a line.")
+        abstract: "Lists events as CloudEvents, one a line."
+    )
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var filter: EventFilterOptions
@@ -59,7 +64,8 @@ struct Events: ParsableCommand {
             filter.times = Interval(
                 start: try since.map { try InstantArgument.parse($0, place: "--since") }
                     ?? Instant(milliseconds: .min),
-                end: try until.map { try InstantArgument.parse($0, place: "--until") })
+                end: try until.map { try InstantArgument.parse($0, place: "--until") }
+            )
         }
         var left = limit ?? .max
         try options.withLedger(writing: false) { ledger in
@@ -73,10 +79,11 @@ struct Events: ParsableCommand {
     }
 }
 
-/// `entitle tail`
+/// The command `entitle tail`.
 struct Tail: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Follows the log: new events as they are recorded.")
+        abstract: "Follows the log: new events as they are recorded."
+    )
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var filter: EventFilterOptions
@@ -110,7 +117,10 @@ struct Tail: ParsableCommand {
 /// Prints one event.
 enum EventText {
     static func print(
-        _ event: JSONValue, _ sequence: UInt64, _ ledger: Ledger, _ options: LedgerOptions,
+        _ event: JSONValue,
+        _ sequence: UInt64,
+        _ ledger: Ledger,
+        _ options: LedgerOptions,
         raw: Bool
     ) throws {
         var event = event
@@ -119,7 +129,9 @@ enum EventText {
             members.append(
                 JSONMember(
                     "evidence",
-                    .optional(evidence.map { String(decoding: $0, as: UTF8.self) })))
+                    .optional(evidence.map { String(decoding: $0, as: UTF8.self) })
+                )
+            )
             event = .object(members)
         }
         if options.json {
@@ -131,7 +143,8 @@ enum EventText {
                 String(sequence), ShowText.text(event["time"]), ShowText.text(event["type"]),
                 ShowText.text(event["subject"]), ShowText.text(event["source"]),
                 event["data"]?.description ?? "",
-            ].joined(separator: "\t"))
+            ].joined(separator: "\t")
+        )
         if raw { Terminal.line("\t" + ShowText.text(event["evidence"])) }
     }
 }

@@ -5,7 +5,7 @@ import EventLog
 import Foundation
 import LMDBStorage
 
-/// `entitle init`
+/// The command `entitle init`.
 struct Init: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Makes a ledger.")
 
@@ -22,8 +22,12 @@ struct Init: ParsableCommand {
         let document = try catalog.map { try CatalogFile.read($0) }
         let key = try masterKey(path)
         try LedgerDirectory.create(
-            at: path, masterKey: key, origin: origin, created: SystemClock.now().description,
-            randomness: .system)
+            at: path,
+            masterKey: key,
+            origin: origin,
+            created: SystemClock.now().description,
+            randomness: .system
+        )
         try options.withLedger(writing: true) { ledger in
             if let document {
                 try CatalogFile.publish(document, effective: nil, id: nil, ledger, options)
@@ -35,10 +39,13 @@ struct Init: ParsableCommand {
                 .members([
                     "ledger": .string(manifest.ledger), "path": .string(path),
                     "origin": .string(manifest.origin), "publicKey": .string(manifest.publicKey),
-                ]))
+                ])
+            )
         } else {
             Terminal.line("made a ledger in \(path)")
-            Terminal.note("next: entitle catalog publish FILE; entitle import FILE; entitle show ID")
+            Terminal.note(
+                "next: entitle catalog publish FILE; entitle import FILE; entitle show ID"
+            )
         }
     }
 
@@ -51,7 +58,11 @@ struct Init: ParsableCommand {
         if let given {
             guard let text = try? String(contentsOfFile: given, encoding: .utf8) else {
                 throw CommandFailure(
-                    .misconfigured, "no_key", "the master key cannot be read", place: given)
+                    .misconfigured,
+                    "no_key",
+                    "the master key cannot be read",
+                    place: given
+                )
             }
             return try MasterKey.parse(text, place: given)
         }
@@ -59,21 +70,23 @@ struct Init: ParsableCommand {
         guard existing.isEmpty else {
             throw LedgerOpenFault(.notEmpty, "the directory is not empty")
         }
-        var generator = SystemRandomNumberGenerator()
-        let key = (0..<MasterKey.byteCount).map { _ in
-            UInt8.random(in: 0...255, using: &generator)
-        }
+        var randomness = RandomSource.system
+        let key = randomness.bytes(MasterKey.byteCount)
         do {
             try FileManager.default.createDirectory(
-                atPath: path, withIntermediateDirectories: true)
+                atPath: path,
+                withIntermediateDirectories: true
+            )
         } catch {
             throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")
         }
         let file = path + "/" + LedgerDirectory.keyName
         guard
             FileManager.default.createFile(
-                atPath: file, contents: Data((Hexadecimal.encode(key) + "\n").utf8),
-                attributes: [.posixPermissions: 0o600])
+                atPath: file,
+                contents: Data((Hexadecimal.encode(key) + "\n").utf8),
+                attributes: [.posixPermissions: 0o600]
+            )
         else { throw LedgerOpenFault(.cannotCreate, "the key file cannot be made") }
         return key
     }

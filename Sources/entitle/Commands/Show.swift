@@ -3,17 +3,20 @@ import EntitlementLedger
 import Entitlements
 import Foundation
 
-/// `entitle show`
+/// The command `entitle show`.
 struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The state of a customer at T, as known at R.")
+        abstract: "The state of a customer at T, as known at R."
+    )
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var point: PointOptions
     @Option(
         help: ArgumentHelp(
             "Answers NDJSON questions {\"customer\",\"at\"?,\"known\"?,\"knownSequence\"?,\"environment\"?} in order.",
-            valueName: "file|-"))
+            valueName: "file|-"
+        )
+    )
     var questions: String?
     @Argument(help: "A customer id.") var customer: String?
 
@@ -29,7 +32,9 @@ struct Show: ParsableCommand {
         }
         let question = CustomerQuestion(
             customer: try CustomerArgument.checked(customer),
-            environment: try options.environment(), point: try point.point())
+            environment: try options.environment(),
+            point: try point.point()
+        )
         let answer = try options.withLedger(writing: false) { try $0.show(question) }
         if options.json { Terminal.line(answer) } else { ShowText.print(answer) }
     }
@@ -53,8 +58,11 @@ enum CustomerArgument {
     static func checked(_ id: String) throws -> String {
         guard Identifier.isValid(id) else {
             throw CommandFailure(
-                .usage, "usage", "a customer id has 1 to 1024 bytes without control characters",
-                place: "CUSTOMER")
+                .usage,
+                "usage",
+                "a customer id has 1 to 1024 bytes without control characters",
+                place: "CUSTOMER"
+            )
         }
         return id
     }
@@ -67,11 +75,17 @@ enum QuestionLine {
     ]
 
     static func read(
-        _ line: LineReader.Line, _ environment: StoreEnvironment, _ defaults: BitemporalPoint
+        _ line: LineReader.Line,
+        _ environment: StoreEnvironment,
+        _ defaults: BitemporalPoint
     ) throws -> CustomerQuestion {
         func refuse(_ path: String, _ message: String) -> CommandFailure {
             CommandFailure(
-                .badInput, "invalid_question", message, place: "line \(line.number): \(path)")
+                .badInput,
+                "invalid_question",
+                message,
+                place: "line \(line.number): \(path)"
+            )
         }
         guard let bytes = line.bytes, let json = try? JSONValue(parsing: bytes),
             let members = json.members

@@ -2,10 +2,11 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 
-/// `entitle timeline`
+/// The command `entitle timeline`.
 struct Timeline: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "A customer's stretches and events, in both times.")
+        abstract: "A customer's stretches and events, in both times."
+    )
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var point: PointOptions
@@ -14,7 +15,9 @@ struct Timeline: ParsableCommand {
     func run() throws {
         let question = CustomerQuestion(
             customer: try CustomerArgument.checked(customer),
-            environment: try options.environment(), point: try point.point())
+            environment: try options.environment(),
+            point: try point.point()
+        )
         let answer = try options.withLedger(writing: false) {
             try $0.timelineAnswer(question)
         }
@@ -36,7 +39,8 @@ struct Timeline: ParsableCommand {
                     ShowText.text(event["source"]),
                     String(ShowText.text(event["sequence"]).drop { $0 == "0" }),
                 ]
-            })
+            }
+        )
     }
 
     private static func row(_ stretch: JSONValue) -> [String] {

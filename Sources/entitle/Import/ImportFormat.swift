@@ -18,8 +18,11 @@ enum ImportFormat: String, CaseIterable {
         guard let bytes = line.bytes else {
             return [
                 refused(
-                    line, "too_large", "",
-                    "a line has at most \(LineReader.lineByteLimit) bytes")
+                    line,
+                    "too_large",
+                    "",
+                    "a line has at most \(LineReader.lineByteLimit) bytes"
+                )
             ]
         }
         do {
@@ -41,7 +44,8 @@ enum ImportFormat: String, CaseIterable {
                     line: line.number,
                     result: outcome.mapError {
                         ImportRefusal($0.code.rawValue, $0.path, $0.detail)
-                    })
+                    }
+                )
             }
         case .auto:
             RevenueCatImport.looksLikeWebhook(json)
@@ -54,19 +58,26 @@ enum ImportFormat: String, CaseIterable {
             var event = try Event(validating: json)
             if let document = event.data.document {
                 event.data = EventData(
-                    recorded: .catalogPublished, entries: [],
-                    document: TimeZones.resolved(document))
+                    recorded: .catalogPublished,
+                    entries: [],
+                    document: TimeZones.resolved(document)
+                )
             }
             return Item(
-                line: line.number, result: .success(Submission(event: event)),
-                recordedAt: json["recordedtime"]?.string.flatMap { Instant(rfc3339: $0) })
+                line: line.number,
+                result: .success(Submission(event: event)),
+                recordedAt: json["recordedtime"]?.string.flatMap { Instant(rfc3339: $0) }
+            )
         } catch {
             return refused(line, error.code.rawValue, error.path, error.detail)
         }
     }
 
     private func refused(
-        _ line: LineReader.Line, _ code: String, _ path: String, _ detail: String
+        _ line: LineReader.Line,
+        _ code: String,
+        _ path: String,
+        _ detail: String
     ) -> Item {
         Item(line: line.number, result: .failure(ImportRefusal(code, path, detail)))
     }

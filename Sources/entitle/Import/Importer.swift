@@ -8,6 +8,9 @@ struct Importer {
     let ledger: Ledger
     let format: ImportFormat
     let preservesRecordedTime: Bool
+    /// Whether each item is answered on standard output once it is durable; nothing that has come
+    /// in then waits for more.
+    let acknowledges: Bool
     let onError: OnError
     let progress: Progress
     private(set) var report = ImportReport()
@@ -18,18 +21,23 @@ struct Importer {
     }
 
     /// Lines that are read, parsed on all cores and recorded together.
-    private static let batchLineCount = 2000
+    private static let batchLineCount = 4096
     /// A JSON document over several lines has at most so many bytes.
     private static let documentByteLimit = 64 << 20
 
     init(
-        _ ledger: Ledger, _ format: ImportFormat, _ onError: OnError,
-        preservesRecordedTime: Bool, progress: Progress
+        _ ledger: Ledger,
+        _ format: ImportFormat,
+        _ onError: OnError,
+        preservesRecordedTime: Bool,
+        acknowledges: Bool,
+        progress: Progress
     ) {
         self.ledger = ledger
         self.format = format
         self.onError = onError
         self.preservesRecordedTime = preservesRecordedTime
+        self.acknowledges = acknowledges
         self.progress = progress
     }
 
@@ -48,6 +56,7 @@ struct Importer {
                         return try record(whole)
                     }
                 }
+                if acknowledges && !reader.holdsLine { break }
             }
             if lines.isEmpty { return true }
             guard try record(parse(lines)) else { return false }
@@ -59,7 +68,8 @@ struct Importer {
     /// One JSON document over several lines, such as a pretty-printed array of webhooks; nil if
     /// the first line is a value by itself.
     private func document(
-        startingWith line: LineReader.Line, _ reader: LineReader
+        startingWith line: LineReader.Line,
+        _ reader: LineReader
     ) throws -> [ImportFormat.Item]? {
         guard let bytes = line.bytes, (try? JSONValue(parsing: bytes)) == nil,
             let first = bytes.first(where: { $0 != 0x20 && $0 != 0x09 }),
@@ -99,9 +109,11 @@ struct Importer {
             recordedAt.append(preservesRecordedTime ? item.recordedAt : nil)
             recordedItems.append(item)
         }
-        var receipts = onError == .stop
+        var receipts =
+            onError == .stop
             ? try ledger.recordUntilRefused(submissions, recordedAt: recordedAt)
             : try ledger.record(submissions, recordedAt: recordedAt)
+        if acknowledges { acknowledge(recordedItems, receipts) }
         receipts.reverse()
         for item in taken {
             switch item.result {
@@ -112,6 +124,25 @@ struct Importer {
             }
         }
         return onError != .stop || report.refused == 0
+    }
+
+    /// Says what became of items, after the commit that holds them has returned.
+    private func acknowledge(_ items: [ImportFormat.Item], _ receipts: [Receipt]) {
+        let lines = zip(items, receipts).map { item, receipt in
+            let (outcome, sequence): (String, UInt64?) =
+                switch receipt {
+                case .appended(let first, _): ("appended", first)
+                case .duplicate(let first): ("duplicate", first)
+                case .known: ("known", nil)
+                case .refused: ("refused", nil)
+                }
+            let json = JSONValue.members([
+                "line": .integer(item.line), "outcome": .string(outcome),
+                "sequence": sequence.map { .integer($0) } ?? .null,
+            ])
+            return json.description + "\n"
+        }
+        Terminal.write(lines.joined())
     }
 }
 
@@ -162,7 +193,8 @@ struct ImportReport {
                         "line": .integer($0.line), "code": .string($0.refusal.code),
                         "path": .string($0.refusal.path), "detail": .string($0.refusal.detail),
                     ])
-                }),
+                }
+            ),
         ])
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 
 /// Reads lines of a file or of standard input, in bounded memory.
 final class LineReader {
@@ -39,10 +40,17 @@ final class LineReader {
         }
         guard let handle = FileHandle(forReadingAtPath: file) else {
             throw CommandFailure(
-                .notPermitted, "not_permitted", "the file cannot be read", place: file)
+                .notPermitted,
+                "not_permitted",
+                "the file cannot be read",
+                place: file
+            )
         }
         self.handle = handle
     }
+
+    /// Whether the next line has come in whole.
+    var holdsLine: Bool { buffer[position...].contains(0x0A) }
 
     /// The next line; nil at the end.
     func next() throws -> Line? {
@@ -81,10 +89,28 @@ final class LineReader {
         guard !isAtEnd else { return false }
         buffer.removeFirst(position)
         position = 0
-        let chunk = try handle.read(upToCount: Self.chunkByteCount) ?? Data()
+        let chunk = try readChunk()
         isAtEnd = chunk.isEmpty
         buffer.append(contentsOf: chunk)
         return !isAtEnd
+    }
+
+    /// What is there to read, without waiting for more once there is something; empty at the end.
+    private func readChunk() throws -> [UInt8] {
+        let descriptor = FileDescriptor(rawValue: handle.fileDescriptor)
+        do {
+            return try unsafe [UInt8](unsafeUninitializedCapacity: Self.chunkByteCount) {
+                buffer,
+                count in
+                count = try unsafe descriptor.read(into: UnsafeMutableRawBufferPointer(buffer))
+            }
+        } catch let error as Errno {
+            throw CommandFailure(
+                .io,
+                "io",
+                "the input cannot be read (errno \(error.rawValue))"
+            )
+        }
     }
 
     /// Everything from here on, up to a limit, without passing it; nil if there is more.

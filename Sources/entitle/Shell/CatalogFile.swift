@@ -21,8 +21,11 @@ enum CatalogFile {
             return TimeZones.resolved(try JSONValue(parsing: bytes))
         } catch {
             throw CommandFailure(
-                .badInput, "malformed", "not JSON: \(error.message)",
-                place: "\(file), byte \(error.offset)")
+                .badInput,
+                "malformed",
+                "not JSON: \(error.message)",
+                place: "\(file), byte \(error.offset)"
+            )
         }
     }
 
@@ -38,25 +41,34 @@ enum CatalogFile {
 
     @discardableResult
     static func publish(
-        _ document: JSONValue, effective: Instant?, id: String?, _ ledger: Ledger,
+        _ document: JSONValue,
+        effective: Instant?,
+        id: String?,
+        _ ledger: Ledger,
         _ options: LedgerOptions
     ) throws -> Receipt {
         let faults = faults(document)
         guard faults.isEmpty else { throw CommandFailure(faults) }
         return try ledger.publish(
-            document, effective: effective,
+            document,
+            effective: effective,
             Request(
-                id: id ?? UUID().uuidString.lowercased(), source: Source.catalog,
-                environment: .production))
+                id: id ?? UUID().uuidString.lowercased(),
+                source: Source.catalog,
+                environment: .production
+            )
+        )
     }
 }
 
 extension CommandFailure {
     init(_ faults: [CatalogFault]) {
         self.init(
-            .badInput, "invalid_catalog",
+            .badInput,
+            "invalid_catalog",
             faults.map { "\($0.path): \($0.detail) [\($0.code.rawValue)]" }
                 .joined(separator: "\n       "),
-            hint: "`entitle catalog validate FILE` lists the faults")
+            hint: "`entitle catalog validate FILE` lists the faults"
+        )
     }
 }

@@ -19,7 +19,10 @@ struct CommandFailure: Error {
     var hint: String?
 
     init(
-        _ exitCode: ExitCode, _ code: String, _ message: String, place: String? = nil,
+        _ exitCode: ExitCode,
+        _ code: String,
+        _ message: String,
+        place: String? = nil,
         hint: String? = nil
     ) {
         self.exitCode = exitCode
@@ -68,14 +71,20 @@ extension CommandFailure {
             self.init(.io, "io", "\(fault.operation) failed (errno \(fault.code))")
         case let fault as DecodingFault:
             self.init(
-                .integrity, "damaged", fault.what,
-                hint: "run `entitle audit` to see what is damaged")
+                .integrity,
+                "damaged",
+                fault.what,
+                hint: "run `entitle audit` to see what is damaged"
+            )
         case let error as CocoaError:
             self.init(.io, "io", "a file cannot be read or written (\(error.code.rawValue))")
         default:
             self.init(
-                .internal, "internal", "unexpected: \(type(of: error))",
-                hint: "this is a fault of the program: please report it")
+                .internal,
+                "internal",
+                "unexpected: \(type(of: error))",
+                hint: "this is a fault of the program: please report it"
+            )
         }
     }
 
@@ -84,27 +93,46 @@ extension CommandFailure {
         switch fault.code {
         case .missing:
             self.init(
-                .noInput, "no_ledger", fault.message, place: place,
-                hint: "make one with `entitle init --ledger DIR`")
+                .noInput,
+                "no_ledger",
+                fault.message,
+                place: place,
+                hint: "make one with `entitle init --ledger DIR`"
+            )
         case .foreign:
             self.init(.badInput, "not_a_ledger", fault.message, place: place)
         case .newer:
             self.init(
-                .badInput, "newer_format", fault.message, place: place,
-                hint: "use the program version that wrote it, or a newer one")
+                .badInput,
+                "newer_format",
+                fault.message,
+                place: place,
+                hint: "use the program version that wrote it, or a newer one"
+            )
         case .notEmpty:
             self.init(
-                .cannotCreate, "not_empty", fault.message, place: place,
-                hint: "choose another directory")
+                .cannotCreate,
+                "not_empty",
+                fault.message,
+                place: place,
+                hint: "choose another directory"
+            )
         case .cannotCreate: self.init(.cannotCreate, "cannot_create", fault.message, place: place)
         case .wrongKey:
             self.init(
-                .misconfigured, "wrong_key", fault.message,
-                hint: "give the key that `init` wrote: --key-file FILE or ENTITLE_KEY_FILE")
+                .misconfigured,
+                "wrong_key",
+                fault.message,
+                hint: "give the key that `init` wrote: --key-file FILE or ENTITLE_KEY_FILE"
+            )
         case .locked:
             self.init(
-                .tryAgain, "locked", fault.message, place: place,
-                hint: "wait until it is done; commands that only read work meanwhile")
+                .tryAgain,
+                "locked",
+                fault.message,
+                place: place,
+                hint: "wait until it is done; commands that only read work meanwhile"
+            )
         case .damaged:
             self.init(.integrity, "damaged", fault.message, place: place)
         }
@@ -114,16 +142,25 @@ extension CommandFailure {
         switch fault.code {
         case .full:
             self.init(
-                .io, "storage_full", fault.message,
-                hint: "make room: nothing was half-written, and writing goes on by itself")
+                .io,
+                "storage_full",
+                fault.message,
+                hint: "make room: nothing was half-written, and writing goes on by itself"
+            )
         case .outcomeUnknown:
             self.init(
-                .io, "outcome_unknown", fault.message,
-                hint: "run the same command again: what was recorded is found by its id")
+                .io,
+                "outcome_unknown",
+                fault.message,
+                hint: "run the same command again: what was recorded is found by its id"
+            )
         case .damaged:
             self.init(
-                .integrity, "damaged", fault.message,
-                hint: "run `entitle audit`; views are remade with `entitle rebuild`")
+                .integrity,
+                "damaged",
+                fault.message,
+                hint: "run `entitle audit`; views are remade with `entitle rebuild`"
+            )
         case .unreadable: self.init(.io, "io", fault.message)
         case .busy: self.init(.tryAgain, "busy", fault.message)
         }
@@ -145,8 +182,11 @@ extension CommandFailure {
         case .readersFull, .mapResized: self.init(.tryAgain, "busy", message)
         case .notPermitted:
             self.init(
-                .notPermitted, "not_permitted", message,
-                hint: "the ledger's directories must be writable even to read, for locks")
+                .notPermitted,
+                "not_permitted",
+                message,
+                hint: "the ledger's directories must be writable even to read, for locks"
+            )
         case .invalid: self.init(.integrity, "damaged", message, hint: "run `entitle audit`")
         default: self.init(.io, "io", message)
         }
@@ -161,7 +201,10 @@ extension CommandFailure {
             default: .conflict
             }
         self.init(
-            exitCode, refusal.code.rawValue, refusal.detail,
-            place: refusal.path.isEmpty ? nil : refusal.path)
+            exitCode,
+            refusal.code.rawValue,
+            refusal.detail,
+            place: refusal.path.isEmpty ? nil : refusal.path
+        )
     }
 }

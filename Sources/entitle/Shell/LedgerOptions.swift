@@ -15,7 +15,8 @@ struct LedgerOptions: ParsableArguments {
 
     @Option(
         name: [.customLong("environment"), .customShort("e")],
-        help: "production (default), sandbox or local.")
+        help: "production (default), sandbox or local."
+    )
     var environmentName: String?
 
     @Option(help: "A file with the master key (default: $ENTITLE_KEY_FILE, else DIR/key).")
@@ -31,30 +32,44 @@ struct LedgerOptions: ParsableArguments {
         let name = environmentName ?? Settings.current.environment ?? "production"
         guard let environment = StoreEnvironment(name: name) else {
             throw CommandFailure(
-                .usage, "usage", "no such environment", place: "--environment",
-                hint: "production, sandbox or local")
+                .usage,
+                "usage",
+                "no such environment",
+                place: "--environment",
+                hint: "production, sandbox or local"
+            )
         }
         return environment
     }
 
     /// Runs a body over the open ledger and closes it.
     func withLedger<Result>(
-        writing: Bool, _ body: (Ledger) throws -> Result
+        writing: Bool,
+        _ body: (Ledger) throws -> Result
     ) throws -> Result {
         let clock: @Sendable () -> Instant = SystemClock.now
         let directory = try OpenLedgerDirectory(
-            at: path, masterKey: try MasterKey.read(self), forWriting: writing,
-            clock: { clock().milliseconds }, randomness: .system)
+            at: path,
+            masterKey: try MasterKey.read(self),
+            forWriting: writing,
+            clock: { clock().milliseconds },
+            randomness: .system
+        )
         defer { directory.close() }
         guard let id = Hexadecimal.decode(directory.manifest.ledger), id.count == 16 else {
             throw LedgerOpenFault(.foreign, "its ledger.json has no ledger id")
         }
         let ledger = try Ledger(
             identity: LedgerIdentity(id: id, origin: directory.manifest.origin),
-            log: directory.log, vault: directory.vault,
+            log: directory.log,
+            vault: directory.vault,
             options: Ledger.Options(
                 viewsPath: path + "/" + LedgerDirectory.viewsName,
-                bootID: SystemClock.bootID, isReadOnly: !writing, clock: clock))
+                bootID: SystemClock.bootID,
+                isReadOnly: !writing,
+                clock: clock
+            )
+        )
         let result: Result
         do {
             result = try body(ledger)
@@ -76,7 +91,8 @@ enum SystemClock {
 
     /// Changes with each start of the machine (proc(5)).
     static let bootID =
-        ((try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? "unknown")
+        ((try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))
+        ?? "unknown")
         .filter { !$0.isWhitespace }
 }
 
@@ -95,8 +111,12 @@ enum MasterKey {
         _ = try LedgerDirectory.manifest(at: options.path)
         guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
             throw CommandFailure(
-                .misconfigured, "no_key", "the master key cannot be read", place: file,
-                hint: "give it with --key-file FILE, ENTITLE_KEY_FILE or ENTITLE_KEY")
+                .misconfigured,
+                "no_key",
+                "the master key cannot be read",
+                place: file,
+                hint: "give it with --key-file FILE, ENTITLE_KEY_FILE or ENTITLE_KEY"
+            )
         }
         return try parse(text, place: file)
     }
@@ -106,8 +126,11 @@ enum MasterKey {
             bytes.count == byteCount
         else {
             throw CommandFailure(
-                .misconfigured, "bad_key", "the master key is not 64 hexadecimal digits",
-                place: place)
+                .misconfigured,
+                "bad_key",
+                "the master key is not 64 hexadecimal digits",
+                place: place
+            )
         }
         return bytes
     }

@@ -5,12 +5,14 @@ import Entitlements
 struct PointOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: "Effective time: RFC 3339, a date, now, -36h, -30d (default: now).")
+        help: "Effective time: RFC 3339, a date, now, -36h, -30d (default: now)."
+    )
     var at: String?
 
     @Option(
         parsing: .unconditional,
-        help: "As known then: RFC 3339, a date, now, -36h, -30d (default: everything).")
+        help: "As known then: RFC 3339, a date, now, -36h, -30d (default: everything)."
+    )
     var known: String?
 
     @Option(help: "As known after the first N events.")
@@ -19,16 +21,23 @@ struct PointOptions: ParsableArguments {
     func point() throws -> BitemporalPoint {
         if known != nil && knownSequence != nil {
             throw CommandFailure(
-                .usage, "usage", "--known and --known-sequence exclude each other",
-                place: "--known-sequence")
+                .usage,
+                "usage",
+                "--known and --known-sequence exclude each other",
+                place: "--known-sequence"
+            )
         }
         let at = try at.map { try InstantArgument.parse($0, place: "--at") } ?? SystemClock.now()
         if let known {
             return BitemporalPoint(
-                at: at, knownAt: .instant(try InstantArgument.parse(known, place: "--known")))
+                at: at,
+                knownAt: .instant(try InstantArgument.parse(known, place: "--known"))
+            )
         }
         return BitemporalPoint(
-            at: at, knownAt: knownSequence.map { .sequence($0) } ?? .everything)
+            at: at,
+            knownAt: knownSequence.map { .sequence($0) } ?? .everything
+        )
     }
 }
 
@@ -41,8 +50,12 @@ enum InstantArgument {
     static func parse(_ text: String, place: String) throws -> Instant {
         if let instant = parse(text, now: SystemClock.now()) { return instant }
         throw CommandFailure(
-            .usage, "usage", "not an instant", place: place,
-            hint: "RFC 3339 with an offset, a date, now, -36h or -30d")
+            .usage,
+            "usage",
+            "not an instant",
+            place: place,
+            hint: "RFC 3339 with an offset, a date, now, -36h or -30d"
+        )
     }
 
     static func parse(_ text: String, now: Instant) -> Instant? {

@@ -4,7 +4,10 @@ import Entitlements
 /// Prints what became of a request.
 enum Receipts {
     static func print(
-        _ receipt: Receipt, _ options: LedgerOptions, done: String, id: String? = nil,
+        _ receipt: Receipt,
+        _ options: LedgerOptions,
+        done: String,
+        id: String? = nil,
         extra: [JSONMember] = []
     ) throws {
         switch receipt {
@@ -19,8 +22,12 @@ enum Receipts {
     }
 
     private static func show(
-        _ outcome: String, _ sequence: UInt64?, _ options: LedgerOptions, _ text: String,
-        _ id: String?, _ extra: [JSONMember]
+        _ outcome: String,
+        _ sequence: UInt64?,
+        _ options: LedgerOptions,
+        _ text: String,
+        _ id: String?,
+        _ extra: [JSONMember]
     ) {
         guard options.json else { return Terminal.line(text) }
         Terminal.line(
@@ -29,6 +36,8 @@ enum Receipts {
                     JSONMember("outcome", .string(outcome)),
                     JSONMember("sequence", sequence.map { .integer($0) } ?? .null),
                     JSONMember("id", .optional(id)),
-                ] + extra))
+                ] + extra
+            )
+        )
     }
 }

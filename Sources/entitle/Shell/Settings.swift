@@ -33,11 +33,18 @@ struct Settings {
         do {
             providers.append(
                 try await FileProvider<JSONSnapshot>(
-                    filePath: FilePath(file ?? "entitle.json"), allowMissing: file == nil))
+                    filePath: FilePath(file ?? "entitle.json"),
+                    allowMissing: file == nil
+                )
+            )
         } catch {
             throw CommandFailure(
-                .misconfigured, "configuration", "the configuration file cannot be read",
-                place: file ?? "entitle.json", hint: "it must be one JSON object")
+                .misconfigured,
+                "configuration",
+                "the configuration file cannot be read",
+                place: file ?? "entitle.json",
+                hint: "it must be one JSON object"
+            )
         }
         let all = ConfigReader(providers: providers).scoped(to: "entitle")
         var settings = Settings()

@@ -6,7 +6,8 @@ enum ShowText {
         let known = answer["known"]?.string.map { ", as known at \($0)" } ?? ""
         Terminal.line(
             "\(text(answer["customer"])) at \(text(answer["at"]))\(known)"
-                + " (\(text(answer["environment"])), sequence \(text(answer["sequence"])))")
+                + " (\(text(answer["environment"])), sequence \(text(answer["sequence"])))"
+        )
         Terminal.line("tier \(text(answer["tier"])), valid until \(text(answer["validUntil"]))")
         table(
             "features",
@@ -17,7 +18,8 @@ enum ShowText {
                     text(feature["reason"]), text(feature["until"]), limit(feature["limit"]),
                     (feature["sources"]?.array ?? []).map(text).joined(separator: " "),
                 ]
-            })
+            }
+        )
         table(
             "purchases",
             (answer["purchases"]?.array ?? []).map { purchase in
@@ -25,17 +27,20 @@ enum ShowText {
                     text(purchase["purchase"]), text(purchase["productId"]),
                     text(purchase["status"]), text(purchase["expiresAt"]),
                 ]
-            })
+            }
+        )
         table(
             "grants",
             (answer["grants"]?.array ?? []).map {
                 [text($0["grantId"]), text($0["startsAt"]), text($0["expiresAt"])]
-            })
+            }
+        )
         table(
             "trials",
             (answer["trials"]?.array ?? []).map {
                 [text($0["trialId"]), "\(text($0["remainingDays"])) days left"]
-            })
+            }
+        )
         for warning in answer["warnings"]?.array ?? [] {
             Terminal.line("warning: \(text(warning["code"])) \(text(warning["productId"]))")
         }

@@ -1,10 +1,24 @@
+import ArgumentParser
 import Entitlements
 import Foundation
+import Glibc
 
 /// Standard output carries the result and nothing else; everything else goes to standard error.
 enum Terminal {
+    /// Ends the program if the output takes nothing more (a full disk): what was recorded stands.
     static func write(_ text: String) {
-        FileHandle.standardOutput.write(Data(text.utf8))
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        } catch {
+            let failure = CommandFailure(
+                .io,
+                "output",
+                "standard output cannot be written",
+                hint: "what was recorded stands: run the same command again"
+            )
+            report(failure, json: CommandLine.arguments.contains("--json"))
+            Glibc.exit(failure.exitCode.rawValue)
+        }
     }
 
     static func line(_ text: String) { write(text + "\n") }
@@ -12,7 +26,12 @@ enum Terminal {
     static func line(_ json: JSONValue) { line(json.description) }
 
     static func note(_ text: String) {
-        FileHandle.standardError.write(Data((text + "\n").utf8))
+        writeError(text + "\n")
+    }
+
+    /// Nobody can be told of an error output that does not work.
+    static func writeError(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 
     static func report(_ failure: CommandFailure, json: Bool) {
@@ -47,13 +66,13 @@ final class Progress {
         let share = total.map { " of \($0) (\($0 == 0 ? 100 : done * 100 / $0) %)" } ?? ""
         let text = "\(what) \(done)\(share)"
         if isTerminal {
-            FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
+            Terminal.writeError("\r\u{1B}[K\(text)")
         } else {
             Terminal.note(text)
         }
     }
 
     func finish() {
-        if isTerminal { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+        if isTerminal { Terminal.writeError("\r\u{1B}[K") }
     }
 }

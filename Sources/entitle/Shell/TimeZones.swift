@@ -20,7 +20,9 @@ enum TimeZones {
                 "timeZones",
                 .members([
                     "tzdata": .string(TimeZone.timeZoneDataVersion), "zones": .object(zones),
-                ])))
+                ])
+            )
+        )
         return .object(members)
     }
 
@@ -41,7 +43,8 @@ enum TimeZones {
                 transitions.append(
                     .array([
                         .integer(Int64(next.timeIntervalSince1970 * 1000)), .integer(following),
-                    ]))
+                    ])
+                )
                 offset = following
             }
         }

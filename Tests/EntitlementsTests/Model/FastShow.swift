@@ -1,22 +1,29 @@
 import Crypto
 import Entitlements
+import ModelSupport
 import Testing
 
 /// What the fold answers over a history in memory: names become numbers, then the same code as in
 /// the ledger.
 func fastShow(
-    log: [RecordedEvent], customer: String, environment: StoreEnvironment, at: Instant
+    log: [RecordedEvent],
+    customer: String,
+    environment: StoreEnvironment,
+    at: Instant
 ) -> JSONValue? {
     var interned = InternedHistory(log: log, environment: environment)
     let number = interned.number("customer/" + customer)
     let canonical = Links(interned.facts.filter { $0.kind == .customerLinked }).canonical(number)
     let name = String(interned.names[Int(canonical)].dropFirst("customer/".count))
     let timeline = CustomerTimeline(
-        of: number, facts: interned.facts, catalogs: interned.catalogs,
+        of: number,
+        facts: interned.facts,
+        catalogs: interned.catalogs,
         position: { experiment in
             SHA256.hash(data: Array(experiment.utf8) + [0] + Array(name.utf8))
                 .prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-        })
+        }
+    )
     let state = timeline.state(at: at)
     guard let members = try? state.members(names: interned) else { return nil }
     return .object(
@@ -24,7 +31,8 @@ func fastShow(
             JSONMember("customer", .string(customer)),
             JSONMember("environment", .string(environment.name)),
             JSONMember("at", .instant(at)),
-        ] + members)
+        ] + members
+    )
 }
 
 /// The facts of one environment with names as numbers.
@@ -43,7 +51,11 @@ private struct InternedHistory: AnswerNames {
                 guard let catalog = catalog(document) else { continue }
                 publications.append(
                     CatalogHistory.Publication(
-                        time: event.time, sequence: recorded.sequence, catalog: catalog))
+                        time: event.time,
+                        sequence: recorded.sequence,
+                        catalog: catalog
+                    )
+                )
             } else if event.environment == environment {
                 facts.append(fact(recorded))
                 grantIDs[recorded.sequence] = event.data.text(.grantID)
@@ -71,8 +83,12 @@ private struct InternedHistory: AnswerNames {
     private mutating func fact(_ recorded: RecordedEvent) -> Fact {
         let (event, data) = (recorded.event, recorded.event.data)
         var fact = Fact(
-            sequence: recorded.sequence, kind: event.kind, time: event.time,
-            observedAt: event.observedAt, subject: number(event.subject.description))
+            sequence: recorded.sequence,
+            kind: event.kind,
+            time: event.time,
+            observedAt: event.observedAt,
+            subject: number(event.subject.description)
+        )
         if case .purchase(let name) = event.subject { fact.store = name.store }
         if let purchase = data.text(.purchase) { fact.other = number("purchase/" + purchase) }
         if let alias = data.text(.alias) {

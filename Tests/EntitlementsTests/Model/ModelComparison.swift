@@ -1,5 +1,6 @@
 import Entitlements
 import Foundation
+import ModelSupport
 import Testing
 
 @Suite struct ModelComparison {
@@ -29,13 +30,18 @@ import Testing
             for question in history.questions {
                 let answers = [log, permuted].map {
                     SlowModel(log: $0).show(
-                        customer: question.customer, environment: question.environment,
-                        at: question.at)
+                        customer: question.customer,
+                        environment: question.environment,
+                        at: question.at
+                    )
                 }
                 #expect(answers[0] == answers[1], "seed \(seed)")
                 let fast = fastShow(
-                    log: permuted, customer: question.customer,
-                    environment: question.environment, at: question.at)
+                    log: permuted,
+                    customer: question.customer,
+                    environment: question.environment,
+                    at: question.at
+                )
                 #expect(fast == nil || fast == answers[0], "the fold, seed \(seed)")
             }
         }
@@ -55,7 +61,8 @@ import Testing
 
     /// Another order of arrival, in which links keep theirs among each other (C2, P13).
     private static func permuted(
-        _ log: [RecordedEvent], using random: inout SplitMix64
+        _ log: [RecordedEvent],
+        using random: inout SplitMix64
     ) -> [RecordedEvent] {
         var links = log.of(.customerLinked, .purchaseLinked).makeIterator()
         let events = log.shuffled(using: &random).compactMap { recorded in
@@ -63,7 +70,10 @@ import Testing
         }
         return zip(log, events).map { place, recorded in
             RecordedEvent(
-                sequence: place.sequence, recordedAt: place.recordedAt, event: recorded.event)
+                sequence: place.sequence,
+                recordedAt: place.recordedAt,
+                event: recorded.event
+            )
         }
     }
 }
@@ -78,10 +88,16 @@ private struct Difference {
     /// Nil if they agree.
     init?(log: [RecordedEvent], question: RandomQuestion) {
         slow = SlowModel(log: log).show(
-            customer: question.customer, environment: question.environment, at: question.at)
+            customer: question.customer,
+            environment: question.environment,
+            at: question.at
+        )
         fast = fastShow(
-            log: log, customer: question.customer, environment: question.environment,
-            at: question.at)
+            log: log,
+            customer: question.customer,
+            environment: question.environment,
+            at: question.at
+        )
         if slow == fast { return nil }
         self.log = log
         self.question = question
@@ -94,8 +110,10 @@ private struct Difference {
             rest.remove(at: index)
             let renumbered = rest.enumerated().map { place, recorded in
                 RecordedEvent(
-                    sequence: UInt64(place), recordedAt: recorded.recordedAt,
-                    event: recorded.event)
+                    sequence: UInt64(place),
+                    recordedAt: recorded.recordedAt,
+                    event: recorded.event
+                )
             }
             if let smaller = Difference(log: renumbered, question: question) {
                 return smaller.shrunk()

@@ -1,4 +1,5 @@
 import Entitlements
+import ModelSupport
 import Testing
 
 @Suite struct RandomHistoriesTests {
@@ -25,8 +26,10 @@ import Testing
             kinds.formUnion(history.log.map(\.kind))
             for question in history.questions {
                 let answer = SlowModel(log: Array(history.log.prefix(question.prefix))).show(
-                    customer: question.customer, environment: question.environment,
-                    at: question.at)
+                    customer: question.customer,
+                    environment: question.environment,
+                    at: question.at
+                )
                 for trait in Self.traits(of: answer) { counts[trait, default: 0] += 1 }
             }
         }

@@ -1,4 +1,5 @@
 import Entitlements
+import ModelSupport
 import Testing
 
 /// A small history and what the text of model.md says about it, derived by hand.
@@ -41,7 +42,10 @@ struct ModelRow: CustomTestStringConvertible, Sendable {
 
     @Test func `an answer has these members in this order`() throws {
         let answer = SlowModel(log: try Story("start").log).show(
-            customer: "ann", environment: .production, at: try Story.day("10"))
+            customer: "ann",
+            environment: .production,
+            at: try Story.day("10")
+        )
         #expect(
             answer.description == """
                 {"customer":"ann","environment":"production","at":"2026-01-10T00:00:00.000Z",\
@@ -57,7 +61,8 @@ struct ModelRow: CustomTestStringConvertible, Sendable {
                 "expiresAt":"2026-01-31T00:00:00.000Z","isVerified":true,"isSynced":false,\
                 "syncedAt":null,"willRenew":true,"nextProductId":null}],\
                 "grants":[],"trials":[],"warnings":[]}
-                """)
+                """
+        )
     }
 
     private static func check(_ row: ModelRow) throws {
@@ -66,11 +71,14 @@ struct ModelRow: CustomTestStringConvertible, Sendable {
             let expectation = try Expectation(text)
             let log = Array(story.log.prefix(expectation.prefix ?? story.log.count))
             let answer = SlowModel(log: log).show(
-                customer: expectation.customer, environment: expectation.environment,
-                at: expectation.at)
+                customer: expectation.customer,
+                environment: expectation.environment,
+                at: expectation.at
+            )
             #expect(
                 expectation.found(in: answer) == expectation.value,
-                "\(row.rule), \(row.title): \(text)")
+                "\(row.rule), \(row.title): \(text)"
+            )
         }
     }
 }

@@ -20,7 +20,11 @@ struct Story {
                 let event = try Self.event(line.split(separator: " ").map(String.init), log.count)
                 log.append(
                     RecordedEvent(
-                        sequence: UInt64(log.count), recordedAt: event.time, event: event))
+                        sequence: UInt64(log.count),
+                        recordedAt: event.time,
+                        event: event
+                    )
+                )
             }
         }
     }
@@ -61,7 +65,9 @@ struct Story {
         let subject = try #require(
             Subject(
                 words[0].hasPrefix("@")
-                    ? "customer/" + words[0].dropFirst() : "purchase/" + words[0]))
+                    ? "customer/" + words[0].dropFirst() : "purchase/" + words[0]
+            )
+        )
         var fields = words.dropFirst(3).filter { $0.contains("=") }
         let plain = words.dropFirst(3).filter { !$0.contains("=") }
         let name: String
@@ -87,14 +93,22 @@ struct Story {
     }
 
     private static func made(
-        _ index: Int, _ subject: Subject, _ time: String, _ data: EventData, _ fields: [String]
+        _ index: Int,
+        _ subject: Subject,
+        _ time: String,
+        _ data: EventData,
+        _ fields: [String]
     ) throws -> Event {
         let times = try time.split(separator: "~").map { try day(String($0)) }
         return Event(
-            id: "e\(index)", source: Source.support, subject: subject, time: times[0],
+            id: "e\(index)",
+            source: Source.support,
+            subject: subject,
+            time: times[0],
             observedAt: times.last,
             environment: fields.contains("environment=sandbox") ? .sandbox : .production,
-            data: data)
+            data: data
+        )
     }
 
     private static func data(_ kind: EventKind, _ fields: [String]) throws -> EventData {
@@ -124,7 +138,10 @@ struct Story {
             members.append(JSONMember(parts[0], try JSONValue(parsing: Array(parts[1].utf8))))
         }
         let data = EventData(
-            recorded: .catalogPublished, entries: [], document: .object(members))
+            recorded: .catalogPublished,
+            entries: [],
+            document: .object(members)
+        )
         return try made(index, .catalog, words[1], data, words)
     }
 }

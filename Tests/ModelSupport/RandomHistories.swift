@@ -1,14 +1,14 @@
-import Entitlements
+package import Entitlements
 
 /// A generator that a seed determines.
 ///
 /// Sebastiano Vigna, SplitMix64, prng.di.unimi.it/splitmix64.c.
-struct SplitMix64: RandomNumberGenerator {
+package struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var word = state
         word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -17,38 +17,40 @@ struct SplitMix64: RandomNumberGenerator {
     }
 
     /// True so many times in a hundred.
-    mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+    package mutating func chance(_ percent: Int) -> Bool {
+        Int.random(in: 0..<100, using: &self) < percent
+    }
 
     /// One of them; early ones more often if skewed.
-    mutating func pick<Element>(_ elements: [Element], skewed: Bool = false) -> Element {
+    package mutating func pick<Element>(_ elements: [Element], skewed: Bool = false) -> Element {
         let index = Int.random(in: elements.indices, using: &self)
         guard skewed else { return elements[index] }
         return elements[min(index, Int.random(in: elements.indices, using: &self))]
     }
 
     /// Each of them with that chance.
-    mutating func some<Element>(of elements: [Element], _ percent: Int) -> [Element] {
+    package mutating func some<Element>(of elements: [Element], _ percent: Int) -> [Element] {
         elements.filter { _ in chance(percent) }
     }
 }
 
 /// A question to one history.
-struct RandomQuestion {
-    var customer: String
-    var environment: StoreEnvironment
-    var at: Instant
+package struct RandomQuestion {
+    package var customer: String
+    package var environment: StoreEnvironment
+    package var at: Instant
     /// How many events are known (T4).
-    var prefix: Int
+    package var prefix: Int
 }
 
 /// Histories and questions in which everything collides: few customers, purchases, transactions,
 /// and instants on a coarse grid.
-struct RandomHistory {
-    let seed: UInt64
-    let log: [RecordedEvent]
-    let questions: [RandomQuestion]
+package struct RandomHistory {
+    package let seed: UInt64
+    package let log: [RecordedEvent]
+    package let questions: [RandomQuestion]
 
-    init(seed: UInt64, questions count: Int = 5, minimumSize: Int = 0) {
+    package init(seed: UInt64, questions count: Int = 5, minimumSize: Int = 0) {
         self.seed = seed
         var generator = RandomEvents(seed: seed)
         log = generator.log(minimumSize: minimumSize)
@@ -90,13 +92,19 @@ struct RandomEvents {
         // Most histories are about one or two purchases, so that rules meet in one place.
         let isFocused = random.chance(65)
         customers = Array(
-            ["ann", "bob", "cy", "$anon:1", "dee"].prefix(random.pick(isFocused ? [2, 3] : [3, 5])))
+            ["ann", "bob", "cy", "$anon:1", "dee"].prefix(
+                random.pick(isFocused ? [2, 3] : [3, 5])
+            )
+        )
         let names = [
             "app_store/1", "play_store/a", "app_store/2", "stripe/s", "play_store/b", "app_store/3",
         ]
         let start = Int.random(in: 0..<3, using: &random)
         purchases = Array(
-            (names[start...] + names[..<start]).prefix(random.pick(isFocused ? [1, 2] : [3, 4, 6])))
+            (names[start...] + names[..<start]).prefix(
+                random.pick(isFocused ? [1, 2] : [3, 4, 6])
+            )
+        )
         transactions = Array(["t1", "t2", "t3", "t4", "t5"].prefix(random.pick([1, 2, 3, 4, 5])))
         isMixed = random.chance(isFocused ? 10 : 40)
         now = grid[0]
@@ -141,7 +149,8 @@ struct RandomEvents {
                     ? max(instant(), random.pick([grid[0], random.pick(grid)]))
                     : instant().advanced(byMilliseconds: random.pick([-1, 1, step / 2])),
                 prefix: random.chance(85)
-                    ? log.count : Int.random(in: 0...log.count, using: &random))
+                    ? log.count : Int.random(in: 0...log.count, using: &random)
+            )
         }
     }
 
@@ -170,8 +179,14 @@ struct RandomEvents {
         }
         let world: StoreEnvironment = isMixed && random.chance(35) ? .sandbox : .production
         return Event(
-            id: id, source: Source.support, subject: subject, time: time, observedAt: observedAt,
-            environment: world, data: data)
+            id: id,
+            source: Source.support,
+            subject: subject,
+            time: time,
+            observedAt: observedAt,
+            environment: world,
+            data: data
+        )
     }
 
     /// A verified purchase with an owner.
@@ -182,11 +197,15 @@ struct RandomEvents {
         return [
             made("u1", .purchase(purchase), period(.purchaseCompleted)),
             made(
-                "u2", .purchase(purchase),
-                EventData(.verificationPassed, [.method: .text("manual")])),
+                "u2",
+                .purchase(purchase),
+                EventData(.verificationPassed, [.method: .text("manual")])
+            ),
             made(
-                "u3", .customer(customers[0]),
-                EventData(.customerClaimed, [.purchase: .text(name)])),
+                "u3",
+                .customer(customers[0]),
+                EventData(.customerClaimed, [.purchase: .text(name)])
+            ),
         ]
     }
 }

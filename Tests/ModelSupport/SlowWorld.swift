@@ -42,7 +42,8 @@ struct SlowWorld {
         self.catalogs = catalogs
         // A purchase exists once any event names it.
         let names = sortedByBytes(
-            events.flatMap { Self.purchaseNames(in: $0) }.map { purchaseLinks.end(of: $0) })
+            events.flatMap { Self.purchaseNames(in: $0) }.map { purchaseLinks.end(of: $0) }
+        )
         purchases = names.compactMap { text in
             guard let name = PurchaseName(text) else { return nil }
             // P13: all events that name either are events of one purchase.
@@ -73,7 +74,8 @@ struct SlowWorld {
         let claims = purchase.events.of(.customerClaimed).inOrderOfTime
         guard let first = claims.first else { return nil }
         var owner = customer(of: first)
-        let steps = purchase.events.of(.customerClaimed, .customerReleased)
+        let steps =
+            purchase.events.of(.customerClaimed, .customerReleased)
             + events.of(.customerTransferred)
         for step in steps.inOrderOfTime where step.time <= instant {
             switch step.kind {

@@ -50,7 +50,10 @@ struct SlowZone {
 extension SlowWorld {
     /// A feature's limit for a tier by the catalog in force at T, null without one (C5).
     func limitJSON(
-        _ feature: SlowCatalog.Feature, tier: String, catalog: SlowCatalog, at instant: Instant
+        _ feature: SlowCatalog.Feature,
+        tier: String,
+        catalog: SlowCatalog,
+        at instant: Instant
     ) -> JSONValue {
         guard let limit = feature.limits[tier], !limit.isNull else { return .null }
         var perUse = JSONValue.null

@@ -1,9 +1,9 @@
-import Entitlements
+package import Entitlements
 
 extension RecordedEvent {
-    var kind: EventKind { event.kind }
-    var time: Instant { event.time }
-    var data: EventData { event.data }
+    package var kind: EventKind { event.kind }
+    package var time: Instant { event.time }
+    package var data: EventData { event.data }
 
     /// T2: "newer" compares `(observedAt, sequence)`.
     func isNewer(than other: RecordedEvent) -> Bool {
@@ -18,7 +18,7 @@ extension RecordedEvent {
 }
 
 extension [RecordedEvent] {
-    func of(_ kinds: EventKind...) -> [RecordedEvent] { filter { kinds.contains($0.kind) } }
+    package func of(_ kinds: EventKind...) -> [RecordedEvent] { filter { kinds.contains($0.kind) } }
 
     /// T2: the newest.
     var newest: RecordedEvent? {

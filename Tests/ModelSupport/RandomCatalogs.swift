@@ -12,7 +12,9 @@ extension RandomEvents {
         var members = [
             JSONMember("tiers", .strings(tiers)),
             JSONMember(
-                "features", .array(features.map { feature($0, tiers, level: 80, limits: 55) })),
+                "features",
+                .array(features.map { feature($0, tiers, level: 80, limits: 55) })
+            ),
             JSONMember("products", .array(products(tiers, features))),
         ]
         members.append(JSONMember("trials", .array(trials(tiers, features))))
@@ -24,7 +26,8 @@ extension RandomEvents {
         if random.chance(70) {
             let leeway = random.pick([0, 3600, step / 1000, step / 2000, step / 500])
             members.append(
-                JSONMember("policy", .members(["renewalLeewaySeconds": .integer(leeway)])))
+                JSONMember("policy", .members(["renewalLeewaySeconds": .integer(leeway)]))
+            )
         }
         if JSONValue.object(members).description.contains("Test/Zone") {
             members.append(JSONMember("timeZones", zones()))
@@ -34,7 +37,10 @@ extension RandomEvents {
 
     /// With a level and limits in so many of a hundred cases.
     private mutating func feature(
-        _ id: String, _ tiers: [String], level: Int, limits: Int
+        _ id: String,
+        _ tiers: [String],
+        level: Int,
+        limits: Int
     ) -> JSONValue {
         var members = [JSONMember("id", .string(id))]
         if random.chance(level) {
@@ -119,12 +125,15 @@ extension RandomEvents {
             let days = id == "week" ? Int64(7) : random.pick([0, 1, 3])
             return .object(
                 [JSONMember("id", .string(id)), JSONMember("days", .integer(days))]
-                    + unlocks(tiers, features))
+                    + unlocks(tiers, features)
+            )
         }
     }
 
     private mutating func experiment(
-        _ id: String, _ tiers: [String], _ features: [String]
+        _ id: String,
+        _ tiers: [String],
+        _ features: [String]
     ) -> JSONValue {
         let variants = (0..<random.pick([2, 3])).map { index -> JSONValue in
             var members = [
@@ -137,7 +146,8 @@ extension RandomEvents {
                     feature($0, tiers, level: 60, limits: 40)
                 }
                 members.append(
-                    JSONMember("overrides", .members(["features": .array(overrides)])))
+                    JSONMember("overrides", .members(["features": .array(overrides)]))
+                )
             }
             return .object(members)
         }

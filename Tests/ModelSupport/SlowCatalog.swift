@@ -30,7 +30,8 @@ struct SlowCatalog {
                 id: $0["id"]?.string ?? "",
                 // Section 5: the level is the highest tier by default.
                 level: $0["level"]?.string ?? tiers.last ?? "free",
-                limits: $0["limits"] ?? .null)
+                limits: $0["limits"] ?? .null
+            )
         }
     }
 

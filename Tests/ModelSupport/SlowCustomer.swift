@@ -29,9 +29,11 @@ extension SlowWorld {
             }.map(\.time)
             if let end = newest.data.instant(.expiresAt) { ends.append(max(end, newest.time)) }
             return SlowGrant(
-                id: id, features: newest.data.texts(.features) ?? [],
+                id: id,
+                features: newest.data.texts(.features) ?? [],
                 tier: newest.data.text(.tier),
-                interval: Interval(start: newest.time, end: ends.min()))
+                interval: Interval(start: newest.time, end: ends.min())
+            )
         }
     }
 
@@ -44,11 +46,15 @@ extension SlowWorld {
             let definition = catalogs.inForce(at: first.time)?.trial(id)
             let days = definition?["days"]?.integer ?? 0
             return SlowTrial(
-                id: id, definition: definition,
+                id: id,
+                definition: definition,
                 interval: Interval(
                     start: first.time,
                     end: first.time.advanced(
-                        byMilliseconds: days * Instant.millisecondsPerDay)))
+                        byMilliseconds: days * Instant.millisecondsPerDay
+                    )
+                )
+            )
         }
     }
 
@@ -57,7 +63,8 @@ extension SlowWorld {
             .members([
                 "grantId": .string(grant.id),
                 "features": .strings(
-                    grant.features.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }),
+                    grant.features.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+                ),
                 "tier": .optional(grant.tier), "startsAt": .instant(grant.interval.start),
                 "expiresAt": .instant(grant.interval.end),
                 "active": .bool(grant.interval.contains(instant)),

@@ -1,17 +1,17 @@
-import Entitlements
+package import Entitlements
 
 /// The second, slow and obvious implementation of model.md.
 ///
 /// Each rule stands as it is written and is asked anew for each instant. It exists only to
 /// disagree with the fold.
-struct SlowModel {
+package struct SlowModel {
     /// The prefix known at R, in sequence order (T4).
-    let log: [RecordedEvent]
+    package let log: [RecordedEvent]
 
-    init(log: [RecordedEvent]) { self.log = log }
+    package init(log: [RecordedEvent]) { self.log = log }
 
     /// The answer to `show`, without `known`, `sequence` and `token`.
-    func show(customer: String, environment: StoreEnvironment, at: Instant) -> JSONValue {
+    package func show(customer: String, environment: StoreEnvironment, at: Instant) -> JSONValue {
         let world = SlowWorld(log: log, customer: customer, environment: environment)
         let now = world.core(at: at)
         let later = world.boundaries(after: at)

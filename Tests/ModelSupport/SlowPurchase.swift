@@ -27,7 +27,10 @@ struct SlowPurchase {
                 return nil
             }
             return SlowPeriod(
-                transaction: transaction, statement: newest, lowestSequence: lowest)
+                transaction: transaction,
+                statement: newest,
+                lowestSequence: lowest
+            )
         }
         return periods.sorted {
             $0.start != $1.start ? $0.start < $1.start : $0.lowestSequence < $1.lowestSequence
@@ -108,7 +111,9 @@ struct SlowPurchase {
             .filter { $0.data.flag(.autoRenew) != nil }.newest
         if renewal?.data.flag(.autoRenew) == false { return nil }
         return Interval(
-            start: end, end: end.advanced(byMilliseconds: catalog.leewayMilliseconds))
+            start: end,
+            end: end.advanced(byMilliseconds: catalog.leewayMilliseconds)
+        )
     }
 
     // P5

@@ -30,7 +30,8 @@ extension RandomEvents {
                 .expiresAt: random.chance(usual == "non_consumable" ? 15 : 85)
                     ? .instant(later()) : nil,
                 .priceMicros: .integer(990_000), .currencyCode: .text("EUR"),
-            ])
+            ]
+        )
     }
 
     private mutating func transaction(_ percent: Int = 60) -> FieldValue? {
@@ -44,11 +45,13 @@ extension RandomEvents {
         case 26..<31:
             return EventData(
                 .purchaseExtended,
-                [.transactionID: transaction(100), .expiresAt: .instant(later())])
+                [.transactionID: transaction(100), .expiresAt: .instant(later())]
+            )
         case 31..<38:
             return EventData(
                 .purchaseGraceStarted,
-                [.transactionID: transaction(), .graceUntil: .instant(later())])
+                [.transactionID: transaction(), .graceUntil: .instant(later())]
+            )
         case 38..<42: return EventData(.purchaseRetryStarted, [.transactionID: transaction()])
         case 42..<48: return EventData(.purchaseExpired, [.transactionID: transaction()])
         case 48..<52:
@@ -60,30 +63,36 @@ extension RandomEvents {
                 [
                     .autoRenew: random.chance(70) ? .flag(random.chance(50)) : nil,
                     .nextProductID: random.chance(50) ? .text(random.pick(Self.products)) : nil,
-                ])
+                ]
+            )
         case 61..<64:
             return EventData(
                 random.pick([.purchasePending, .purchaseAbandoned]),
-                [.transactionID: transaction(), .productID: .text("m")])
+                [.transactionID: transaction(), .productID: .text("m")]
+            )
         case 64..<68: return EventData(.purchaseLinked, [.alias: .text(random.pick(purchases))])
         case 68..<80: return verdict(.verificationPassed)
         case 80..<83: return verdict(.verificationFailed)
         case 83..<89:
             return EventData(
                 random.pick([.revocationRefunded, .revocationRevoked]),
-                [.transactionID: transaction(), .priceMicros: .integer(1)])
+                [.transactionID: transaction(), .priceMicros: .integer(1)]
+            )
         case 89..<94: return EventData(.revocationReversed, [.transactionID: transaction()])
         case 94..<97:
             return EventData(
                 random.pick([.syncCompleted, .syncReconciled]),
-                [.found: .integer(1), .through: .instant(instant())])
+                [.found: .integer(1), .through: .instant(instant())]
+            )
         default: return passedOverPurchaseData()
         }
     }
 
     private mutating func verdict(_ kind: EventKind) -> EventData {
         EventData(
-            kind, [.transactionID: transaction(45), .method: .text("manual")])
+            kind,
+            [.transactionID: transaction(45), .method: .text("manual")]
+        )
     }
 
     private mutating func passedOverPurchaseData() -> EventData {
@@ -91,7 +100,9 @@ extension RandomEvents {
             EventData(.purchaseAcknowledged, [.transactionID: transaction()]),
             EventData(.signalNoted, [.name: .text("price_consent")]),
             EventData(
-                .failureRecorded, [.errorCode: .text("timeout"), .retryable: .flag(true)]),
+                .failureRecorded,
+                [.errorCode: .text("timeout"), .retryable: .flag(true)]
+            ),
         ])
     }
 
@@ -104,7 +115,9 @@ extension RandomEvents {
         case 41..<46:
             let from = random.some(of: customers, 40)
             return EventData(
-                .customerTransferred, [.from: .texts(from.isEmpty ? [customers[0]] : from)])
+                .customerTransferred,
+                [.from: .texts(from.isEmpty ? [customers[0]] : from)]
+            )
         case 46..<56: return grant()
         case 56..<61:
             return EventData(.grantWithdrawn, [.grantID: .text(random.pick(["g1", "g2", "g3"]))])
@@ -117,9 +130,13 @@ extension RandomEvents {
                     .useID: .text(random.pick(["u1", "u2", "u3", "u4"])),
                     .featureID: .text(random.pick(Self.features, skewed: true)),
                     .amount: random.chance(50) ? .integer(3) : nil,
-                ])
+                ]
+            )
         case 86..<91:
-            return EventData(.usageReversed, [.useID: .text(random.pick(["u1", "u2", "u3", "u4"]))])
+            return EventData(
+                .usageReversed,
+                [.useID: .text(random.pick(["u1", "u2", "u3", "u4"]))]
+            )
         case 91..<92: return EventData(.customerErased)
         default: return passedOverCustomerData()
         }
@@ -134,7 +151,8 @@ extension RandomEvents {
                     ? .texts(random.some(of: Self.features, 35).reversed()) : nil,
                 .tier: random.chance(60) ? .text(random.pick(Self.tiers + ["lost"])) : nil,
                 .expiresAt: random.chance(60) ? .instant(later()) : nil,
-            ])
+            ]
+        )
     }
 
     private mutating func passedOverCustomerData() -> EventData {
@@ -148,7 +166,9 @@ extension RandomEvents {
             EventData(.accessLogged, [.actor: .text("k1"), .action: .text("show")]),
             EventData(.syncCompleted),
             EventData(
-                .failureRecorded, [.errorCode: .text("offline"), .retryable: .flag(false)]),
+                .failureRecorded,
+                [.errorCode: .text("offline"), .retryable: .flag(false)]
+            ),
         ])
     }
 }

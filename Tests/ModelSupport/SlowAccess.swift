@@ -30,8 +30,12 @@ extension SlowWorld {
                 let unlocked = catalog.unlocked(by: product)
                 sources.append(
                     Source(
-                        kind: .purchase, name: name, features: unlocked.features,
-                        tier: unlocked.tier))
+                        kind: .purchase,
+                        name: name,
+                        features: unlocked.features,
+                        tier: unlocked.tier
+                    )
+                )
             }
             // K3
             if period.isNonConsumable, let bought = catalogs.inForce(at: period.start),
@@ -41,8 +45,12 @@ extension SlowWorld {
                 let isAll = product["unlocks"]?["all"]?.bool == true
                 sources.append(
                     Source(
-                        kind: .purchase, name: name, features: unlocked.features,
-                        tier: isAll ? catalog.tiers.last : unlocked.tier))
+                        kind: .purchase,
+                        name: name,
+                        features: unlocked.features,
+                        tier: isAll ? catalog.tiers.last : unlocked.tier
+                    )
+                )
             }
         }
         // C3
@@ -50,10 +58,13 @@ extension SlowWorld {
             let tier = grant.tier
             sources.append(
                 Source(
-                    kind: .grant, name: "grant/" + grant.id,
+                    kind: .grant,
+                    name: "grant/" + grant.id,
                     features: grant.features
                         + (tier.map { catalog.featuresUnlocked(byTier: $0) } ?? []),
-                    tier: tier))
+                    tier: tier
+                )
+            )
         }
         // C4
         for trial in trials {
@@ -64,9 +75,12 @@ extension SlowWorld {
             let named = (definition["features"]?.array ?? []).compactMap(\.string)
             sources.append(
                 Source(
-                    kind: .trial, name: "trial/" + trial.id,
+                    kind: .trial,
+                    name: "trial/" + trial.id,
                     features: named + (tier.map { catalog.featuresUnlocked(byTier: $0) } ?? []),
-                    tier: tier))
+                    tier: tier
+                )
+            )
         }
         return sources
     }
@@ -99,8 +113,12 @@ extension SlowWorld {
             let names = sortedByBytes(unlocking.map(\.name))
             let reason = reason(of: feature, unlocking)
             return SlowFeatureAnswer(
-                id: feature.id, allowed: reason != "none", reason: reason, sources: names,
-                limit: limitJSON(feature, tier: tier, catalog: catalog, at: instant))
+                id: feature.id,
+                allowed: reason != "none",
+                reason: reason,
+                sources: names,
+                limit: limitJSON(feature, tier: tier, catalog: catalog, at: instant)
+            )
         }
         return SlowCore(tier: tier, features: answers, statuses: statuses)
     }

@@ -1,0 +1,115 @@
+import Entitlements
+import Foundation
+
+/// The rows of a benchmark with the machine that they were measured on.
+struct BenchReport {
+    let machine = BenchMachine()
+    var rows: [BenchRow] = []
+
+    /// The `bench` shape (interfaces.md).
+    var json: JSONValue {
+        .members(["machine": machine.json, "rows": .array(rows.map(\.json))])
+    }
+
+    /// An aligned table, the machine above it.
+    var text: String {
+        let table = [["row", "value", "reference", "unit", "ratio", "runs", "spread", "against"]]
+        let cells = table + rows.map(\.cells)
+        let widths = cells[0].indices.map { column in
+            cells.map { $0[column].count }.max() ?? 0
+        }
+        let lines = cells.map { row in
+            row.indices.map { column in
+                let space = String(repeating: " ", count: widths[column] - row[column].count)
+                let isNumber = [1, 2, 4, 5, 6].contains(column)
+                return isNumber ? space + row[column] : row[column] + space
+            }
+            .joined(separator: "  ")
+        }
+        return ([machine.text] + lines).map { line in
+            String(line.reversed().drop { $0 == " " }.reversed())
+        }
+        .joined(separator: "\n")
+    }
+}
+
+extension BenchRow {
+    /// The row's JSON form.
+    var json: JSONValue {
+        .members([
+            "name": .string(name), "value": Self.number(value), "unit": .string(unit),
+            "reference": reference.map(Self.number) ?? .null,
+            "referenceName": .optional(referenceName),
+            "ratio": ratio.map(Self.number) ?? .null, "runs": .integer(runs),
+            "spread": Self.number(spread),
+        ])
+    }
+
+    /// The row's cells, in the order of the table's heading.
+    var cells: [String] {
+        [
+            name, Self.text(value), reference.map(Self.text) ?? "", unit,
+            ratio.map(Self.text) ?? "", String(runs),
+            String(Int((spread * 100).rounded())) + " %", referenceName ?? "",
+        ]
+    }
+
+    /// A number with four significant digits, but whole above a thousand.
+    private static func number(_ value: Double) -> JSONValue {
+        .number(text(value))
+    }
+
+    private static func text(_ value: Double) -> String {
+        guard value.isFinite else { return "0" }
+        let digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3
+        return value.formatted(
+            .number.precision(.fractionLength(0...digits)).grouping(.never)
+                .locale(Locale(identifier: "en_US_POSIX"))
+        )
+    }
+}
+
+/// Which machine measured: figures of two machines, or of two hours, do not compare.
+struct BenchMachine {
+    /// The processor's name (proc(5)).
+    let processor: String
+    /// Cores that the process may use.
+    let cores = ProcessInfo.processInfo.activeProcessorCount
+    /// Bytes.
+    let memory = ProcessInfo.processInfo.physicalMemory
+    /// The kernel's release.
+    let kernel: String
+    /// Over 1, 5 and 15 minutes, when the benchmark began.
+    let loadAverage: String
+
+    init() {
+        processor =
+            Self.read("/proc/cpuinfo").split(separator: "\n")
+            .first { $0.hasPrefix("model name") }
+            .flatMap { $0.split(separator: ":").last }
+            .map { $0.trimmingCharacters(in: .whitespaces) } ?? "unknown"
+        kernel = Self.read("/proc/sys/kernel/osrelease")
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        loadAverage = Self.read("/proc/loadavg").split(separator: " ").prefix(3)
+            .joined(separator: " ")
+    }
+
+    // What the system does not tell is left out of the description.
+    private static func read(_ path: String) -> String {
+        (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    }
+
+    /// The machine's JSON form.
+    var json: JSONValue {
+        .members([
+            "processor": .string(processor), "cores": .integer(cores),
+            "memoryBytes": .integer(memory), "kernel": .string(kernel),
+            "loadAverage": .string(loadAverage),
+        ])
+    }
+
+    /// One line.
+    var text: String {
+        "\(processor), \(cores) cores, \(memory >> 30) GiB, Linux \(kernel), load \(loadAverage)"
+    }
+}

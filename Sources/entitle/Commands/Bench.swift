@@ -1,0 +1,75 @@
+import ArgumentParser
+import Entitlements
+import Foundation
+
+/// `entitle bench`.
+struct Bench: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Measures speed and space beside references on this machine.",
+        discussion: """
+            Every figure stands beside a reference that does the same work on the same bytes in
+            the same run: the ratio is what compares between machines. Ledgers are made in a
+            temporary directory (--directory, else $TMPDIR) and removed.
+            """
+    )
+
+    @Argument(
+        help: "\(BenchTopic.allCases.map(\.rawValue).joined(separator: ", "))."
+    )
+    var topic = BenchTopic.all
+
+    @Flag(help: "Fewer events and runs: for a look, not for a claim.")
+    var quick = false
+
+    @Option(help: "Events of the larger benchmarks (default: 200000; quick: 20000).")
+    var events: Int?
+
+    @Option(help: "Where ledgers are made; its disk is what is measured.")
+    var directory: String?
+
+    @Flag(help: "One JSON document on standard output.")
+    var json = false
+
+    private static let eventRange = 5_000...20_000_000
+
+    func validate() throws {
+        if let events, !Self.eventRange.contains(events) {
+            throw ValidationError(
+                "--events: from \(Self.eventRange.lowerBound) to \(Self.eventRange.upperBound)"
+            )
+        }
+    }
+
+    func run() throws {
+        Interrupt.catchSignals()
+        let plan = try BenchPlan(
+            events: events ?? (quick ? 20_000 : 200_000),
+            isQuick: quick,
+            in: directory ?? FileManager.default.temporaryDirectory.path
+        )
+        defer { plan.discard() }
+        var report = BenchReport()
+        report.rows = try rows(plan)
+        if json {
+            Terminal.line(report.json)
+        } else {
+            Terminal.line(report.text)
+        }
+    }
+
+    private func rows(_ plan: BenchPlan) throws -> [BenchRow] {
+        let topics = topic == .all ? Set(BenchTopic.allCases) : [topic]
+        var rows: [BenchRow] = []
+        if topics.contains(.append) { rows += try AppendBench(plan: plan).rows() }
+        if topics.contains(.import) { rows += try ImportBench(plan: plan).rows() }
+        if !topics.isDisjoint(with: [.rebuild, .audit, .space]) {
+            rows += try WholeLogBench(plan: plan, topics: topics).rows()
+        }
+        let questions = QuestionBench(plan: plan)
+        if topics.contains(.access) { rows += try questions.access() }
+        if topics.contains(.state) {
+            for steps in [12, 50] { rows += try questions.state(steps: steps) }
+        }
+        return rows
+    }
+}

@@ -1,0 +1,154 @@
+import EntitlementLedger
+import Entitlements
+import Foundation
+import LMDB
+import Testing
+
+/// Audit finds what is planted, and nothing where nothing is.
+struct `An audit` {
+    private static func filled(_ body: (ScratchLedger) async throws -> Void) async throws {
+        try await ScratchLedger.with { scratch in
+            _ = try scratch.ledger.publish(
+                try Sample.catalog(),
+                effective: Sample.newYear,
+                Request(id: "c", source: Source.catalog, environment: .production)
+            )
+            let lines = (0..<200).flatMap { Sample.ownedPurchase("u\($0)", "app_store/\($0)") }
+            _ = try scratch.ledger.record(Sample.submissions(lines))
+            for index in 0..<5 {
+                _ = try scratch.ledger.record(
+                    RevenueCatBody.submission(
+                        id: "s\(index)",
+                        user: "r\(index)",
+                        expiration: 1_799_904_000_000
+                    )
+                )
+            }
+            _ = try scratch.ledger.checkpoint()
+            try await body(scratch)
+        }
+    }
+
+    // The negative control
+    @Test func `finds an untouched ledger sound`() async throws {
+        try await Self.filled { scratch in
+            for _ in 0..<2 {
+                let report = try scratch.ledger.audit()
+                #expect(report.faults.isEmpty)
+                #expect(report.records == (try scratch.ledger.size()))
+                #expect(report.checkpoints == 1)
+                try scratch.reopenWithoutViews()
+            }
+        }
+    }
+
+    /// Opens the views of a closed ledger, changes a table and closes them.
+    private static func changeViews(
+        _ scratch: ScratchLedger,
+        table: String,
+        _ body: (borrowing WriteTransaction, Table) throws -> Void
+    ) throws {
+        try scratch.close()
+        let current = try String(
+            contentsOfFile: scratch.viewsPath + "/current",
+            encoding: .utf8
+        )
+        let environment = try LMDB.Environment(
+            path: scratch.viewsPath + "/" + current,
+            options: .init()
+        )
+        let opened = try #require(try environment.table(table, create: false))
+        try environment.write { try body($0, opened) }
+        environment.close()
+        try scratch.reopen()
+    }
+
+    // law 4: views against the log
+    @Test(arguments: ["streams", "signals"])
+    func `finds an entry that is missing from the views`(_ table: String) async throws {
+        try await Self.filled { scratch in
+            try Self.changeViews(scratch, table: table) { transaction, table in
+                var first: [UInt8]?
+                try transaction.scan(table, from: nil) { key, _ in
+                    first = (0..<key.count).map { key[$0] }
+                    return false
+                }
+                let key = try #require(first)
+                #expect(key.count == 16)
+                func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+                    bytes.reduce(0) { $0 << 8 | UInt64($1) }
+                }
+                _ = try transaction.delete(table, Key(word(key[..<8]), word(key[8...])))
+            }
+            let faults = try scratch.ledger.audit().faults
+            #expect(!faults.isEmpty)
+            #expect(faults.allSatisfy { $0.kind == .view })
+            _ = try scratch.ledger.rebuild()
+            #expect(try scratch.ledger.audit().isOK)
+        }
+    }
+
+    @Test(arguments: ["streams", "signals"])
+    func `finds an entry of the views that no event explains`(_ table: String) async throws {
+        try await Self.filled { scratch in
+            try Self.changeViews(scratch, table: table) { transaction, table in
+                let value: [UInt8] = Array(repeating: 0, count: 8)
+                try transaction.put(table, Key(4096 * 77, 5), value.span)
+            }
+            let faults = try scratch.ledger.audit().faults
+            #expect(!faults.isEmpty)
+            #expect(faults.allSatisfy { $0.kind == .view })
+        }
+    }
+
+    // row 3.6: whatever byte of a record is another one, an audit in a process of its own says so
+    @Test(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
+    func `never finds a ledger sound in which a byte of a record is another one`() async throws {
+        try await Self.filled { scratch in
+            var random = SystemRandomNumberGenerator()
+            let size = try scratch.ledger.size()
+            let records = try (0..<8).map { _ in
+                try scratch.record(at: UInt64.random(in: 0..<size, using: &random))
+            }
+            try scratch.close()
+            let file = URL(filePath: scratch.path + "/log/data.mdb")
+            let whole = try Data(contentsOf: file)
+            var ends: [Int32] = []
+            for record in records {
+                // In each of its copies: freed pages hold superseded ones.
+                let offset = Int.random(in: record.indices, using: &random)
+                var damaged = whole
+                for copy in Self.copies(of: Data(record), in: whole) {
+                    damaged[copy + offset] ^= 0x10
+                }
+                #expect(damaged != whole)
+                try damaged.write(to: file)
+                let outcome = try await Self.audit(scratch.path)
+                #expect(outcome.code != 0, "byte \(offset) of a record")
+                #expect(outcome.code < 0 || outcome.json?["ok"]?.bool == false, "\(outcome)")
+                ends.append(outcome.code)
+            }
+            try whole.write(to: file)
+            let outcome = try await Self.audit(scratch.path)
+            #expect(outcome.code == 0, "\(outcome.errors)")
+            #expect(outcome.json?["ok"]?.bool == true)
+            // 3, or a death by signal (negated): LMDB has no checksums of its own.
+            #expect(ends.allSatisfy { $0 == 3 || $0 < 0 }, "\(ends)")
+            #expect(ends.contains(3), "\(ends)")
+        }
+    }
+
+    private static func audit(_ path: String) async throws -> EntitleCommand.Outcome {
+        try await EntitleCommand.run(["audit", "--ledger", path, "--json"])
+    }
+
+    private static func copies(of record: Data, in data: Data) -> [Int] {
+        var copies: [Int] = []
+        var start = data.startIndex
+        while let found = data.range(of: record, in: start..<data.endIndex) {
+            copies.append(found.lowerBound)
+            start = found.upperBound
+        }
+        return copies
+    }
+}

@@ -1,0 +1,142 @@
+import Entitlements
+import Foundation
+import Glibc
+import Testing
+
+@Suite(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
+struct `The command says why it cannot begin` {
+    /// Runs a command and expects an exit code and the problem's code, nothing on stdout.
+    private static func expect(
+        _ arguments: [String],
+        _ exit: Int32,
+        _ code: String,
+        environment: [String: String] = [:],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let outcome = try await EntitleCommand.run(arguments + ["--json"], environment: environment)
+        #expect(outcome.code == exit, "\(outcome.errors)", sourceLocation: sourceLocation)
+        #expect(outcome.problemCode == code, "\(outcome.errors)", sourceLocation: sourceLocation)
+        #expect(outcome.output.isEmpty, sourceLocation: sourceLocation)
+        // RFC 9457 members
+        for member in ["type", "title", "detail", "code", "hint"] {
+            #expect(outcome.problem?[member] != nil, "\(member)", sourceLocation: sourceLocation)
+        }
+    }
+
+    static let commands: [[String]] = [
+        ["show", "ann"], ["can", "ann", "export"], ["timeline", "ann"], ["events"], ["audit"],
+        ["replay"], ["status"], ["rebuild"], ["checkpoint"], ["import", "-"],
+        ["grant", "ann", "--tier", "pro"], ["claim", "ann", "app_store/1"],
+        ["trial", "ann", "week"],
+        ["use", "ann", "scan"], ["link", "ann", "bob"], ["withdraw", "ann", "g"],
+        ["catalog", "show"],
+    ]
+
+    @Test(arguments: commands)
+    func `if there is no ledger, another directory or a newer format`(
+        _ command: [String]
+    ) async throws {
+        try await withScratchDirectory { folder in
+            let path = folder + "/ledger"
+            try await Self.expect(command + ["--ledger", path], 66, "no_ledger")
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try await Self.expect(command + ["--ledger", path], 65, "not_a_ledger")
+            let manifest = URL(filePath: path + "/ledger.json")
+            for text in ["", "{}", "[]", "no"] {
+                try Data(text.utf8).write(to: manifest)
+                try await Self.expect(command + ["--ledger", path], 65, "not_a_ledger")
+            }
+            try Data(#"{"format":99,"what":"ever"}"#.utf8).write(to: manifest)
+            try await Self.expect(command + ["--ledger", path], 65, "newer_format")
+            let left = try FileManager.default.contentsOfDirectory(atPath: path)
+            #expect(left == ["ledger.json"])
+        }
+    }
+
+    @Test func `if the key is missing or is another one`() async throws {
+        try await CommandLedger.with { ledger in
+            let key = ledger.path + "/key"
+            let right = try String(contentsOfFile: key, encoding: .utf8)
+            let wrong = try ledger.file("wrong", String(repeating: "ab", count: 32))
+            let short = try ledger.file("short", "abcd")
+            let show = ["show", "ann", "--ledger", ledger.path]
+            try await Self.expect(show + ["--key-file", wrong], 78, "wrong_key")
+            try await Self.expect(show + ["--key-file", short], 78, "bad_key")
+            try await Self.expect(show + ["--key-file", "/nowhere"], 78, "no_key")
+            try await Self.expect(show, 78, "wrong_key", environment: ["ENTITLE_KEY_FILE": wrong])
+            try await Self.expect(show, 78, "bad_key", environment: ["ENTITLE_KEY": "x"])
+            try FileManager.default.removeItem(atPath: key)
+            try await Self.expect(show, 78, "no_key")
+            // The flag comes before the variable.
+            let elsewhere = try ledger.file("elsewhere", right)
+            let outcome = try await EntitleCommand.run(
+                show + ["--key-file", elsewhere],
+                environment: ["ENTITLE_KEY_FILE": wrong]
+            )
+            #expect(outcome.code == 0, "\(outcome.errors)")
+            let given = try await EntitleCommand.run(
+                ["show", "ann"],
+                environment: [
+                    "ENTITLE_LEDGER": ledger.path,
+                    "ENTITLE_KEY": right.trimmingCharacters(in: .whitespacesAndNewlines),
+                ]
+            )
+            #expect(given.code == 0, "\(given.errors)")
+        }
+    }
+
+    // Storage: one process writes, others read on
+    @Test func `if another process writes, and reads all the same`() async throws {
+        try await ScratchLedger.with { scratch in
+            let arguments = ["--ledger", scratch.path]
+            try await Self.expect(["grant", "ann", "--tier", "pro"] + arguments, 75, "locked")
+            try await Self.expect(["import", "-"] + arguments, 75, "locked")
+            let shown = try await EntitleCommand.run(["show", "ann", "--json"] + arguments)
+            #expect(shown.code == 0, "\(shown.errors)")
+            try scratch.close()
+            let granted = try await EntitleCommand.run(
+                ["grant", "ann", "--tier", "pro"] + arguments
+            )
+            #expect(granted.code == 0, "\(granted.errors)")
+        }
+    }
+
+    @Test func `if a file to import is a directory or is not there`() async throws {
+        try await CommandLedger.with { ledger in
+            for file in [ledger.folder, "/nowhere"] {
+                try await Self.expect(["import", file, "--ledger", ledger.path], 66, "no_input")
+            }
+        }
+    }
+
+    @Test func `if a ledger is made where something stands`() async throws {
+        try await CommandLedger.with { ledger in
+            try await Self.expect(["init", "--ledger", ledger.path], 73, "not_empty")
+            try await Self.expect(["init", "--ledger", ledger.folder], 73, "not_empty")
+            try await Self.expect(["init", "--ledger", "/proc/none/ledger"], 73, "cannot_create")
+        }
+    }
+
+    static let usage: [[String]] = [
+        [], ["show"], ["show", "ann", "--at", "never"], ["show", "ann", "--known", "2026-13-01"],
+        ["show", "ann", "--known", "now", "--known-sequence", "1"],
+        ["show", "ann", "--known-sequence", "-1"], ["show", "ann", "--environment", "moon"],
+        ["show", "ann", "--nonsense"], ["show", ""], ["can", "ann"], ["claim", "ann", "nowhere"],
+        ["grant", "ann"], ["import"], ["import", "-", "--format", "tarot"],
+        ["import", "-", "--on-error", "pray"], ["events", "--type", "purchase.invented"],
+        ["events", "--purchase", "x"], ["invented"], ["use", "ann"],
+        ["use", "ann", "scan", "--amount", "-1"],
+        ["grant", "ann", "--tier", "pro", "--expires", "soon"],
+    ]
+
+    @Test func `with exit 64 if it is used wrongly`() async throws {
+        try await CommandLedger.with { ledger in
+            for arguments in Self.usage where !arguments.isEmpty {
+                let outcome = try await ledger.run(arguments)
+                #expect(outcome.code == 64, "\(arguments): \(outcome.errors)")
+                #expect(outcome.output.isEmpty, "\(arguments)")
+                #expect(outcome.problemCode == "usage", "\(arguments): \(outcome.errors)")
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import Entitlements
+import Foundation
+import Testing
+
+@Suite(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
+struct `The command answers` {
+    private static let showKeys = [
+        "customer", "environment", "at", "known", "sequence", "tier", "validUntil", "features",
+        "purchases", "grants", "trials", "warnings", "token",
+    ]
+
+    // interfaces.md: keys are always present, in order; byte-identical
+    @Test func `show with every key in its order, whoever is asked for`() async throws {
+        try await CommandLedger.with { ledger in
+            _ = try await ledger.importing(Sample.ownedPurchase("ann", "app_store/1"))
+            for (customer, environment) in [
+                ("ann", "production"), ("nobody", "production"), ("ann", "sandbox"),
+            ] {
+                let more = ["--at", "2026-01-10", "--environment", environment]
+                let show = try await ledger.show(customer, more)
+                #expect(show.members?.map(\.name) == Self.showKeys)
+                #expect(show["customer"]?.string == customer)
+                #expect(show["environment"]?.string == environment)
+                #expect(show["at"]?.string == "2026-01-10T00:00:00.000Z")
+                #expect(show["known"]?.isNull == true)
+                #expect(show["token"]?.isNull == true)
+                let features = show["features"]?.members ?? []
+                #expect(features.map(\.name) == ["export", "scan"])
+                for feature in features {
+                    #expect(
+                        feature.value.members?.map(\.name)
+                            == ["allowed", "until", "reason", "sources", "limit"]
+                    )
+                }
+                #expect(try await ledger.show(customer, more) == show)
+            }
+            let purchase = try await ledger.show("ann", ["--at", "2026-01-10"])["purchases"]?.array?
+                .first
+            #expect(
+                purchase?.members?.map(\.name) == [
+                    "purchase", "productId", "productKind", "status", "expiresAt", "isVerified",
+                    "isSynced", "syncedAt", "willRenew", "nextProductId",
+                ]
+            )
+            #expect(purchase?["status"]?.string == "active")
+        }
+    }
+
+    // T1, T4: forms of INSTANT
+    @Test func `at and as known at instants of every form`() async throws {
+        try await CommandLedger.with { ledger in
+            _ = try await ledger.importing(Sample.ownedPurchase("ann", "app_store/1"))
+            func at(_ text: String) async throws -> String? {
+                try await ledger.show("ann", ["--at", text])["at"]?.string
+            }
+            #expect(try await at("2026-01-10") == "2026-01-10T00:00:00.000Z")
+            #expect(try await at("2026-01-10T01:30:00.5+01:30") == "2026-01-10T00:00:00.500Z")
+            #expect(try await at("2026-01-10t00:00:00z") == "2026-01-10T00:00:00.000Z")
+            for (text, offset) in [("now", 0.0), ("-36h", -129_600), ("-30d", -2_592_000)] {
+                let before = Date().timeIntervalSince1970
+                let shown = try #require(Instant(rfc3339: try await at(text) ?? ""))
+                let after = Date().timeIntervalSince1970
+                let seconds = Double(shown.milliseconds) / 1000 - offset
+                #expect(seconds >= before - 0.01 && seconds <= after + 0.01, "\(text)")
+            }
+            // Nothing was known before the ledger was; everything is known now.
+            let early = try await ledger.show(
+                "ann",
+                ["--at", "2026-01-10", "--known", "2020-01-01"]
+            )
+            #expect(early["sequence"]?.integer == 0)
+            #expect(early["known"]?.string == "2020-01-01T00:00:00.000Z")
+            #expect(early["warnings"]?.description == #"[{"code":"no_catalog"}]"#)
+            let now = try await ledger.show("ann", ["--at", "2026-01-10", "--known", "now"])
+            #expect(now["sequence"]?.integer == 4)
+            #expect(now["tier"]?.string == "pro")
+            let yesterday = try await ledger.show("ann", ["--at", "2026-01-10", "--known", "-1d"])
+            #expect(yesterday["sequence"]?.integer == 0)
+            let two = try await ledger.show("ann", ["--at", "2026-01-10", "--known-sequence", "2"])
+            #expect(two["sequence"]?.integer == 2)
+            #expect(two["purchases"]?.array?.count == 0)
+            let beyond = try await ledger.run(["show", "ann", "--known-sequence", "5"])
+            #expect(beyond.code == 65)
+            #expect(beyond.problemCode == "unknown_sequence")
+        }
+    }
+
+    // rows 4.3, 4.4; exit 0 and 1
+    @Test func `can with its exit code`() async throws {
+        try await CommandLedger.with { ledger in
+            _ = try await ledger.importing(Sample.ownedPurchase("ann", "app_store/1"))
+            let rows: [(customer: String, feature: String, at: String, code: Int32)] = [
+                ("ann", "export", "2026-01-10", 0), ("ann", "export", "2026-02-01", 1),
+                ("ann", "scan", "2026-02-01", 0), ("bob", "export", "2026-01-10", 1),
+                ("bob", "scan", "2026-01-10", 0), ("ann", "none", "2026-01-10", 1),
+            ]
+            for row in rows {
+                let outcome = try await ledger.run([
+                    "can", row.customer, row.feature, "--at", row.at,
+                ])
+                #expect(outcome.code == row.code, "\(row)")
+                #expect(outcome.json?["allowed"]?.bool == (row.code == 0), "\(row)")
+                #expect(outcome.errors.isEmpty, "\(row): \(outcome.errors)")
+            }
+        }
+    }
+
+    // C1, A purchase exists once any event names it, a claim included
+    @Test func `a claim of an unknown purchase with a warning`() async throws {
+        try await CommandLedger.with { ledger in
+            let claim = try await ledger.run(["claim", "ann", "app_store/9", "--id", "c1"])
+            #expect(claim.code == 0, "\(claim.errors)")
+            #expect(claim.json?["outcome"]?.string == "appended")
+            #expect(claim.json?["purchaseKnown"]?.bool == false)
+            #expect(claim.errors.contains("warning"))
+            let show = try await ledger.show("ann")
+            #expect(show["purchases"]?.array?.first?["purchase"]?.string == "app_store/9")
+            #expect(show["purchases"]?.array?.first?["status"]?.string == "none")
+            let again = try await ledger.run(["claim", "ann", "app_store/9", "--id", "c1"])
+            #expect(again.json?["outcome"]?.string == "duplicate")
+            let other = try await ledger.run(["claim", "bob", "app_store/9", "--id", "c2"])
+            #expect(other.code == 4)
+            #expect(other.problemCode == "claimed_by_another")
+        }
+    }
+
+    // row B2
+    @Test func `use with exit 1 over the limit`() async throws {
+        try await CommandLedger.with { ledger in
+            for count in 1...4 {
+                let outcome = try await ledger.run([
+                    "use", "ann", "scan", "--amount", "5", "--id", "u\(count)",
+                ])
+                #expect(outcome.code == (count <= 3 ? 0 : 1), "\(count): \(outcome.errors)")
+                if count == 4 { #expect(outcome.problemCode == "over_limit") }
+            }
+        }
+    }
+
+    // The result alone on standard output
+    @Test func `with nothing but the result on standard output`() async throws {
+        try await CommandLedger.with { ledger in
+            let events = try await ledger.importing(Sample.ownedPurchase("ann", "app_store/1"))
+            #expect(events.output.split(separator: "\n").count == 1)
+            let listed = try await ledger.run(["events"])
+            #expect(listed.lines.count == 4)
+            #expect(listed.output.split(separator: "\n").count == 4)
+            for arguments in [
+                ["audit"], ["replay"], ["rebuild"], ["status"], ["checkpoint"],
+                ["timeline", "ann"],
+            ] {
+                let outcome = try await ledger.run(arguments)
+                #expect(outcome.code == 0, "\(arguments): \(outcome.errors)")
+                #expect(outcome.json != nil, "\(arguments)")
+                #expect(outcome.output.split(separator: "\n").count == 1, "\(arguments)")
+                #expect(outcome.errors.isEmpty, "\(arguments): \(outcome.errors)")
+            }
+        }
+    }
+
+    @Test func `questions in their order, and stops at one that it cannot read`() async throws {
+        try await CommandLedger.with { ledger in
+            let questions = """
+                {"customer":"ann","at":"2026-01-10"}
+
+                {"customer":"bob","at":"2026-01-10T00:00:00Z","known":"2020-01-01","environment":"sandbox"}
+                {"customer":"cy","knownSequence":1,"at":null}
+                """
+            let outcome = try await ledger.run(["show", "--questions", "-"], input: questions)
+            #expect(outcome.code == 0, "\(outcome.errors)")
+            #expect(outcome.lines.map { $0["customer"]?.string } == ["ann", "bob", "cy"])
+            for bad in [
+                "{}", "[]", "no", #"{"customer":""}"#, #"{"customer":"a","at":"soon"}"#,
+                #"{"customer":"a","colour":1}"#, #"{"customer":"a","knownSequence":-1}"#,
+                #"{"customer":"a","known":"now","knownSequence":1}"#,
+            ] {
+                let refused = try await ledger.run(["show", "--questions", "-"], input: bad)
+                #expect(refused.code == 65, "\(bad): \(refused.errors)")
+                #expect(refused.output.isEmpty, "\(bad)")
+            }
+        }
+    }
+}

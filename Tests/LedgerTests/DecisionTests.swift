@@ -1,0 +1,214 @@
+import Dispatch
+import EntitlementLedger
+import Entitlements
+import Foundation
+import Synchronization
+import Testing
+
+/// E4: decisions against the log as it stands in that instant.
+struct `A decision at append` {
+    private static func request(_ id: String) -> Request {
+        Request(id: id, source: Source.app, environment: .production)
+    }
+
+    private static func withCatalog(
+        policy: String = "keep",
+        count: Int = 3,
+        _ body: (ScratchLedger) async throws -> Void
+    ) async throws {
+        try await ScratchLedger.with { scratch in
+            let catalog = try Sample.catalog(policy: policy, count: count)
+            _ = try scratch.ledger.publish(catalog, effective: Sample.newYear, request("catalog"))
+            try await body(scratch)
+        }
+    }
+
+    private static func refusal(_ receipt: Receipt) -> Refusal.Code? {
+        guard case .refused(let refusal) = receipt else { return nil }
+        return refusal.code
+    }
+
+    private static let purchase = PurchaseName(store: "app_store", originalID: "1")
+
+    // E4, C1; row CL2
+    @Test func `keeps a purchase with its first owner under keep`() async throws {
+        try await Self.withCatalog { scratch in
+            let ledger = scratch.ledger
+            #expect(
+                try ledger.claim(Self.purchase, for: "ann", Self.request("1"))
+                    == .appended(first: 1, count: 1)
+            )
+            #expect(
+                try ledger.claim(Self.purchase, for: "ann", Self.request("1")) == .duplicate(of: 1)
+            )
+            #expect(try ledger.claim(Self.purchase, for: "ann", Self.request("2")) == .known)
+            #expect(
+                Self.refusal(try ledger.claim(Self.purchase, for: "bob", Self.request("3")))
+                    == .claimedByAnother
+            )
+            let size = try ledger.size()
+            #expect(size == 2)
+        }
+    }
+
+    // E4, C1; row CL2
+    @Test func `moves a purchase to its newest claimant under transfer`() async throws {
+        try await Self.withCatalog(policy: "transfer") { scratch in
+            let ledger = scratch.ledger
+            _ = try ledger.record(Sample.submissions([Sample.purchaseLine("b", "app_store/1")]))
+            _ = try ledger.claim(Self.purchase, for: "ann", Self.request("1"))
+            scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: 1000)
+            guard case .appended = try ledger.claim(Self.purchase, for: "bob", Self.request("2"))
+            else {
+                Issue.record("refused")
+                return
+            }
+            #expect(try scratch.show("ann")["purchases"]?.array?.count == 0)
+            #expect(try scratch.show("bob")["purchases"]?.array?.count == 1)
+        }
+    }
+
+    // E4, C1: also among the submissions of one group
+    @Test func `gives a purchase to one of two signals of one group under keep`() async throws {
+        try await Self.withCatalog { scratch in
+            let ledger = scratch.ledger
+            let signals = try (0..<8).map { index in
+                try RevenueCatBody.submission(
+                    of: Array(
+                        RevenueCatBody.text(
+                            id: "s\(index)",
+                            user: "u\(index)",
+                            expiration: 1_799_904_000_000,
+                            original: "shared"
+                        ).utf8
+                    )
+                )
+            }
+            try await withThrowingTaskGroup { group in
+                for signal in signals {
+                    group.addTask { _ = try await ledger.record(concurrently: signal) }
+                }
+                try await group.waitForAll()
+            }
+            var kinds: [EventKind] = []
+            for sequence in 0..<(try ledger.size()) {
+                let event = try #require(try ledger.event(at: sequence))
+                kinds.append(event.event.kind)
+            }
+            #expect(kinds.count { $0 == .customerClaimed } == 1)
+            #expect(kinds.count { $0 == .signalNoted } == signals.count - 1)
+            let owners = try (0..<8).count {
+                try scratch.show("u\($0)")["purchases"]?.array?.count == 1
+            }
+            #expect(owners == 1)
+        }
+    }
+
+    // E4, C4; row 4.5
+    @Test func `gives a trial once, however many ask at once`() async throws {
+        try await Self.withCatalog { scratch in
+            let ledger = scratch.ledger
+            #expect(
+                Self.refusal(try ledger.startTrial("none", for: "ann", Self.request("0")))
+                    == .unknownTrial
+            )
+            let receipts = try Concurrently.run(32) {
+                try ledger.startTrial("week", for: "ann", Self.request("t\($0)"))
+            }
+            #expect(receipts.count { Self.refusal($0) == .trialUsed } == 31)
+            #expect(try ledger.size() == 2)
+            let show = try scratch.show("ann")
+            #expect(show["trials"]?.array?.first?["remainingDays"]?.integer == 7)
+        }
+    }
+
+    // E4, C5; row B2: never over, never under
+    @Test(arguments: [1, 3, 40, 64, 100])
+    func `lets through exactly the uses that a limit has`(_ count: Int) async throws {
+        try await Self.withCatalog(count: count) { scratch in
+            let ledger = scratch.ledger
+            let receipts = try Concurrently.run(64) {
+                try ledger.use(
+                    "scan",
+                    by: "ann",
+                    amount: 1,
+                    unit: "seconds",
+                    Self.request("u\($0)")
+                )
+            }
+            let used = receipts.count { Self.refusal($0) == nil }
+            #expect(used == min(count, 64))
+            #expect(receipts.count { Self.refusal($0) == .overLimit } == 64 - used)
+            #expect(try ledger.size() == UInt64(1 + used))
+            let limit = try scratch.show("ann")["features"]?["scan"]?["limit"]
+            #expect(limit?["remaining"]?.integer == Int64(count - used))
+        }
+    }
+
+    // C5; row B2
+    @Test func `refuses a use over the amount, and takes back what is reversed`() async throws {
+        try await Self.withCatalog(count: 1) { scratch in
+            let ledger = scratch.ledger
+            func use(_ id: String, _ amount: Int64) throws -> Receipt {
+                try ledger.use("scan", by: "ann", amount: amount, unit: "seconds", Self.request(id))
+            }
+            #expect(Self.refusal(try use("0", 31)) == .overLimit)
+            #expect(try use("1", 30) == .appended(first: 1, count: 1))
+            #expect(try use("1", 30) == .duplicate(of: 1))
+            #expect(Self.refusal(try use("2", 30)) == .overLimit)
+            guard case .appended = try ledger.reverseUse("1", of: "ann", Self.request("r")) else {
+                Issue.record("not reversed")
+                return
+            }
+            guard case .appended = try use("3", 30) else {
+                Issue.record("the use that was taken back still counts")
+                return
+            }
+        }
+    }
+
+    // E1 for requests: other content under a known id
+    @Test func `refuses another request under a known id`() async throws {
+        try await Self.withCatalog(count: 100) { scratch in
+            let ledger = scratch.ledger
+            _ = try ledger.use("scan", by: "ann", amount: 1, unit: "seconds", Self.request("1"))
+            let other = try ledger.use(
+                "scan",
+                by: "ann",
+                amount: 2,
+                unit: "seconds",
+                Self.request("1")
+            )
+            #expect(Self.refusal(other) == .conflict)
+            let claim = try ledger.claim(Self.purchase, for: "ann", Self.request("1"))
+            #expect(Self.refusal(claim) == .conflict)
+            _ = try ledger.startTrial("week", for: "ann", Self.request("2"))
+            #expect(
+                try ledger.startTrial("week", for: "ann", Self.request("2")) == .duplicate(of: 2)
+            )
+            let elsewhere = try ledger.startTrial("week", for: "bob", Self.request("2"))
+            #expect(Self.refusal(elsewhere) == .conflict)
+        }
+    }
+}
+
+/// Bodies that run at the same time, each on a thread of its own.
+enum Concurrently {
+    static func run<Result: Sendable>(
+        _ count: Int,
+        _ body: @escaping @Sendable (Int) throws -> Result
+    ) throws -> [Result] {
+        let results = Mutex<[Swift.Result<Result, any Error>]>([])
+        let group = DispatchGroup()
+        for index in 0..<count {
+            group.enter()
+            Thread.detachNewThread {
+                let result = Swift.Result { try body(index) }
+                results.withLock { $0.append(result) }
+                group.leave()
+            }
+        }
+        group.wait()
+        return try results.withLock { try $0.map { try $0.get() } }
+    }
+}

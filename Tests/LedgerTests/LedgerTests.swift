@@ -1,1 +1,0 @@
-// The suite's first file.

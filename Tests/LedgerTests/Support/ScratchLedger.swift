@@ -1,0 +1,144 @@
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+import Synchronization
+
+/// A clock that a test sets.
+final class TestClock: Sendable {
+    private let milliseconds: Atomic<Int64>
+
+    /// 2026-06-01T00:00:00Z unless given.
+    init(_ now: Instant = Instant(milliseconds: 1_780_272_000_000)) {
+        milliseconds = Atomic(now.milliseconds)
+    }
+
+    var now: Instant {
+        get { Instant(milliseconds: milliseconds.load(ordering: .sequentiallyConsistent)) }
+        set { milliseconds.store(newValue.milliseconds, ordering: .sequentiallyConsistent) }
+    }
+}
+
+/// A new ledger with its key, open for writing, in a directory that goes with it.
+final class ScratchLedger {
+    let path: String
+    let clock: TestClock
+    private(set) var ledger: Ledger
+    private var directory: OpenLedgerDirectory
+    private var isOpen = true
+
+    private static let masterKey = (0..<32).map { UInt8($0) }
+
+    /// Lends a ledger; it is closed and removed when the body ends.
+    static func with<Result>(
+        clock: TestClock = TestClock(),
+        _ body: (ScratchLedger) async throws -> Result
+    ) async throws -> Result {
+        try await withScratchDirectory { folder in
+            let scratch = try ScratchLedger(path: folder + "/ledger", clock: clock)
+            defer { try? scratch.close() }
+            return try await body(scratch)
+        }
+    }
+
+    private init(path: String, clock: TestClock) throws {
+        self.path = path
+        self.clock = clock
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let key = Data((Hexadecimal.encode(Self.masterKey) + "\n").utf8)
+        try key.write(to: URL(filePath: path + "/" + LedgerDirectory.keyName))
+        try LedgerDirectory.create(
+            at: path,
+            masterKey: Self.masterKey,
+            origin: "ledger.test/log",
+            created: clock.now.description,
+            randomness: .system
+        )
+        (directory, ledger) = try Self.open(path, clock)
+    }
+
+    private static func open(
+        _ path: String,
+        _ clock: TestClock
+    ) throws -> (OpenLedgerDirectory, Ledger) {
+        let directory = try OpenLedgerDirectory(
+            at: path,
+            masterKey: masterKey,
+            forWriting: true,
+            clock: { clock.now.milliseconds },
+            randomness: .system
+        )
+        let ledger = try Ledger(
+            identity: LedgerIdentity(
+                id: Hexadecimal.decode(directory.manifest.ledger) ?? [],
+                origin: directory.manifest.origin
+            ),
+            log: directory.log,
+            vault: directory.vault,
+            options: Ledger.Options(
+                viewsPath: viewsPath(of: path),
+                bootID: "test",
+                isReadOnly: false,
+                clock: { clock.now }
+            )
+        )
+        return (directory, ledger)
+    }
+
+    private static func viewsPath(of path: String) -> String {
+        path + "/" + LedgerDirectory.viewsName
+    }
+
+    var viewsPath: String { Self.viewsPath(of: path) }
+
+    func close() throws {
+        guard isOpen else { return }
+        isOpen = false
+        defer { directory.close() }
+        try ledger.close()
+    }
+
+    /// Opens it again; closes it first if it is open.
+    func reopen() throws {
+        try close()
+        (directory, ledger) = try Self.open(path, clock)
+        isOpen = true
+    }
+
+    /// Closes it, takes its views away and opens it again.
+    func reopenWithoutViews() throws {
+        try close()
+        try FileManager.default.removeItem(atPath: viewsPath)
+        try FileManager.default.createDirectory(
+            atPath: viewsPath,
+            withIntermediateDirectories: true
+        )
+        try reopen()
+    }
+
+    /// The bytes of a record.
+    func record(at sequence: UInt64) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        try directory.log.readRecords([sequence]) { _, record in
+            bytes = record.indices.map { record[$0] }
+        }
+        return bytes
+    }
+
+    /// The answer to `show`.
+    func show(
+        _ customer: String,
+        at: Instant? = nil,
+        known: BitemporalPoint.Known = .everything,
+        environment: StoreEnvironment = .production
+    ) throws -> JSONValue {
+        try ledger.show(
+            CustomerQuestion(
+                customer: customer,
+                environment: environment,
+                point: BitemporalPoint(at: at ?? clock.now, knownAt: known)
+            )
+        )
+    }
+}

@@ -1,0 +1,137 @@
+"""Two writers, readers beside a writer, and ^C."""
+
+import json
+import random
+import signal
+import subprocess
+import threading
+import time
+
+from harness import (
+    Acknowledgements, Fault, History, answers, checked_audit, checked_log, checked_replay, feed,
+    finish)
+
+
+class Feeding(threading.Thread):
+    """Feeds an import from a thread of its own."""
+
+    def __init__(self, *arguments):
+        super().__init__()
+        self.arguments = arguments
+        self.fault = None
+        self.start()
+
+    def run(self):
+        try:
+            feed(*self.arguments)
+        except Fault as fault:
+            self.fault = fault
+
+    @property
+    def is_done(self):
+        return not self.is_alive()
+
+    def until(self, condition):
+        while not condition() and not self.is_done:
+            time.sleep(0.001)
+
+    def end(self):
+        self.join()
+        if self.fault:
+            raise self.fault
+
+
+def two_writers(tool, history):
+    ledger = tool.make("two")
+    first = tool.start_import(ledger)
+    answered = Acknowledgements(0)
+    refused = 0
+    feed(first, history, 0, 20, answered, random.Random(1))
+    for words in (["import", "--format", "events", "-"], ["rebuild"], ["checkpoint"]):
+        done = tool.run(ledger, *words, data=history.line(0))
+        if done.returncode != 75 or b"hint" not in done.stderr:
+            raise Fault("a second writer (%s) ended with %d: %s" % (
+                words[0], done.returncode, done.stderr[-200:]))
+        refused += 1
+    code, errors = finish(first, answered)
+    if code != 0 or checked_log(tool, ledger, history, answered.sequences) != 20:
+        raise Fault("the first writer was disturbed: %d %s" % (code, errors[-200:]))
+    # The lock goes with its holder, however that ends.
+    held = tool.start_import(ledger)
+    feed(held, history, 20, 24, Acknowledgements(20), random.Random(1))
+    finish(held, Acknowledgements(20), kill=True)
+    tool.ask(ledger, "rebuild")
+    return refused
+
+
+def reader_beside(tool, history, events, source):
+    """What a reader was told at a size is what the finished ledger says of that size."""
+    ledger = tool.make("beside")
+    process = tool.start_import(ledger)
+    answered = Acknowledgements(0)
+    told = []
+    customers = [history.customer(n) for n in range(30)]
+    asking = random.Random(source.random())
+    feeding = Feeding(process, history, 0, events, answered, source)
+    while not feeding.is_done:
+        known = answered.count
+        seen = answers(tool, ledger, asking.sample(customers, 6))
+        if any(answer["sequence"] < known + 1 for answer in seen):
+            raise Fault("a reader does not see what was acknowledged before it began")
+        told += seen
+    feeding.end()
+    code, errors = finish(process, answered)
+    if code != 0:
+        raise Fault("the import beside readers ended with %d: %s" % (code, errors[-200:]))
+    sizes = {}
+    for answer in told:
+        sizes.setdefault(answer["sequence"], []).append(answer)
+    for size, group in sizes.items():
+        later = answers(tool, ledger, [answer["customer"] for answer in group], size)
+        for before, after in zip(group, later, strict=True):
+            for answer in (before, after):
+                answer.pop("known", None)
+                answer.pop("token", None)
+            if before != after:
+                raise Fault("a reader beside the import was told otherwise about size %d: %s / %s" % (
+                    size, json.dumps(before), json.dumps(after)))
+    return len(told), len(sizes)
+
+
+def interrupted(tool, history, source):
+    """^C and SIGTERM amid an import whose input goes on."""
+    signals = [signal.SIGINT, signal.SIGINT, signal.SIGTERM]
+    for number in signals:
+        ledger = tool.make("interrupted")
+        process = tool.start_import(ledger)
+        answered = Acknowledgements(0)
+        feeding = Feeding(process, history, 0, 40_000, answered, source)
+        feeding.until(lambda: answered.count > 20)
+        time.sleep(source.uniform(0, 0.3))
+        process.send_signal(number)
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise Fault("an import does not end at a signal") from None
+        finally:
+            feeding.end()
+        code, errors = finish(process, answered)
+        if code != 130:
+            raise Fault("an interrupted import ended with %d: %s" % (code, errors[-200:]))
+        count = checked_log(tool, ledger, history, answered.sequences)
+        if count != len(answered.sequences):
+            raise Fault("an interrupted import did not say all that it recorded")
+        checked_audit(tool, ledger)
+        checked_replay(tool, ledger)
+    return len(signals)
+
+
+def run(tool, report, seed):
+    source = random.Random("beside/%d" % seed)
+    history = History(seed + 3)
+    refused = two_writers(tool, history)
+    told, sizes = reader_beside(tool, history, 600, source)
+    report.figures["beside"] = {
+        "secondWritersRefused": refused, "answersBesideAnImport": told, "atSizes": sizes,
+        "interrupts": interrupted(tool, history, source)}

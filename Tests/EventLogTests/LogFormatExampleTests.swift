@@ -1,6 +1,7 @@
 import Crypto
 import EventLog
 import Foundation
+import Synchronization
 import Testing
 
 /// The worked example of schemas/log-format.md: what the page says is what the program does.
@@ -185,10 +186,13 @@ private struct Example {
 
     func sealed() throws -> SealedRecord {
         let nonce = try bytes("nonce")
-        var words = [0, 8].map { start in
-            nonce.dropFirst(start).prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        }.makeIterator()
-        var source = WordSource { words.next() ?? 0 }
+        let words = Mutex(
+            [8, 0].map { start in
+                nonce.dropFirst(start).prefix(8).reversed()
+                    .reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            }
+        )
+        var source = RandomSource { words.withLock { $0.popLast() ?? 0 } }
         return try SealedRecord(
             header: .init(
                 time: instant("effective"),
@@ -208,11 +212,4 @@ private struct Example {
             otherStreams: []
         )
     }
-}
-
-/// Gives the words that it is told to.
-private struct WordSource: RandomNumberGenerator {
-    let draw: () -> UInt64
-
-    mutating func next() -> UInt64 { draw() }
 }

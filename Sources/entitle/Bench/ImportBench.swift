@@ -18,7 +18,7 @@ struct ImportBench {
                     .events,
                     .stop,
                     preservesRecordedTime: false,
-                acknowledges: false,
+                    acknowledges: false,
                     progress: Progress("imported")
                 )
                 guard try importer.run(file), importer.report.appended == lines.count else {

@@ -1,13 +1,19 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// With `ENTITLE_STRICT` set, as `tools/test` does, warnings of these targets are errors; those of
+/// packages that others wrote are not ours to fix.
+let warnings: [SwiftSetting] =
+    Context.environment["ENTITLE_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
 /// Every target is strict about concurrency, memory and what a name reaches.
-let house: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .strictMemorySafety(),
-]
+let house: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .strictMemorySafety(),
+    ] + warnings
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 

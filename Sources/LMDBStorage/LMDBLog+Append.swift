@@ -49,7 +49,8 @@ extension LMDBLog {
                     companion.bytes.span
                 )
             }
-            for tile in tiles {
+            // The last, partial tile of leaves is not stored: the tail has its records.
+            for tile in tiles where tile.coordinate.level > 0 || tile.coordinate.isFull {
                 let key = Key(UInt64(tile.coordinate.level), tile.coordinate.index)
                 try transaction.put(tables.tiles, key, tile.bytes.span)
             }

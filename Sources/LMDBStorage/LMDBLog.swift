@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Tables: `bundles` (bundle number → 256 records), `tail` (first sequence → the records of a
 /// commit that did not fill a bundle), `companions` (carrier's sequence → evidence or attachment),
-/// `tiles` (level, index → hashes), `checkpoints` (size → signed note), `end`.
+/// `tiles` (level, index → hashes; of leaves only full ones), `checkpoints` (size → signed note), `end`.
 public final class LMDBLog: LogStorage {
     private let path: String
     private let isReadOnly: Bool
@@ -87,10 +87,31 @@ public final class LMDBLog: LogStorage {
     /// See `LogStorage`.
     public func tile(level: Int, index: UInt64) throws -> [UInt8]? {
         try mappingFaults {
-            try environment.read {
-                try $0.get(tables.tiles, Key(UInt64(level), index)) { $0.copy() }
+            try environment.read { transaction in
+                try transaction.get(tables.tiles, Key(UInt64(level), index)) { $0.copy() }
+                    ?? (level == 0 ? tailTile(index, transaction) : nil)
             }
         }
+    }
+
+    /// The partial tile of leaves, from the records of the tail; nil if the tail is elsewhere.
+    private func tailTile(
+        _ index: UInt64,
+        _ transaction: borrowing ReadTransaction
+    ) throws -> [UInt8]? {
+        var hashes: [UInt8] = []
+        try transaction.scan(tables.tail, from: Key(index * Bundle.recordCount)) { key, value in
+            guard key.count == 8,
+                key.loadUInt64BigEndian(at: 0) / Bundle.recordCount == index
+            else { return false }
+            let count = try Bundle.count(value)
+            for place in 0..<count {
+                let range = try Bundle.range(of: place, count: count, in: value)
+                TreeHash.leaf(value.extracting(range)).append(to: &hashes)
+            }
+            return true
+        }
+        return hashes.isEmpty ? nil : hashes
     }
 
     /// See `LogStorage`.

@@ -28,18 +28,16 @@ extension PurchaseTimeline {
         if period.end.map({ instant < $0 }) ?? true { return .active }
         if period.leeway?.contains(instant) == true { return .active }
         if period.grace?.contains(instant) == true { return .grace }
-        let isRetrying = statements(.purchaseRetryStarted, speakingOf: index)
+        let isRetrying = only(facts[.purchaseRetryStarted], speakingOf: index)
             .contains { $0.time <= instant }
-        let hasExpired = statements(.purchaseExpired, speakingOf: index)
+        let hasExpired = only(facts[.purchaseExpired], speakingOf: index)
             .contains { $0.time <= instant }
         return isRetrying && !hasExpired ? .billingRetry : .expired
     }
 
     private func statusBeforePeriods(at instant: Instant) -> PurchaseStatus {
-        let last = facts.filter {
-            ($0.kind == .purchasePending || $0.kind == .purchaseAbandoned) && $0.time <= instant
-        }
-        .max(by: Fact.inTime)
+        let last = facts[.purchasePending, .purchaseAbandoned].filter { $0.time <= instant }
+            .max(by: Fact.inTime)
         return last?.kind == .purchasePending ? .pending : .none
     }
 
@@ -52,16 +50,16 @@ extension PurchaseTimeline {
     /// P10, likewise for the next product.
     public func nextProductID(at instant: Instant) -> String? {
         guard period(at: instant)?.kind == .autoRenewable else { return nil }
-        return facts.filter {
-            $0.kind == .purchaseRenewalChanged && $0.nextProductID != nil && $0.time <= instant
+        return facts[.purchaseRenewalChanged].filter {
+            $0.nextProductID != nil && $0.time <= instant
         }
         .newest()?.nextProductID
     }
 
     /// The newest `autoRenew` that was stated, of all or of those with `time` up to an instant.
     func renewalIntent(asOf instant: Instant?) -> Bool? {
-        facts.filter { fact in
-            fact.kind == .purchaseRenewalChanged && fact.autoRenew != nil
+        facts[.purchaseRenewalChanged].filter { fact in
+            fact.autoRenew != nil
                 && (instant.map { fact.time <= $0 } ?? true)
         }
         .newest()?.autoRenew
@@ -69,15 +67,13 @@ extension PurchaseTimeline {
 
     /// P11: nil where it was never synced.
     public func syncedAt(_ instant: Instant) -> Instant? {
-        facts.filter {
-            ($0.kind == .syncCompleted || $0.kind == .syncReconciled) && $0.time <= instant
-        }
-        .map(\.time).max()
+        facts[.syncCompleted, .syncReconciled].filter { $0.time <= instant }
+            .map(\.time).max()
     }
 
     /// Every instant at which status or access may change by itself, unordered.
     var boundaries: [Instant] {
-        var instants = facts.map(\.time)
+        var instants = facts.times
         for pause in pauses { if let end = pause.end { instants.append(end) } }
         for period in periods {
             instants.append(period.start)

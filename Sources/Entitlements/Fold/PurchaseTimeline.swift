@@ -10,8 +10,8 @@ public struct PurchaseTimeline: Sendable {
     public internal(set) var periods: [Period]
     /// P5.
     public let pauses: [Interval]
-    /// All statements about it, ascending by sequence.
-    let facts: [Fact]
+    /// All statements about it.
+    let facts: FactsByKind
 
     /// What one transaction gives.
     public struct Period: Sendable {
@@ -60,10 +60,11 @@ public struct PurchaseTimeline: Sendable {
     /// `leewayMilliseconds`: P12's L by the catalog in force at an instant, in milliseconds.
     public init(number: UInt64, facts: [Fact], leewayMilliseconds: (Instant) -> Int64) {
         self.number = number
-        self.facts = facts
+        let byKind = FactsByKind(facts)
+        self.facts = byKind
         store = facts.first { $0.subject == number && $0.store != nil }?.store
-        periods = Self.orderedPeriods(facts)
-        pauses = Self.pauses(facts, periods)
+        periods = Self.orderedPeriods(byKind)
+        pauses = Self.pauses(byKind, periods)
         endPeriods()
         addGrace()
         addLeeway(leewayMilliseconds)
@@ -75,24 +76,24 @@ public struct PurchaseTimeline: Sendable {
     }
 
     /// P1 and P3's order.
-    private static func orderedPeriods(_ facts: [Fact]) -> [Period] {
+    private static func orderedPeriods(_ facts: FactsByKind) -> [Period] {
         var periods: [Period] = []
-        for fact in facts where fact.kind == .purchaseCompleted || fact.kind == .purchaseRenewed {
+        for fact in facts[.purchaseCompleted, .purchaseRenewed] {
             guard let transaction = fact.transaction else { continue }
             guard let index = periods.firstIndex(where: { $0.transaction == transaction }) else {
                 periods.append(Period(fact, transaction: transaction))
                 continue
             }
-            if fact.isNewer(than: periods[index].base) { periods[index].restate(fact) }
+            periods[index].restate(fact)
         }
         return periods.sorted { ($0.start, $0.lowestSequence) < ($1.start, $1.lowestSequence) }
     }
 
     /// P5: each pause ends at the earliest resumption or period start strictly after it.
-    private static func pauses(_ facts: [Fact], _ periods: [Period]) -> [Interval] {
-        let resumptions =
-            facts.filter { $0.kind == .purchaseResumed }.map(\.time) + periods.map(\.start)
-        return facts.filter { $0.kind == .purchasePaused }.map { pause in
+    private static func pauses(_ facts: FactsByKind, _ periods: [Period]) -> [Interval] {
+        guard !facts[.purchasePaused].isEmpty else { return [] }
+        let resumptions = facts[.purchaseResumed].map(\.time) + periods.map(\.start)
+        return facts[.purchasePaused].map { pause in
             Interval(start: pause.time, end: resumptions.filter { $0 > pause.time }.min())
         }
     }
@@ -105,21 +106,21 @@ public struct PurchaseTimeline: Sendable {
         return periods.lastIndex { $0.kind != .consumable && $0.start < fact.time }
     }
 
-    /// The statements of a kind that speak of a period.
-    func statements(_ kinds: EventKind..., speakingOf index: Int) -> [Fact] {
-        facts.filter { kinds.contains($0.kind) && indexSpokenOf(by: $0) == index }
+    /// Those of some statements that speak of a period.
+    func only(_ statements: [Fact], speakingOf index: Int) -> [Fact] {
+        statements.filter { indexSpokenOf(by: $0) == index }
     }
 
     /// P2, then P3's cut of auto-renewable periods.
     private mutating func endPeriods() {
-        for fact in facts where fact.kind == .purchaseExtended {
+        for fact in facts[.purchaseExtended] {
             guard let index = indexSpokenOf(by: fact), fact.isNewer(than: periods[index].base)
             else { continue }
             periods[index].base = fact
         }
         for index in periods.indices {
             periods[index].end = periods[index].base.end
-            for expired in statements(.purchaseExpired, speakingOf: index)
+            for expired in only(facts[.purchaseExpired], speakingOf: index)
             where expired.isNewer(than: periods[index].base) {
                 periods[index].isCut = true
                 periods[index].end = Instant.earlier(periods[index].end, expired.time)
@@ -140,12 +141,12 @@ public struct PurchaseTimeline: Sendable {
 
     /// P4.
     private mutating func addGrace() {
-        guard facts.contains(where: { $0.kind == .purchaseGraceStarted }) else { return }
+        guard !facts[.purchaseGraceStarted].isEmpty else { return }
         for index in periods.indices {
             guard let end = periods[index].end,
-                let newest = statements(.purchaseGraceStarted, speakingOf: index).newest()
+                let newest = only(facts[.purchaseGraceStarted], speakingOf: index).newest()
             else { continue }
-            let stop = statements(.purchaseRetryStarted, .purchaseExpired, speakingOf: index)
+            let stop = only(facts[.purchaseRetryStarted, .purchaseExpired], speakingOf: index)
                 .filter { $0.isNewer(than: newest) }.map(\.time).min()
             var graceEnd = Instant.earlier(newest.end, stop)
             if periods[index].kind == .autoRenewable {
@@ -160,7 +161,7 @@ public struct PurchaseTimeline: Sendable {
     private mutating func addLeeway(_ leewayMilliseconds: (Instant) -> Int64) {
         guard let index = periods.lastIndex(where: { $0.kind == .autoRenewable }),
             let end = periods[index].end, !periods[index].isCut,
-            statements(.purchaseGraceStarted, .purchaseRetryStarted, speakingOf: index).isEmpty,
+            only(facts[.purchaseGraceStarted, .purchaseRetryStarted], speakingOf: index).isEmpty,
             renewalIntent(asOf: nil) != false
         else { return }
         let leeway = Interval(
@@ -172,14 +173,12 @@ public struct PurchaseTimeline: Sendable {
 
     /// P6.
     private func revocations(of period: Period) -> [Revocation] {
-        let reversals = facts.filter {
-            $0.kind == .revocationReversed
-                && ($0.transaction == nil || $0.transaction == period.transaction)
+        let revocations = facts[.revocationRefunded, .revocationRevoked]
+        guard !revocations.isEmpty else { return [] }
+        let reversals = facts[.revocationReversed].filter {
+            $0.transaction == nil || $0.transaction == period.transaction
         }
-        return facts.compactMap { fact in
-            guard fact.kind == .revocationRefunded || fact.kind == .revocationRevoked else {
-                return nil
-            }
+        return revocations.compactMap { fact in
             let takesAway =
                 fact.transaction.map { $0 == period.transaction } ?? (period.start <= fact.time)
             guard takesAway else { return nil }
@@ -193,9 +192,8 @@ public struct PurchaseTimeline: Sendable {
 
     /// P7.
     private func verdicts(on period: Period) -> [Fact] {
-        facts.filter {
-            ($0.kind == .verificationPassed || $0.kind == .verificationFailed)
-                && ($0.transaction == nil || $0.transaction == period.transaction)
+        facts[.verificationPassed, .verificationFailed].filter {
+            $0.transaction == nil || $0.transaction == period.transaction
         }
         .sorted(by: Fact.inTime)
     }
@@ -221,10 +219,11 @@ extension PurchaseTimeline.Period {
         base = fact
     }
 
-    /// P1: a newer statement of the transaction gives all of the period but its place in ties.
+    /// P1: a newer statement of the transaction gives all of the period but its place in ties,
+    /// which is the lowest sequence (P3).
     fileprivate mutating func restate(_ fact: Fact) {
-        let lowest = lowestSequence
-        self = Self(fact, transaction: transaction)
+        let lowest = min(lowestSequence, fact.sequence)
+        if fact.isNewer(than: base) { self = Self(fact, transaction: transaction) }
         lowestSequence = lowest
     }
 

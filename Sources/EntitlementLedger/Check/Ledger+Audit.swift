@@ -141,6 +141,7 @@ private struct Auditor {
     // MARK: Views
 
     mutating func checkViews() {
+        if let reason = ledger.views.discarded { report.note(.view, nil, reason + ": not used") }
         do {
             for difference in try ledger.viewDifferences() {
                 report.note(.view, difference.sequence, difference.detail)

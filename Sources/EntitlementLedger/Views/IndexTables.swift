@@ -84,13 +84,15 @@ final class IndexTables: Sendable {
 
     func sequence(of signal: SignalDigest) throws -> UInt64? {
         try environment.read { transaction in
-            try transaction.get(signals, Key(signal.high, signal.low)) { $0.uint64(at: 0) }
+            try transaction.get(signals, Key(signal.high, signal.low)) { try Self.sequence($0) }
         }
     }
 
     func holds(stream: UInt64, _ sequence: UInt64, kind: UInt8) throws -> Bool {
         try environment.read { transaction in
-            try transaction.get(streams, Key(stream, sequence)) { $0[0] == kind } ?? false
+            try transaction.get(streams, Key(stream, sequence)) { value in
+                value.count == 1 && value[0] == kind
+            } ?? false
         }
     }
 
@@ -99,10 +101,9 @@ final class IndexTables: Sendable {
         var entries: [StreamEntry] = []
         try environment.read { transaction in
             try transaction.scan(streams, from: Key(stream, 0)) { key, value in
-                guard key.loadUInt64BigEndian(at: 0) == stream else { return false }
-                let sequence = key.loadUInt64BigEndian(at: 8)
-                guard sequence < size else { return false }
-                entries.append(StreamEntry(sequence: sequence, kind: value[0]))
+                let (found, entry) = try Self.streamEntry(key, value)
+                guard found == stream, entry.sequence < size else { return false }
+                entries.append(entry)
                 return true
             }
         }
@@ -112,10 +113,9 @@ final class IndexTables: Sendable {
     func lastSequence(of stream: UInt64) throws -> UInt64? {
         var last: UInt64?
         try environment.read { transaction in
-            try transaction.scanBackward(streams, from: Key(stream, .max)) { key, _ in
-                if key.loadUInt64BigEndian(at: 0) == stream {
-                    last = key.loadUInt64BigEndian(at: 8)
-                }
+            try transaction.scanBackward(streams, from: Key(stream, .max)) { key, value in
+                let (found, entry) = try Self.streamEntry(key, value)
+                if found == stream { last = entry.sequence }
                 return false
             }
         }
@@ -129,29 +129,46 @@ final class IndexTables: Sendable {
     ) throws {
         try environment.read { transaction in
             try transaction.scan(streams, from: nil) { key, value in
-                guard key.count == 16, value.count == 1 else {
-                    throw LogStorageFault(.damaged, "a view entry has another shape")
-                }
-                try onStream(
-                    key.loadUInt64BigEndian(at: 0),
-                    StreamEntry(sequence: key.loadUInt64BigEndian(at: 8), kind: value[0])
-                )
+                let (stream, entry) = try Self.streamEntry(key, value)
+                try onStream(stream, entry)
                 return true
             }
             try transaction.scan(signals, from: nil) { key, value in
-                guard key.count == 16, value.count == 8 else {
-                    throw LogStorageFault(.damaged, "a view entry has another shape")
-                }
+                guard key.count == 16 else { throw Self.misshapen }
                 try onSignal(
                     SignalDigest(
                         high: key.loadUInt64BigEndian(at: 0),
                         low: key.loadUInt64BigEndian(at: 8)
                     ),
-                    value.uint64(at: 0)
+                    try Self.sequence(value)
                 )
                 return true
             }
         }
+    }
+
+    // MARK: Shapes
+
+    /// Damaged pages hand out keys and values of any length.
+    private static let misshapen = LogStorageFault(
+        .damaged,
+        "a view entry has another shape"
+    )
+
+    private static func streamEntry(
+        _ key: Span<UInt8>,
+        _ value: Span<UInt8>
+    ) throws -> (stream: UInt64, entry: StreamEntry) {
+        guard key.count == 16, value.count == 1 else { throw misshapen }
+        return (
+            key.loadUInt64BigEndian(at: 0),
+            StreamEntry(sequence: key.loadUInt64BigEndian(at: 8), kind: value[0])
+        )
+    }
+
+    private static func sequence(_ value: Span<UInt8>) throws -> UInt64 {
+        guard value.count == 8 else { throw misshapen }
+        return value.uint64(at: 0)
     }
 
     // MARK: Writing
@@ -186,7 +203,7 @@ final class IndexTables: Sendable {
     /// A signal keeps its first sequence (E1).
     private func put(_ entry: IndexEntry, _ transaction: borrowing WriteTransaction) throws {
         let key = Key(entry.signal.high, entry.signal.low)
-        let known = try transaction.get(signals, key) { $0.uint64(at: 0) }
+        let known = try transaction.get(signals, key) { try Self.sequence($0) }
         if let known, known <= entry.sequence { return }
         var sequence = ByteWriter(reservingCapacity: 8)
         sequence.append(entry.sequence)

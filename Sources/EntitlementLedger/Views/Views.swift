@@ -19,6 +19,8 @@ final class Views: LogIndex {
         var overlay: Overlay
         var tables: IndexTables?
         var access: AccessTable?
+        /// Why there are no tables although a generation is named.
+        var discarded: String?
     }
 
     /// Events that the overlay holds before they are moved into the tables.
@@ -177,10 +179,13 @@ final class Views: LogIndex {
         do {
             tables = try IndexTables(path: path + "/" + name, isReadOnly: isReadOnly)
         } catch is LMDBError, is LogStorageFault {
-            return nil  // Damaged or half made: discarded like any view in doubt.
+            discard("the views' files are damaged or missing")
+            return nil
         }
+        // A position that cannot be read is as good as one that does not match.
         guard let position = try? tables.position(), try matches(position, size: size) else {
             tables.close()
+            discard("the views' position does not match the log")
             return nil
         }
         if !isReadOnly {
@@ -202,6 +207,11 @@ final class Views: LogIndex {
             try viewPosition(sealed.treeSize, bootID: "").root.bytes == sealed.root
         }
     }
+
+    private func discard(_ reason: String) { state.withLock { $0.discarded = reason } }
+
+    /// Why the views that stand on the disk are not used; nil where they are, or there are none.
+    var discarded: String? { state.withLock { $0.discarded } }
 
     private func matches(_ position: ViewPosition, size: UInt64) throws -> Bool {
         guard position.ledgerID == identity.id, position.treeSize <= size,

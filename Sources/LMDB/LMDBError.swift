@@ -34,6 +34,8 @@ public struct LMDBError: Error, Sendable, Equatable {
         case invalid
         /// This process has the environment open already.
         case alreadyOpen
+        /// The environment was closed before the transaction began.
+        case closed
         /// Any other code, see ``LMDBError/code``.
         case other
     }

@@ -8,21 +8,22 @@ extension LMDBLog {
 
     /// See `LogStorage`.
     public func append(_ batch: LogBatch) throws -> LogEnd {
-        do {
-            return try appendOnce(batch)
-        } catch let error as LMDBError where error.kind == .mapFull {
-            return try mappingFaults {
-                try environment.grow(
-                    toMapSize: environment.statistics.mapSize + Self.mapGrowth
-                )
-                return try appendOnce(batch)
+        try mappingFaults {
+            try withEnvironment { opened in
+                do {
+                    return try append(batch, to: opened)
+                } catch let error as LMDBError where error.kind == .mapFull {
+                    try opened.environment.grow(
+                        toMapSize: opened.environment.statistics.mapSize + Self.mapGrowth
+                    )
+                    return try append(batch, to: opened)
+                }
             }
-        } catch let error as LMDBError {
-            throw LogStorageFault(error)
         }
     }
 
-    private func appendOnce(_ batch: LogBatch) throws -> LogEnd {
+    private func append(_ batch: LogBatch, to opened: Current) throws -> LogEnd {
+        let tables = opened.tables
         var tree = try treeWriter.withLock {
             try $0 ?? TileWriter(continuing: self.end().edge, tiles: self)
         }
@@ -37,11 +38,11 @@ extension LMDBLog {
             highestCounter: batch.highestCounter
         )
         treeWriter.withLock { $0 = nil }
-        try environment.write { transaction in
-            guard try self.end(transaction).size == batch.first else {
+        try opened.environment.write { transaction in
+            guard try self.end(transaction, tables).size == batch.first else {
                 throw LogStorageFault(.damaged, "the log's end moved under its writer")
             }
-            try putRecords(batch, transaction)
+            try putRecords(batch, transaction, tables)
             for companion in batch.companions {
                 try transaction.append(
                     tables.companions,
@@ -54,13 +55,17 @@ extension LMDBLog {
                 let key = Key(UInt64(tile.coordinate.level), tile.coordinate.index)
                 try transaction.put(tables.tiles, key, tile.bytes.span)
             }
-            try put(end, transaction)
+            try put(end, transaction, tables)
         }
         treeWriter.withLock { $0 = tree }
         return end
     }
 
-    private func put(_ end: LogEnd, _ transaction: borrowing WriteTransaction) throws {
+    private func put(
+        _ end: LogEnd,
+        _ transaction: borrowing WriteTransaction,
+        _ tables: Tables
+    ) throws {
         var writer = ByteWriter(reservingCapacity: 64)
         writer.append(end.lastRecordedAt)
         writer.append(end.highestCounter)
@@ -71,7 +76,8 @@ extension LMDBLog {
     /// Fills bundles; the commit that fills one packs the tail values before it and removes them.
     private func putRecords(
         _ batch: LogBatch,
-        _ transaction: borrowing WriteTransaction
+        _ transaction: borrowing WriteTransaction,
+        _ tables: Tables
     ) throws {
         var index = 0
         while index < batch.records.count {
@@ -83,7 +89,7 @@ extension LMDBLog {
                 try transaction.append(tables.tail, Key(sequence), value.span)
                 return
             }
-            var records = placeInBundle == 0 ? [] : try takeTail(transaction)
+            var records = placeInBundle == 0 ? [] : try takeTail(transaction, tables)
             guard records.count == placeInBundle else {
                 throw LogStorageFault(.damaged, "the log's tail has a gap")
             }
@@ -99,7 +105,10 @@ extension LMDBLog {
     }
 
     /// The records of the tail values, which are removed.
-    private func takeTail(_ transaction: borrowing WriteTransaction) throws -> [[UInt8]] {
+    private func takeTail(
+        _ transaction: borrowing WriteTransaction,
+        _ tables: Tables
+    ) throws -> [[UInt8]] {
         var records: [[UInt8]] = []
         try transaction.scan(tables.tail, from: nil) { _, value in
             let count = try Bundle.count(value)

@@ -12,12 +12,10 @@ extension LMDBLog {
         var isDone = false
         while next < end && !isDone {
             let before = next
-            try mappingFaults {
-                try environment.read { transaction in
-                    isDone = try readBundles(&next, upTo: end, transaction, body)
-                    if !isDone && next < end {
-                        isDone = try readTail(&next, upTo: end, transaction, body)
-                    }
+            try read { transaction, tables in
+                isDone = try readBundles(&next, upTo: end, transaction, tables, body)
+                if !isDone && next < end {
+                    isDone = try readTail(&next, upTo: end, transaction, tables, body)
                 }
             }
             guard next > before || isDone else {
@@ -31,6 +29,7 @@ extension LMDBLog {
         _ next: inout UInt64,
         upTo end: UInt64,
         _ transaction: borrowing ReadTransaction,
+        _ tables: Tables,
         _ body: (UInt64, Span<UInt8>) throws -> Bool
     ) throws -> Bool {
         var position = next
@@ -52,6 +51,7 @@ extension LMDBLog {
         _ next: inout UInt64,
         upTo end: UInt64,
         _ transaction: borrowing ReadTransaction,
+        _ tables: Tables,
         _ body: (UInt64, Span<UInt8>) throws -> Bool
     ) throws -> Bool {
         var position = next
@@ -75,11 +75,9 @@ extension LMDBLog {
         _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Void
     ) throws {
         guard !sequences.isEmpty else { return }
-        try mappingFaults {
-            try environment.read { transaction in
-                for sequence in sequences {
-                    try readRecord(sequence, transaction) { try body(sequence, $0) }
-                }
+        try read { transaction, tables in
+            for sequence in sequences {
+                try readRecord(sequence, transaction, tables) { try body(sequence, $0) }
             }
         }
     }
@@ -87,6 +85,7 @@ extension LMDBLog {
     private func readRecord(
         _ sequence: UInt64,
         _ transaction: borrowing ReadTransaction,
+        _ tables: Tables,
         _ body: (Span<UInt8>) throws -> Void
     ) throws {
         let bundle = Key(sequence / Bundle.recordCount)

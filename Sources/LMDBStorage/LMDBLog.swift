@@ -12,21 +12,20 @@ public final class LMDBLog: LogStorage {
     private let isReadOnly: Bool
     /// Replaced when the log is opened again.
     private let current: Mutex<Current>
+    /// Held while the log is opened again; never within a transaction.
+    private let opening = Mutex<Void>(())
     /// The tree's writer, made at the first append; dropped when a commit fails.
     let treeWriter = Mutex<TileWriter?>(nil)
 
-    private struct Current {
+    struct Current {
         var environment: LMDB.Environment
         var tables: Tables
 
-        init(_ path: String, isReadOnly: Bool) throws {
+        fileprivate init(_ path: String, isReadOnly: Bool) throws {
             environment = try LMDB.Environment(path: path, options: .init(isReadOnly: isReadOnly))
             tables = try Tables(environment, create: !isReadOnly)
         }
     }
-
-    var environment: LMDB.Environment { current.withLock { $0.environment } }
-    var tables: Tables { current.withLock { $0.tables } }
 
     struct Tables {
         var bundles, tail, companions, tiles, checkpoints, end: Table
@@ -47,23 +46,54 @@ public final class LMDBLog: LogStorage {
 
     /// See `LogStorage`.
     public func reopen() throws {
-        try current.withLock { current in
-            current.environment.close()
-            current = try mappingFaults { try Current(path, isReadOnly: isReadOnly) }
+        try opening.withLock { _ in
+            // Waits for readers, who take `current` while they are inside: not under its lock.
+            current.withLock { $0 }.environment.close()
+            let opened = try mappingFaults { try Current(path, isReadOnly: isReadOnly) }
+            current.withLock { $0 = opened }
         }
         treeWriter.withLock { $0 = nil }
     }
 
     /// Ends the use of the environment.
-    public func close() { environment.close() }
+    public func close() { current.withLock { $0 }.environment.close() }
+
+    /// Lends the environment with its own tables; who comes while it is opened again waits for
+    /// the new one.
+    func withEnvironment<Result>(_ body: (Current) throws -> Result) throws -> Result {
+        var opened = current.withLock { $0 }
+        while true {
+            do {
+                return try body(opened)
+            } catch let error as LMDBError where error.kind == .closed {
+                let newest = opening.withLock { _ in current.withLock { $0 } }
+                guard newest.environment !== opened.environment else { throw error }
+                opened = newest
+            }
+        }
+    }
+
+    /// Lends a read transaction and its tables.
+    ///
+    /// - Throws: `LogStorageFault`, or what `body` throws.
+    func read<Result>(
+        _ body: (borrowing ReadTransaction, Tables) throws -> Result
+    ) throws -> Result {
+        try mappingFaults {
+            try withEnvironment { opened in
+                try opened.environment.read { try body($0, opened.tables) }
+            }
+        }
+    }
 
     /// See `LogStorage`.
     public func end() throws -> LogEnd {
-        try mappingFaults { try environment.read { try end($0) } }
+        try read { try end($0, $1) }
     }
 
     func end<Transaction: ReadableTransaction & ~Copyable>(
-        _ transaction: borrowing Transaction
+        _ transaction: borrowing Transaction,
+        _ tables: Tables
     ) throws -> LogEnd {
         try transaction.get(tables.end, Key(0)) { value in
             guard value.count > 16 else {
@@ -79,25 +109,22 @@ public final class LMDBLog: LogStorage {
 
     /// See `LogStorage`.
     public func companion(of carrier: UInt64) throws -> [UInt8]? {
-        try mappingFaults {
-            try environment.read { try $0.get(tables.companions, Key(carrier)) { $0.copy() } }
-        }
+        try read { try $0.get($1.companions, Key(carrier)) { $0.copy() } }
     }
 
     /// See `LogStorage`.
     public func tile(level: Int, index: UInt64) throws -> [UInt8]? {
-        try mappingFaults {
-            try environment.read { transaction in
-                try transaction.get(tables.tiles, Key(UInt64(level), index)) { $0.copy() }
-                    ?? (level == 0 ? tailTile(index, transaction) : nil)
-            }
+        try read { transaction, tables in
+            try transaction.get(tables.tiles, Key(UInt64(level), index)) { $0.copy() }
+                ?? (level == 0 ? tailTile(index, transaction, tables) : nil)
         }
     }
 
     /// The partial tile of leaves, from the records of the tail; nil if the tail is elsewhere.
     private func tailTile(
         _ index: UInt64,
-        _ transaction: borrowing ReadTransaction
+        _ transaction: borrowing ReadTransaction,
+        _ tables: Tables
     ) throws -> [UInt8]? {
         var hashes: [UInt8] = []
         try transaction.scan(tables.tail, from: Key(index * Bundle.recordCount)) { key, value in
@@ -116,10 +143,12 @@ public final class LMDBLog: LogStorage {
 
     /// See `LogStorage`.
     public func keepCheckpoint(size: UInt64, note: String) throws {
+        let bytes = Array(note.utf8)
         try mappingFaults {
-            try environment.write {
-                let bytes = Array(note.utf8)
-                try $0.put(tables.checkpoints, Key(size), bytes.span)
+            try withEnvironment { opened in
+                try opened.environment.write {
+                    try $0.put(opened.tables.checkpoints, Key(size), bytes.span)
+                }
             }
         }
     }
@@ -127,20 +156,14 @@ public final class LMDBLog: LogStorage {
     /// See `LogStorage`.
     public func checkpoints() throws -> [(size: UInt64, note: String)] {
         var checkpoints: [(size: UInt64, note: String)] = []
-        try mappingFaults {
-            try environment.read {
-                try $0.scan(tables.checkpoints, from: nil) { key, value in
-                    guard key.count == 8 else {
-                        throw LogStorageFault(.damaged, "a checkpoint's key is not a size")
-                    }
-                    checkpoints.append(
-                        (
-                            key.loadUInt64BigEndian(at: 0),
-                            String(decoding: value.copy(), as: UTF8.self)
-                        )
-                    )
-                    return true
+        try read { transaction, tables in
+            try transaction.scan(tables.checkpoints, from: nil) { key, value in
+                guard key.count == 8 else {
+                    throw LogStorageFault(.damaged, "a checkpoint's key is not a size")
                 }
+                let note = String(decoding: value.copy(), as: UTF8.self)
+                checkpoints.append((key.loadUInt64BigEndian(at: 0), note))
+                return true
             }
         }
         return checkpoints

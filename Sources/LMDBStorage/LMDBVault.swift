@@ -188,20 +188,14 @@ public final class LMDBVault: Vault {
 
     // MARK: Digests
 
-    /// The shard: 12 bits of a keyed digest of the name.
     private func shard(of name: StreamName) -> Int {
-        let digest = KeyedDigest.bytes(Self.message(name), key: epochKeys.shardSecret)
-        return Int(digest[0]) << 4 | Int(digest[1] >> 4)
+        name.shard(under: epochKeys.shardSecret)
     }
 
     /// The digest under which the name is found: keyed by its shard's epoch.
     private func digest(of name: StreamName, shard: Int) -> SignalDigest {
-        let digest = KeyedDigest.bytes(Self.message(name), key: epochKeys.shards[shard])
+        let digest = KeyedDigest.bytes(name.message, key: epochKeys.shards[shard])
         return SignalDigest(high: digest.span.uint64(at: 0), low: digest.span.uint64(at: 8))
-    }
-
-    private static func message(_ name: StreamName) -> [UInt8] {
-        [name.environment] + Array(name.subject.utf8)
     }
 }
 

@@ -8,7 +8,8 @@ public protocol LogStorage: Sendable, TileSource {
     /// Appends in one durable commit: all of it stands on the disk when this returns.
     ///
     /// - Returns: the log's new end.
-    /// - Throws: `LogStorageFault`; after `outcomeUnknown` the log must be opened again.
+    /// - Throws: `LogStorageFault`; a batch that does not begin at the log's end is refused and
+    ///   changes nothing; after `outcomeUnknown` the log must be opened again.
     func append(_ batch: LogBatch) throws -> LogEnd
 
     /// Opens the log anew after a commit whose outcome is unknown; `end` then tells it.
@@ -17,6 +18,8 @@ public protocol LogStorage: Sendable, TileSource {
     /// Hands out blocks of records (`Bundle`), each with the sequence of its first record,
     /// ascending from the block that holds `first`; stops at `end` (exclusive) or when the body
     /// returns false.
+    ///
+    /// - Throws: `LogStorageFault` if a record before `end` is not there; what `body` throws.
     func readBlocks(
         from first: UInt64,
         upTo end: UInt64,

@@ -23,6 +23,15 @@ public struct StreamName: Hashable, Sendable {
         hasher.combine(environment)
         hasher.combine(subject)
     }
+
+    /// The bytes of which the vault makes digests.
+    public var message: [UInt8] { [environment] + Array(subject.utf8) }
+
+    /// The shard: 12 bits of a keyed digest of the name.
+    public func shard(under secret: SymmetricKey) -> Int {
+        let digest = KeyedDigest.bytes(message, key: secret)
+        return Int(digest[0]) << 4 | Int(digest[1] >> 4)
+    }
 }
 
 /// A stream's number: a counter times 4 096 plus its shard; counters are never reused.

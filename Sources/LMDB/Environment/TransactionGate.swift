@@ -111,7 +111,7 @@ final class TransactionGate: @unchecked Sendable {
         code: EINVAL,
         operation: "begin",
         message: "the environment is closed",
-        kind: .other
+        kind: .closed
     )
 
     private func isInside(_ thread: pthread_t) -> Bool {

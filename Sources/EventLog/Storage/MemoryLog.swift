@@ -1,0 +1,167 @@
+import Synchronization
+
+/// A log that lives as long as the process: for simulations, and for a server that keeps nothing.
+///
+/// Holds what a log on disk holds, in the same form: bundles, tail values, tiles. Readers work on
+/// a snapshot, so that a body may read again and an append never waits for it.
+public final class MemoryLog: LogStorage {
+    private let state = Mutex(State())
+
+    /// Records as bundles and, behind the last full one, as tail values.
+    fileprivate struct Records {
+        var bundles: [[UInt8]] = []
+        var tail: [Block] = []
+
+        struct Block {
+            var first: UInt64
+            var count: Int
+            var value: [UInt8]
+        }
+
+        /// The block that holds a record; nil if the log ends before it.
+        func block(holding sequence: UInt64) -> Block? {
+            let bundle = sequence / Bundle.recordCount
+            if bundle < UInt64(bundles.count) {
+                return Block(
+                    first: bundle * Bundle.recordCount,
+                    count: Int(Bundle.recordCount),
+                    value: bundles[Int(bundle)]
+                )
+            }
+            guard let last = tail.last(where: { $0.first <= sequence }),
+                sequence - last.first < UInt64(last.count)
+            else { return nil }
+            return last
+        }
+    }
+
+    fileprivate struct TilePlace: Hashable {
+        var level: Int
+        var index: UInt64
+    }
+
+    fileprivate struct State {
+        var end = LogEnd.empty
+        var records = Records()
+        /// The records of the tail, until they fill a bundle.
+        var unpacked: [[UInt8]] = []
+        var companions: [UInt64: [UInt8]] = [:]
+        var tree = TileWriter()
+        var tiles: [TilePlace: [UInt8]] = [:]
+        var notes: [UInt64: String] = [:]
+    }
+
+    /// Makes an empty log.
+    public init() {}
+
+    /// See `LogStorage`.
+    public func end() -> LogEnd { state.withLock { $0.end } }
+
+    /// See `LogStorage`.
+    public func append(_ batch: LogBatch) throws -> LogEnd {
+        try state.withLock { state in
+            guard state.end.size == batch.first else {
+                throw LogStorageFault(.damaged, "the batch does not begin at the log's end")
+            }
+            state.place(batch.records)
+            for companion in batch.companions {
+                state.companions[companion.carrier] = companion.bytes
+            }
+            for leaf in batch.leaves { state.tree.append(leaf) }
+            for tile in state.tree.takeChanges() {
+                let place = TilePlace(level: tile.coordinate.level, index: tile.coordinate.index)
+                state.tiles[place] = tile.bytes
+            }
+            state.end = LogEnd(
+                edge: state.tree.edge,
+                lastRecordedAt: batch.lastRecordedAt,
+                highestCounter: batch.highestCounter
+            )
+            return state.end
+        }
+    }
+
+    /// Forgets nothing: what was committed stands for as long as the log lives.
+    public func reopen() {}
+
+    /// See `LogStorage`.
+    public func readBlocks(
+        from first: UInt64,
+        upTo end: UInt64,
+        _ body: (_ first: UInt64, _ block: Span<UInt8>) throws -> Bool
+    ) throws {
+        let records = state.withLock { $0.records }
+        var next = first
+        while next < end {
+            let block = try Self.block(holding: next, of: records)
+            guard try body(block.first, block.value.span) else { return }
+            next = block.first + UInt64(block.count)
+        }
+    }
+
+    /// See `LogStorage`.
+    public func readRecords(
+        _ sequences: [UInt64],
+        _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Void
+    ) throws {
+        let records = state.withLock { $0.records }
+        for sequence in sequences {
+            let block = try Self.block(holding: sequence, of: records)
+            let value = block.value.span
+            let index = Int(sequence - block.first)
+            let range = try Bundle.range(of: index, count: block.count, in: value)
+            try body(sequence, value.extracting(range))
+        }
+    }
+
+    private static func block(
+        holding sequence: UInt64,
+        of records: Records
+    ) throws -> Records.Block {
+        guard let block = records.block(holding: sequence) else {
+            throw LogStorageFault(.damaged, "record \(sequence) is missing")
+        }
+        return block
+    }
+
+    /// See `LogStorage`.
+    public func companion(of carrier: UInt64) -> [UInt8]? {
+        state.withLock { $0.companions[carrier] }
+    }
+
+    /// See `TileSource`.
+    public func tile(level: Int, index: UInt64) -> [UInt8]? {
+        state.withLock { $0.tiles[TilePlace(level: level, index: index)] }
+    }
+
+    /// See `LogStorage`.
+    public func keepCheckpoint(size: UInt64, note: String) {
+        state.withLock { $0.notes[size] = note }
+    }
+
+    /// See `LogStorage`.
+    public func checkpoints() -> [(size: UInt64, note: String)] {
+        state.withLock { $0.notes }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}
+
+extension MemoryLog.State {
+    /// Fills bundles; the one that fills takes in the tail values before it.
+    fileprivate mutating func place(_ new: [[UInt8]]) {
+        var rest = new[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(Int(Bundle.recordCount) - unpacked.count)
+            let first = UInt64(records.bundles.count) * Bundle.recordCount + UInt64(unpacked.count)
+            rest = rest.dropFirst(part.count)
+            unpacked += part
+            if unpacked.count == Int(Bundle.recordCount) {
+                records.bundles.append(Bundle.pack(unpacked))
+                records.tail = []
+                unpacked = []
+            } else {
+                let value = Bundle.pack(part)
+                records.tail.append(.init(first: first, count: part.count, value: value))
+            }
+        }
+    }
+}

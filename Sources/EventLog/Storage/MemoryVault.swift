@@ -1,0 +1,69 @@
+public import Crypto
+import Synchronization
+
+/// Names and keys that live as long as the process.
+///
+/// With it goes every key: what was sealed under them stays sealed.
+public final class MemoryVault: Vault {
+    private let state: Mutex<State>
+    private let shardSecret: SymmetricKey
+
+    private struct State {
+        var numbers: [StreamName: UInt64] = [:]
+        var streams: [UInt64: (name: StreamName, keys: StreamKeys)] = [:]
+        var nextCounter: UInt64 = 1
+        var randomness: RandomSource
+    }
+
+    /// See `Vault`.
+    public let digestSecret: SymmetricKey
+    /// See `Vault`.
+    public let checkpointKey: Curve25519.Signing.PrivateKey
+
+    /// Makes an empty vault with secrets of its own.
+    ///
+    /// `randomness`: secrets and keys of streams.
+    ///
+    /// - Throws: what swift-crypto throws of 32 bytes that are no Ed25519 key; all are one.
+    public init(randomness: RandomSource) throws {
+        var randomness = randomness
+        digestSecret = SymmetricKey(data: randomness.bytes(StreamKeys.byteCount))
+        shardSecret = SymmetricKey(data: randomness.bytes(StreamKeys.byteCount))
+        checkpointKey = try Curve25519.Signing.PrivateKey(
+            rawRepresentation: randomness.bytes(StreamKeys.byteCount)
+        )
+        state = Mutex(State(randomness: randomness))
+    }
+
+    /// See `Vault`; knows a stream from its reservation on.
+    public func stream(of name: StreamName) -> UInt64? {
+        state.withLock { $0.numbers[name] }
+    }
+
+    /// See `Vault`.
+    public func reserveStream(of name: StreamName) -> UInt64 {
+        let shard = name.shard(under: shardSecret)
+        return state.withLock { state in
+            if let known = state.numbers[name] { return known }
+            let number = StreamNumber.number(counter: state.nextCounter, shard: shard)
+            let key = SymmetricKey(data: state.randomness.bytes(StreamKeys.byteCount))
+            state.nextCounter += 1
+            state.numbers[name] = number
+            state.streams[number] = (name, StreamKeys(key))
+            return number
+        }
+    }
+
+    /// Does nothing: memory has nothing more durable than a reservation.
+    public func commit(_ streams: Set<UInt64>) {}
+
+    /// See `Vault`.
+    public func name(of stream: UInt64) -> StreamName? {
+        state.withLock { $0.streams[stream]?.name }
+    }
+
+    /// See `Vault`.
+    public func keys(of stream: UInt64) -> StreamKeys? {
+        state.withLock { $0.streams[stream]?.keys }
+    }
+}

@@ -1,0 +1,238 @@
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+import ModelSupport
+import Testing
+
+// One suite for every storage: what `LogStorage` and `Vault` promise is what these tests say
+// (storage.md, "Second backend").
+
+/// A storage under test.
+enum StorageBackend: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case memory, lmdb
+
+    var testDescription: String { rawValue }
+
+    /// Whether what was committed outlives the process.
+    var isDurable: Bool { self == .lmdb }
+}
+
+/// A log and a vault, empty at first, in a directory that goes with them.
+final class ScratchStorage {
+    let folder: String
+    private(set) var log: any LogStorage
+    private(set) var vault: any Vault
+    private var directory: OpenLedgerDirectory?
+
+    private static let masterKey = (0..<32).map { UInt8($0) }
+
+    /// Lends a storage; it is closed and removed when the body ends.
+    static func with<Result>(
+        _ backend: StorageBackend,
+        _ body: (ScratchStorage) async throws -> Result
+    ) async throws -> Result {
+        try await withScratchDirectory { folder in
+            let storage =
+                switch backend {
+                case .memory: try ScratchStorage(inMemoryBeside: folder)
+                case .lmdb: try ScratchStorage(onDisk: folder)
+                }
+            defer { storage.directory?.close() }
+            return try await body(storage)
+        }
+    }
+
+    private init(inMemoryBeside folder: String) throws {
+        self.folder = folder
+        log = MemoryLog()
+        vault = try MemoryVault(randomness: .system)
+    }
+
+    private init(onDisk folder: String) throws {
+        self.folder = folder
+        try LedgerDirectory.create(
+            at: folder + "/ledger",
+            masterKey: Self.masterKey,
+            origin: "ledger.test/log",
+            created: "2026-01-01T00:00:00.000Z",
+            randomness: .system
+        )
+        let opened = try Self.open(folder)
+        directory = opened
+        log = opened.log
+        vault = opened.vault
+    }
+
+    private static func open(_ folder: String) throws -> OpenLedgerDirectory {
+        try OpenLedgerDirectory(
+            at: folder + "/ledger",
+            masterKey: masterKey,
+            forWriting: true,
+            clock: { 0 },
+            randomness: .system
+        )
+    }
+
+    /// As after a new start of the process; memory has none, there the log is opened again.
+    func reopen() throws {
+        guard let directory else { return try log.reopen() }
+        directory.close()
+        let opened = try Self.open(folder)
+        self.directory = opened
+        log = opened.log
+        vault = opened.vault
+    }
+
+    /// Appends all batches.
+    @discardableResult
+    func append(_ sample: SampleLog) throws -> ScratchStorage {
+        for (batch, end) in zip(sample.batches, sample.ends) {
+            #expect(try log.append(batch) == end)
+        }
+        return self
+    }
+}
+
+/// Batches laid out ahead, with all that a log must answer after them.
+struct SampleLog {
+    private(set) var batches: [LogBatch] = []
+    /// The log's end after each batch.
+    private(set) var ends: [LogEnd] = []
+    /// Records by sequence.
+    private(set) var records: [[UInt8]] = []
+    /// Evidence and attachments by their carrier.
+    private(set) var companions: [UInt64: [UInt8]] = [:]
+
+    private static let start = Sample.newYear.milliseconds
+    /// Each so many records one carries a companion.
+    private static let companionInterval = 7
+
+    /// `sizes`: records of each batch.
+    ///
+    /// `longest`: so many bytes of facts has the longest record.
+    init(_ sizes: [Int], longest: Int = 300) throws {
+        for size in sizes {
+            let first = records.count
+            let decision = try GroupDecision(
+                (first..<first + size).map { try Self.submission($0, longest: longest) },
+                end: end,
+                index: EmptyIndex(),
+                clock: Self.start + Int64(first)
+            )
+            add(decision.batch)
+        }
+    }
+
+    /// The log's end after all batches.
+    var end: LogEnd { ends.last ?? .empty }
+
+    var leaves: [Digest] { records.map { TreeHash.leaf($0.span) } }
+
+    private mutating func add(_ batch: LogBatch) {
+        var edge = end.edge
+        for leaf in batch.leaves { edge.append(leaf) }
+        batches.append(batch)
+        records += batch.records
+        for companion in batch.companions { companions[companion.carrier] = companion.bytes }
+        ends.append(
+            LogEnd(
+                edge: edge,
+                lastRecordedAt: batch.lastRecordedAt,
+                highestCounter: batch.highestCounter
+            )
+        )
+    }
+
+    /// One record; its length, its stream and its companion depend on its sequence.
+    private static func submission(_ sequence: Int, longest: Int) throws -> SealedSubmission {
+        let facts = [UInt8](
+            repeating: UInt8(truncatingIfNeeded: sequence),
+            count: sequence * 7919 % (longest + 1)
+        )
+        let companion: [UInt8]? =
+            sequence % companionInterval == 3
+            ? Array("attachment of \(sequence)".utf8) : nil
+        // The highest counter is not the last record's.
+        let stream = StreamNumber.number(counter: UInt64(sequence ^ 5) + 1, shard: 17)
+        var randomness = RandomSource { UInt64(sequence) }
+        let record = try SealedRecord(
+            header: SealedRecord.Header(
+                time: start,
+                observedAt: start,
+                stream: stream,
+                kind: 1,
+                source: 1,
+                environment: 1
+            ),
+            signal: SignalDigest(high: 0, low: UInt64(sequence)),
+            facts: facts,
+            identity: [],
+            key: nil,
+            nonce: SealingNonce(using: &randomness),
+            companion: companion == nil ? .none : .attachment,
+            companionDigest: companion.map { TreeHash.companion($0.span) },
+            otherStreams: []
+        )
+        return SealedSubmission(records: [record], companion: companion)
+    }
+
+    /// A log that knows no signal and no stream: nothing is refused.
+    private struct EmptyIndex: LogIndex {
+        func sequence(of signal: SignalDigest) -> UInt64? { nil }
+        func lastSequence(of stream: UInt64) -> UInt64? { nil }
+    }
+}
+
+extension SampleLog {
+    /// Ways in which batches meet the borders of bundles.
+    static let layouts: [[Int]] = [
+        [1], [2], [255], [256], [257], [600], [1, 1, 1], [255, 1], [255, 2], [256, 1], [1, 255],
+        [1, 256, 1], [3, 510, 87], [254, 1, 1, 1, 300, 43], [512, 88],
+        [100, 100, 100, 100, 100, 100], Array(repeating: 1, count: 260),
+    ]
+
+    /// 600 records in random batches.
+    static func random(seed: UInt64) throws -> SampleLog {
+        var random = SplitMix64(seed: seed)
+        var sizes: [Int] = []
+        while sizes.reduce(0, +) < 600 {
+            let limit = min(random.pick([1, 3, 300]), 600 - sizes.reduce(0, +))
+            sizes.append(.random(in: 1...limit, using: &random))
+        }
+        return try SampleLog(sizes)
+    }
+}
+
+extension LogStorage {
+    /// Records as blocks hand them out; also checks how the blocks follow one another.
+    func recordsByBlock(from first: UInt64, upTo end: UInt64) throws -> [UInt64: [UInt8]] {
+        var records: [UInt64: [UInt8]] = [:]
+        var next: UInt64?
+        try readBlocks(from: first, upTo: end) { start, block in
+            let count = try Bundle.count(block)
+            #expect(count > 0)
+            #expect(start < end, "a block behind the end")
+            if let next {
+                #expect(start == next, "blocks follow one another")
+            } else {
+                #expect(start <= first && first < start + UInt64(count), "the block of \(first)")
+            }
+            for index in 0..<count {
+                let range = try Bundle.range(of: index, count: count, in: block)
+                records[start + UInt64(index)] = block.copy(range)
+            }
+            next = start + UInt64(count)
+            return true
+        }
+        #expect(next.map { $0 >= end } ?? (first >= end), "up to \(end)")
+        return records
+    }
+
+    /// Records as they are lent one by one.
+    func records(_ sequences: [UInt64]) throws -> [(UInt64, [UInt8])] {
+        var records: [(UInt64, [UInt8])] = []
+        try readRecords(sequences) { records.append(($0, $1.copy())) }
+        return records
+    }
+}

@@ -103,7 +103,7 @@ let package = Package(
             name: "LedgerTests",
             dependencies: [
                 "EntitlementLedger", "LMDBStorage", "EventLog", "Entitlements", "Stores", "LMDB",
-                "ModelSupport",
+                "ModelSupport", crypto,
             ],
             swiftSettings: house
         ),

@@ -56,10 +56,10 @@ enum DurableFile {
     }
 
     /// Takes a lock that goes with the open file description; nil if somebody else holds it.
-    static func lock(_ path: String, shared: Bool) throws -> Int32? {
+    static func lock(_ path: String) throws -> Int32? {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFault(errno, "open") }
-        if flock(descriptor, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 { return descriptor }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
         let reason = errno
         close(descriptor)
         guard reason == EWOULDBLOCK else { throw FileFault(reason, "flock") }

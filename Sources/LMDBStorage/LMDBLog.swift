@@ -194,7 +194,7 @@ func mappingFaults<Result>(_ body: () throws -> Result) throws -> Result {
     } catch let error as LMDBError {
         throw LogStorageFault(error)
     } catch let error as DecodingFault {
-        throw LogStorageFault(.damaged, error.what)
+        throw LogStorageFault(error.isNewer ? .newerFormat : .damaged, error.what)
     }
 }
 

@@ -52,10 +52,19 @@ public final class OpenLedgerDirectory: Sendable {
         }
     }
 
+    /// How often, and how far apart, a lock is asked for before somebody else counts as writing: a
+    /// process that is just ending, or a child between fork and exec, holds it for moments.
+    private static let lockAttempts = 50
+    private static let lockPauseMicroseconds: UInt32 = 10_000
+
     private static func takeLock(_ path: String) throws -> Int32 {
-        guard let lock = try DurableFile.lock(path + "/" + LedgerDirectory.lockName, shared: false)
-        else { throw LedgerOpenFault(.locked, "another process writes to it") }
-        return lock
+        for _ in 0..<lockAttempts {
+            if let lock = try DurableFile.lock(path + "/" + LedgerDirectory.lockName) {
+                return lock
+            }
+            usleep(lockPauseMicroseconds)
+        }
+        throw LedgerOpenFault(.locked, "another process writes to it")
     }
 
     private static func epochKeys(_ path: String, _ masterKey: [UInt8]) throws -> EpochKeys {

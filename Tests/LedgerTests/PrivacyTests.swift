@@ -46,7 +46,7 @@ struct `No file of a ledger` {
         }
     }
 
-    // law 6; rows 7.6, 9.1
+    // law 6; row 7.6, row 9.1
     @Test func `holds an id, a reason or a receipt in clear`() async throws {
         try await ScratchLedger.with { scratch in
             var secrets = Secrets()

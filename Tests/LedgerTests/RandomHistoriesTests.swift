@@ -13,7 +13,7 @@ struct `A ledger answers random histories` {
     /// Each so many histories the command is asked too.
     static let commandInterval: UInt64 = 10
 
-    // law 4, law 8, T4; rows Z1, 4.2
+    // law 4, law 8, T4; row Z1, row 4.2
     @Test func `as the obvious model does, before and after a rebuild`() async throws {
         for offset in 0..<Self.count {
             let play = LedgerPlay(seed: Self.firstSeed &+ offset)

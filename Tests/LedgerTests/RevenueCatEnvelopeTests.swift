@@ -31,7 +31,7 @@ struct `RevenueCat bodies that are imported` {
         )
     }
 
-    // rows 7.6, Z14: evidence is what was handed in, byte for byte
+    // row 7.6, row Z14: evidence is what was handed in, byte for byte
     @Test func `are kept if a peer accepts them, and shown byte for byte`() async throws {
         let bodies = try Self.cases("positive").enumerated().map { index, vector in
             let body = try Self.renamed(try #require(vector["body"]), "evt-\(index)").description

@@ -8,7 +8,7 @@ import Testing
 struct `A peer's RevenueCat scenarios through the ledger` {
     static let path = "revenuecat/peer-scenarios/convex-revenuecat-scenarios.json"
 
-    // rows 4.2, 8.3, CL5, Z14
+    // row 4.2, row 8.3, row CL5, row Z14
     @Test(.enabled(if: Vectors.arePresent, Vectors.absence))
     func `come to what the peer expects`() async throws {
         let json = try Vectors.json(Self.path)

@@ -35,7 +35,7 @@ struct FactsReader {
     /// A field from a mark; a mark that this version does not know stops the program (E5).
     static func field(_ mark: UInt8) throws(DecodingFault) -> Field {
         guard let field = Field(rawValue: mark) else {
-            throw DecodingFault(what: "a field of a newer format", offset: Int(mark))
+            throw DecodingFault(what: "a field of a newer format", offset: Int(mark), isNewer: true)
         }
         return field
     }
@@ -49,7 +49,11 @@ struct FactsReader {
         case .choice(let words):
             let index = Int(try cursor.uint8(bytes))
             guard index < words.count else {
-                throw DecodingFault(what: "a word of a newer format", offset: cursor.position)
+                throw DecodingFault(
+                    what: "a word of a newer format",
+                    offset: cursor.position,
+                    isNewer: true
+                )
             }
             return .text(words[index])
         case .instant: return .instant(Instant(milliseconds: try cursor.int64(bytes)))
@@ -77,7 +81,7 @@ extension RecordHeader {
     /// The event's kind; one that this version does not know stops the program (E5).
     func eventKind() throws(DecodingFault) -> EventKind {
         guard let kind = EventKind(rawValue: kind) else {
-            throw DecodingFault(what: "an event kind of a newer format", offset: 48)
+            throw DecodingFault(what: "an event kind of a newer format", offset: 48, isNewer: true)
         }
         return kind
     }

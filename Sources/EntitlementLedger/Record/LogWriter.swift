@@ -104,7 +104,7 @@ final class LogWriter: Sendable {
         }
         views.absorb(batch.entries)
         self.end.withLock { $0 = appended }
-        if views.needsFlush { try views.flush() }
+        views.followBehind()
         return decision.outcomes
     }
 

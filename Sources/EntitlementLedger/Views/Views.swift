@@ -1,3 +1,4 @@
+import Dispatch
 import EventLog
 import FoundationEssentials
 import LMDB
@@ -14,17 +15,22 @@ final class Views: LogIndex {
     private let isReadOnly: Bool
     private let bootID: String
     private let state: Mutex<State>
+    private let queue = DispatchQueue(label: "entitlement-ledger.views")
 
     private struct State {
         var overlay: Overlay
         var tables: IndexTables?
         var access: AccessTable?
+        /// Whether the overlay is being moved into the tables behind the writer.
+        var isFollowing = false
         /// Why there are no tables although a generation is named.
         var discarded: String?
     }
 
     /// Events that the overlay holds before they are moved into the tables.
     static let batchLimit = 100_000
+    /// Events at which a writer that is faster than its views waits for them.
+    static let overlayLimit = 400_000
     /// A log that is longer by more than this is loaded in bulk.
     static let rebuildThreshold: UInt64 = 200_000
 
@@ -134,7 +140,26 @@ final class Views: LogIndex {
         }
     }
 
-    var needsFlush: Bool { state.withLock { $0.overlay.entries.count >= Self.batchLimit } }
+    /// Moves the overlay into the tables behind the writer, once it is large.
+    ///
+    /// What does not get there, because a disk is full say, stays in the overlay and is tried
+    /// again: views take no acknowledgement back.
+    func followBehind() {
+        let waiting = state.withLock { $0.overlay.entries.count }
+        if waiting >= Self.overlayLimit {
+            queue.sync { _ = try? flush() }
+        } else if waiting >= Self.batchLimit {
+            let begins = state.withLock { state in
+                defer { state.isFollowing = true }
+                return !state.isFollowing
+            }
+            guard begins else { return }
+            queue.async { [self] in
+                _ = try? flush()
+                state.withLock { $0.isFollowing = false }
+            }
+        }
+    }
 
     /// Moves the overlay into the tables, in one sorted batch.
     func flush() throws {
@@ -148,6 +173,7 @@ final class Views: LogIndex {
 
     /// Moves the overlay into the tables and marks them clean: they are whole on the disk.
     func close() throws {
+        queue.sync {}
         let (tables, access) = state.withLock { ($0.tables, $0.access) }
         if !isReadOnly, let tables {
             try flush()

@@ -7,11 +7,14 @@ public struct DecodingFault: Error, Hashable, Sendable {
     public var what: String
     /// Where it was expected: bytes from the start of what was being read.
     public var offset: Int
+    /// Whether the bytes are sound but of a format that this version does not know (E5).
+    public var isNewer: Bool
 
     /// Makes a fault.
-    public init(what: String, offset: Int) {
+    public init(what: String, offset: Int, isNewer: Bool = false) {
         self.what = what
         self.offset = offset
+        self.isNewer = isNewer
     }
 }
 

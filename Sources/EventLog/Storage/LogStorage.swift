@@ -108,6 +108,8 @@ public struct LogStorageFault: Error, Sendable, Equatable {
         case unreadable
         /// Too many readers at once.
         case busy
+        /// A record of a format that this version does not know (E5).
+        case newerFormat = "newer_format"
     }
 
     /// Makes a fault.

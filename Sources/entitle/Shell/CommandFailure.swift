@@ -76,6 +76,7 @@ extension CommandFailure {
             )
         case let fault as FileFault:
             self.init(.io, "io", "\(fault.operation) failed (errno \(fault.code))")
+        case let fault as DecodingFault where fault.isNewer: self.init(newer: fault.what)
         case let fault as DecodingFault:
             self.init(
                 .integrity,
@@ -108,14 +109,7 @@ extension CommandFailure {
             )
         case .foreign:
             self.init(.badInput, "not_a_ledger", fault.message, place: place)
-        case .newer:
-            self.init(
-                .badInput,
-                "newer_format",
-                fault.message,
-                place: place,
-                hint: "use the program version that wrote it, or a newer one"
-            )
+        case .newer: self.init(newer: fault.message)
         case .notEmpty:
             self.init(
                 .cannotCreate,
@@ -170,7 +164,19 @@ extension CommandFailure {
             )
         case .unreadable: self.init(.io, "io", fault.message)
         case .busy: self.init(.tryAgain, "busy", fault.message)
+        case .newerFormat: self.init(newer: fault.message)
         }
+    }
+
+    /// E5: the program stops, it never skips.
+    private init(newer message: String) {
+        self.init(
+            .badInput,
+            "newer_format",
+            message,
+            place: Settings.current.ledgerPath,
+            hint: "use the program version that wrote it, or a newer one"
+        )
     }
 
     private init(_ fault: LedgerFault) {

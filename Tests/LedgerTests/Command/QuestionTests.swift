@@ -85,7 +85,7 @@ struct `The command answers` {
         }
     }
 
-    // rows 4.3, 4.4; exit 0 and 1
+    // row 4.3, row 4.4; exit 0 and 1
     @Test func `can with its exit code`() async throws {
         try await CommandLedger.with { ledger in
             _ = try await ledger.importing(Sample.ownedPurchase("ann", "app_store/1"))

@@ -7,7 +7,7 @@ import Testing
 struct `A peer's RevenueCat scenarios` {
     static let path = "revenuecat/peer-scenarios/convex-revenuecat-scenarios.json"
 
-    // rows 4.2, 8.3; traps 4, 8, 10, 15
+    // row 4.2, row 8.3; traps 4, 8, 10, 15
     @Test(.enabled(if: Vectors.arePresent, Vectors.absence))
     func `come to what the peer expects`() throws {
         let json = try Vectors.json(Self.path)

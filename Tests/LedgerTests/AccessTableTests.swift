@@ -41,14 +41,20 @@ import Testing
                 let isAllowed = try scratch.ledger.can(
                     customer,
                     feature.name,
-                    environment: .production
+                    environment: .production,
+                    at: point.at
                 )
                 #expect(
                     isAllowed == feature.value["allowed"]?.bool,
                     "\(customer) \(feature.name) seed \(seed)"
                 )
             }
-            let unknown = try scratch.ledger.can(customer, "no such", environment: .production)
+            let unknown = try scratch.ledger.can(
+                customer,
+                "no such",
+                environment: .production,
+                at: point.at
+            )
             #expect(!unknown)
         }
     }

@@ -4,16 +4,16 @@ import LMDB
 import Synchronization
 
 extension Ledger {
-    /// Whether a customer has a feature now, by everything that is known.
+    /// Whether a customer has a feature at an instant, by everything that is known; made for now.
     ///
     /// Synchronous, on the caller's thread. A customer who was asked for before costs a look-up in
     /// the access table, unless something was recorded about them since.
     public func can(
         _ customer: String,
         _ feature: String,
-        environment: StoreEnvironment
+        environment: StoreEnvironment,
+        at now: Instant
     ) throws -> Bool {
-        let now = clock()
         let name = StreamName(
             environment: environment.rawValue,
             subject: "customer/" + customer

@@ -12,9 +12,9 @@ struct AccessSlot {
     /// It speaks of this instant and later ones.
     var from: Instant
     var streamCount = 0
-    var streams: InlineArray<6, UInt64> = .init(repeating: 0)
+    var streams: InlineArray<4, UInt64> = .init(repeating: 0)
     var stretchCount = 0
-    var stretches: InlineArray<6, Stretch> = .init(repeating: Stretch())
+    var stretches: InlineArray<4, Stretch> = .init(repeating: Stretch())
 
     /// A stretch of one product.
     struct Stretch {
@@ -29,8 +29,9 @@ struct AccessSlot {
 
     /// Without end.
     static let never = Instant(milliseconds: .max)
-    static let capacity = 6
-    static let payloadBytes = 24 + 48 + 6 * 29
+    static let capacity = 4
+    static let payloadBytes = 24 + capacity * (8 + stretchBytes)
+    private static let stretchBytes = 29
 
     init(size: UInt64, from: Instant) {
         self.size = size
@@ -63,7 +64,7 @@ struct AccessSlot {
         guard streamCount <= Self.capacity, stretchCount <= Self.capacity else { return nil }
         for index in 0..<streamCount { streams[index] = payload.uint64(at: 24 + 8 * index) }
         for index in 0..<stretchCount {
-            let offset = 72 + 29 * index
+            let offset = 24 + 8 * Self.capacity + Self.stretchBytes * index
             stretches[index] = Stretch(
                 product: payload.uint32(at: offset),
                 isKept: payload[offset + 4] == 1,

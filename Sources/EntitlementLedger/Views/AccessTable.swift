@@ -10,6 +10,7 @@ final class AccessTable: Sendable {
     private let path: String
     private let position: ViewPosition
     private let tables: IndexTables
+    private let log: any LogStorage
     private let state: Mutex<State>
 
     private struct State {
@@ -19,7 +20,7 @@ final class AccessTable: Sendable {
         var products: [ProductKey]
     }
 
-    private static let firstSlotCount = 1 << 12
+    private static let leastSlotCount: UInt64 = 1 << 12
 
     /// Opens the table at a path, or makes an empty one.
     ///
@@ -28,10 +29,12 @@ final class AccessTable: Sendable {
         path: String,
         position: ViewPosition,
         tables: IndexTables,
+        log: any LogStorage,
         matches: (MappedTable.Identity) throws -> Bool
     ) throws {
         self.path = path
         self.position = position
+        self.log = log
         self.tables = tables
         let products = try tables.productKeys()
         var codes: [ProductKey: UInt32] = [:]
@@ -56,7 +59,7 @@ final class AccessTable: Sendable {
     func keep(_ slot: AccessSlot, of stream: UInt64) throws {
         let payload = slot.encoded
         try state.withLock { state in
-            let table = try state.table ?? make(slots: Self.firstSlotCount)
+            let table = try state.table ?? makeFirst()
             state.table = table
             do {
                 try table.write(Self.hash(stream), stream, payload.span)
@@ -66,6 +69,11 @@ final class AccessTable: Sendable {
                 state.table = larger
             }
         }
+    }
+
+    /// A slot for each stream: customers are fewer.
+    private func makeFirst() throws -> MappedTable {
+        try make(slots: Int(max(Self.leastSlotCount, log.end().highestCounter)))
     }
 
     private func make(slots: Int) throws -> MappedTable {

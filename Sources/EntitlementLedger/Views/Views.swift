@@ -228,7 +228,8 @@ final class Views: LogIndex {
         return try AccessTable(
             path: tables.path + "/access",
             position: try viewPosition(0, bootID: ""),
-            tables: tables
+            tables: tables,
+            log: log
         ) { [self] sealed in
             try viewPosition(sealed.treeSize, bootID: "").root.bytes == sealed.root
         }

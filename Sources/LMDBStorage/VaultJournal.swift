@@ -17,7 +17,14 @@ final class VaultJournal {
     }
 
     func append(_ entries: [[UInt8]], nowSeconds: Int64) throws {
-        try DurableFile.write(entries.flatMap { $0 }, to: descriptor)
+        let end = lseek(descriptor, 0, SEEK_END)
+        do {
+            try DurableFile.write(entries.flatMap { $0 }, to: descriptor)
+        } catch {
+            // What did not fit leaves no torn entry behind.
+            ftruncate(descriptor, end)
+            throw error
+        }
         isDirty = true
         if nowSeconds >= syncedAt + Self.syncIntervalSeconds { try sync(nowSeconds: nowSeconds) }
     }

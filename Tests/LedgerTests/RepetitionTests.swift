@@ -117,7 +117,7 @@ struct `A submission that is handed in again` {
         }
     }
 
-    // E1: a signal has its first outcome, whatever it says now
+    // E1, law 5: a signal has its first outcome, whatever it says now
     @Test func `is a duplicate if it is a store's signal, whatever it says now`() async throws {
         try await ScratchLedger.with { scratch in
             let first = try RevenueCatBody.submission(

@@ -54,7 +54,7 @@ final class Views: LogIndex {
     private func open() throws {
         let size = try log.end().size
         var position: UInt64 = 0
-        if let (tables, found) = try matchingTables(size: size) {
+        if let (tables, found) = try matchingTables() {
             position = found.treeSize
             let access = try openAccess(tables)
             state.withLock {
@@ -62,7 +62,7 @@ final class Views: LogIndex {
             }
         }
         let isMissing = state.withLock { $0.tables == nil }
-        if !isReadOnly && (isMissing || size - position > Self.rebuildThreshold) {
+        if !isReadOnly && (isMissing || size > position + Self.rebuildThreshold) {
             try rebuild { _, _ in }
         } else {
             try catchUp()
@@ -199,7 +199,7 @@ final class Views: LogIndex {
     private var currentFile: String { path + "/current" }
 
     /// The generation that `current` names, if its position matches the log.
-    private func matchingTables(size: UInt64) throws -> (IndexTables, ViewPosition)? {
+    private func matchingTables() throws -> (IndexTables, ViewPosition)? {
         guard let name = currentGeneration() else { return nil }
         let tables: IndexTables
         do {
@@ -209,7 +209,7 @@ final class Views: LogIndex {
             return nil
         }
         // A position that cannot be read is as good as one that does not match.
-        guard let position = try? tables.position(), try matches(position, size: size) else {
+        guard let position = try? tables.position(), try matches(position) else {
             tables.close()
             discard("the views' position does not match the log")
             return nil
@@ -240,8 +240,9 @@ final class Views: LogIndex {
     /// Why the views that stand on the disk are not used; nil where they are, or there are none.
     var discarded: String? { state.withLock { $0.discarded } }
 
-    private func matches(_ position: ViewPosition, size: UInt64) throws -> Bool {
-        guard position.ledgerID == identity.id, position.treeSize <= size,
+    private func matches(_ position: ViewPosition) throws -> Bool {
+        // The log's end is read after the position: a writer may be moving both.
+        guard position.ledgerID == identity.id, position.treeSize <= (try log.end().size),
             position.bootID.isEmpty || position.bootID == bootID
         else { return false }
         return try viewPosition(position.treeSize, bootID: position.bootID) == position

@@ -37,7 +37,7 @@ struct Timeline: ParsableCommand {
                     ShowText.text(event["time"]), "recorded",
                     ShowText.text(event["recordedtime"]), ShowText.text(event["type"]),
                     ShowText.text(event["source"]),
-                    String(ShowText.text(event["sequence"]).drop { $0 == "0" }),
+                    String(UInt64(ShowText.text(event["sequence"])) ?? 0),
                 ]
             }
         )

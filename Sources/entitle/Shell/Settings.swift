@@ -5,7 +5,7 @@ import SystemPackage
 
 /// What flags do not say: `ENTITLE_*`, then a configuration file, then defaults.
 struct Settings {
-    /// `ENTITLE_LEDGER`, `entitle.ledger`.
+    /// `ENTITLE_LEDGER`.
     var ledger: String?
     /// `ENTITLE_ENVIRONMENT`.
     var environment: String?
@@ -24,17 +24,18 @@ struct Settings {
         set { shared.withLock { $0 = newValue } }
     }
 
-    /// Reads `ENTITLE_CONFIG` (default `./entitle.json`, which may be absent).
+    /// Reads the variables and the file that `ENTITLE_CONFIG` names (default `./entitle.json`,
+    /// which may be absent): `{"ledger":…,"environment":…,"keyFile":…}`.
     static func load() async throws -> Settings {
-        let environment = EnvironmentVariablesProvider()
-        let reader = ConfigReader(provider: environment)
-        let file = reader.string(forKey: "entitle.config")
-        var providers: [any ConfigProvider] = [environment]
+        let variables = ConfigReader(provider: EnvironmentVariablesProvider())
+            .scoped(to: "entitle")
+        let path = variables.string(forKey: "config")
+        let file: ConfigReader
         do {
-            providers.append(
-                try await FileProvider<JSONSnapshot>(
-                    filePath: FilePath(file ?? "entitle.json"),
-                    allowMissing: file == nil
+            file = ConfigReader(
+                provider: try await FileProvider<JSONSnapshot>(
+                    filePath: FilePath(path ?? "entitle.json"),
+                    allowMissing: path == nil
                 )
             )
         } catch {
@@ -42,16 +43,18 @@ struct Settings {
                 .misconfigured,
                 "configuration",
                 "the configuration file cannot be read",
-                place: file ?? "entitle.json",
+                place: path ?? "entitle.json",
                 hint: "it must be one JSON object"
             )
         }
-        let all = ConfigReader(providers: providers).scoped(to: "entitle")
+        func value(_ key: ConfigKey) -> String? {
+            variables.string(forKey: key) ?? file.string(forKey: key)
+        }
         var settings = Settings()
-        settings.ledger = all.string(forKey: "ledger")
-        settings.environment = all.string(forKey: "environment")
-        settings.keyFile = all.string(forKey: "key.file")
-        settings.key = all.string(forKey: "key", isSecret: true)
+        settings.ledger = value("ledger")
+        settings.environment = value("environment")
+        settings.keyFile = value("keyFile")
+        settings.key = variables.string(forKey: "key", isSecret: true)
         return settings
     }
 }

@@ -4,6 +4,7 @@ import ModelSupport
 import Testing
 
 @Suite struct ModelComparison {
+    // Law 3, law 8: one timeline for a prefix, asked at any T, and what the rules say.
     @Test
     func `the fold answers random histories as the obvious model does`() throws {
         let environment = ProcessInfo.processInfo.environment

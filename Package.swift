@@ -93,6 +93,7 @@ let package = Package(
             dependencies: ["EventLog", crypto],
             swiftSettings: house
         ),
+        .testTarget(name: "HouseTests", swiftSettings: house),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: house),
         .testTarget(
             name: "StoresTests",

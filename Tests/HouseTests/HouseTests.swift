@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+
+/// The rules of the house that a compiler does not check.
+struct `The house` {
+    @Test func `has files that one can read at a sitting`() throws {
+        for file in try House.files() {
+            #expect(
+                file.lines.count <= House.lineLimit,
+                "\(file.path) has \(file.lines.count) lines"
+            )
+        }
+    }
+
+    // Input from outside never crashes us: what cannot be handled is thrown or refused.
+    @Test func `does not stop the program but by a precondition`() throws {
+        for file in try House.files() { #expect(House.crashes(file) == [], "\(file.path)") }
+        let planted = House.File(path: "planted", lines: ["let x = try! f()", "fatalError()"])
+        #expect(House.crashes(planted) == [1, 2])
+    }
+
+    @Test func `writes unsafe only where its architecture says`() throws {
+        for file in try House.files() where !House.mayBeUnsafe(file.path) {
+            #expect(House.unsafeLines(file) == [], "\(file.path)")
+        }
+        let planted = House.File(path: "planted", lines: ["unsafe f()", "// unsafe words"])
+        #expect(House.unsafeLines(planted) == [1])
+    }
+
+    // The clock comes in as an argument everywhere below the command.
+    @Test func `asks no clock below the command`() throws {
+        for file in try House.files() where !file.path.hasPrefix("entitle/") {
+            #expect(!file.lines.contains { $0.contains("Date()") }, "\(file.path)")
+        }
+    }
+
+    @Test func `has walls: a target imports only what its table says`() throws {
+        for file in try House.files() {
+            let target = String(file.path.prefix { $0 != "/" })
+            let allowed = try #require(House.imports[target], "\(target) is not in the table")
+            let imported = House.imported(file)
+            #expect(imported.isSubset(of: allowed), "\(file.path) imports \(imported)")
+        }
+        let planted = House.File(path: "Entitlements/x", lines: ["public import Foundation"])
+        #expect(House.imported(planted) == ["Foundation"])
+    }
+}
+
+/// The sources as text.
+private enum House {
+    /// Lines of a file; most have less than a third of it.
+    static let lineLimit = 400
+
+    struct File {
+        /// Below `Sources`.
+        var path: String
+        var lines: [String]
+    }
+
+    static let imports: [String: Set<String>] = [
+        "Entitlements": [],
+        "EventLog": ["Crypto", "Glibc", "Synchronization"],
+        "LMDB": ["CLMDB", "Darwin", "Glibc", "Musl", "Synchronization"],
+        "LMDBStorage": [
+            "Crypto", "EventLog", "FoundationEssentials", "Glibc", "LMDB", "Synchronization",
+        ],
+        "EntitlementLedger": [
+            "CZstd", "Crypto", "Dispatch", "Entitlements", "EventLog", "FoundationEssentials",
+            "LMDB", "Synchronization",
+        ],
+        "Stores": ["Entitlements"],
+        "entitle": [
+            "ArgumentParser", "Configuration", "Dispatch", "EntitlementLedger", "Entitlements",
+            "EventLog", "Foundation", "Glibc", "LMDB", "LMDBStorage", "Stores", "Synchronization",
+            "SystemPackage",
+        ],
+    ]
+
+    /// `LMDB` whole, else one named file for each reason.
+    static func mayBeUnsafe(_ path: String) -> Bool {
+        path.hasPrefix("LMDB/")
+            || [
+                "EventLog/Bytes/LentBytes.swift", "LMDBStorage/DurableFile.swift",
+                "EntitlementLedger/Codec/Zstandard.swift", "entitle/Import/LineReader.swift",
+                "entitle/Shell/Interrupt.swift", "entitle/Bench/Measurement.swift",
+            ].contains(path)
+    }
+
+    static func files() throws -> [File] {
+        var root = URL(filePath: #filePath)
+        for _ in 0..<3 { root.deleteLastPathComponent() }
+        let sources = root.appending(path: "Sources").path
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: sources)
+            .filter { $0.hasSuffix(".swift") }
+        try #require(paths.count > 100, "the sources are where they were")
+        return try paths.map { path in
+            let text = try String(contentsOfFile: sources + "/" + path, encoding: .utf8)
+            return File(path: path, lines: text.components(separatedBy: "\n"))
+        }
+    }
+
+    static func crashes(_ file: File) -> [Int] {
+        numbers(file) { line in
+            ["try!", "fatalError(", " as! "].contains { line.contains($0) }
+        }
+    }
+
+    static func unsafeLines(_ file: File) -> [Int] {
+        numbers(file) { $0.contains("unsafe ") || $0.contains("(unsafe)") }
+    }
+
+    static func imported(_ file: File) -> Set<String> {
+        Set(
+            file.lines.compactMap { line in
+                let words = line.split(separator: " ")
+                guard let place = words.firstIndex(of: "import"), place <= 1,
+                    place + 1 < words.count
+                else { return nil }
+                return String(words[place + 1])
+            }
+        )
+    }
+
+    /// The numbers of lines of code, comments apart, that a rule finds.
+    private static func numbers(_ file: File, _ isFound: (String) -> Bool) -> [Int] {
+        file.lines.enumerated().compactMap { index, line in
+            let code = line.drop { $0 == " " }
+            return !code.hasPrefix("//") && isFound(line) ? index + 1 : nil
+        }
+    }
+}

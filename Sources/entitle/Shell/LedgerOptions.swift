@@ -78,7 +78,14 @@ struct LedgerOptions: ParsableArguments {
             try? ledger.close()
             throw error
         }
-        try ledger.close()
+        do {
+            try ledger.close()
+        } catch {
+            // What was recorded stands (E3): views are remade from it at any time.
+            Terminal.note(
+                "warning: the views could not be written; `entitle rebuild` makes them anew"
+            )
+        }
         return result
     }
 }

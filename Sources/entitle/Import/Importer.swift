@@ -180,19 +180,21 @@ struct ImportReport {
     var refused = 0
     private var refusals: [(line: Int, refusal: ImportRefusal)] = []
 
-    /// Refusals that are listed.
+    /// Refusals that are listed one by one; all are counted.
     private static let refusalLimit = 10_000
 
     var items: UInt64 { UInt64(appended + duplicate + refused) }
 
-    /// Refusals by reason.
+    private var refusedByCode: [String: Int] = [:]
+
+    /// Refusals by reason, all of them.
     var reasons: [(code: String, count: Int)] {
-        Dictionary(grouping: refusals, by: { $0.refusal.code })
-            .map { (code: $0.key, count: $0.value.count) }.sorted { $0.code < $1.code }
+        refusedByCode.map { (code: $0.key, count: $0.value) }.sorted { $0.code < $1.code }
     }
 
     mutating func refuse(_ line: Int, _ refusal: ImportRefusal) {
         refused += 1
+        refusedByCode[refusal.code, default: 0] += 1
         if refusals.count < Self.refusalLimit { refusals.append((line, refusal)) }
     }
 

@@ -97,7 +97,7 @@ let package = Package(
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: house),
         .testTarget(
             name: "StoresTests",
-            dependencies: ["Stores", "Entitlements"],
+            dependencies: ["Stores", "Entitlements", "ModelSupport"],
             swiftSettings: house
         ),
         .testTarget(

@@ -223,6 +223,39 @@ struct `The ledger keeps its promise` {
         }
     }
 
+    // row 3.1, row 3.3: what was bought is there when the ledger is opened again.
+    @Test func `that purchases persist`() async throws {
+        try await ScratchLedger.with { scratch in
+            try Self.publish(Self.messenger, scratch.ledger, day: 1)
+            _ = try scratch.ledger.record(Self.bought("full", by: "ann"))
+            let before = try scratch.show("ann", at: Sample.day(2))
+            #expect(Self.allowed(before).contains("packs"))
+            try scratch.reopen()
+            #expect(try scratch.show("ann", at: Sample.day(2)) == before)
+        }
+    }
+
+    // row Z12: per source, how far the log is known to be complete; the latest word counts.
+    @Test func `that it says how complete it is`() async throws {
+        try await ScratchLedger.with { scratch in
+            let lines = [(5, "a"), (9, "b"), (7, "c")].map { day, id in
+                Sample.line(
+                    id,
+                    "sync.completed",
+                    "store/app_store",
+                    data: #"{"through":"\#(Sample.day(Int64(day)))"}"#
+                )
+            }
+            _ = try scratch.ledger.record(Sample.submissions(lines))
+            _ = try scratch.ledger.record(Self.bought("full", by: "ann"))
+            let status = try scratch.ledger.status()
+            let support = status["completeness"]?["support"]
+            #expect(support?["through"] == .instant(Sample.day(9)))
+            #expect(support?["events"]?.integer == 6)
+            #expect(status["completeness"]?["app_store"] == nil)
+        }
+    }
+
     // E5: a record of a kind that this version does not know stops it; it is never skipped.
     @Test func `that it never skips what it does not know`() async throws {
         let log = MemoryLog()

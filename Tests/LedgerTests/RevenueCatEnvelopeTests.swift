@@ -1,12 +1,13 @@
 import EntitlementLedger
 import Entitlements
 import Foundation
+import ModelSupport
 import Stores
 import Testing
 
 /// Webhook bodies of a peer's tests through the command.
 @Suite(
-    .enabled(if: Vectors.arePresent, Vectors.absence),
+    .enabled(if: Vectors.arePresent, "\(Vectors.absence)"),
     .enabled(if: EntitleCommand.isPresent, EntitleCommand.absence)
 )
 struct `RevenueCat bodies that are imported` {
@@ -77,10 +78,13 @@ struct `RevenueCat bodies that are imported` {
         }
     }
 
-    @Test(arguments: [
-        "skyhook-INITIAL_PURCHASE-appstore", "revcatgo-INITIAL_PURCHASE-play",
-        "revcatgo-CANCELLATION-play-billing-error",
-    ])
+    @Test(
+        .enabled(if: Vectors.arePresent, "\(Vectors.absence)"),
+        arguments: [
+            "skyhook-INITIAL_PURCHASE-appstore", "revcatgo-INITIAL_PURCHASE-play",
+            "revcatgo-CANCELLATION-play-billing-error",
+        ]
+    )
     func `may be pretty-printed files`(_ name: String) async throws {
         let folder = try #require(Vectors.folder)
         let file = folder.appending(path: "revenuecat/peer-scenarios/\(name).json")

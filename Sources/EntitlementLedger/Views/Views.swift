@@ -64,9 +64,13 @@ final class Views: LogIndex {
         let isMissing = state.withLock { $0.tables == nil }
         if !isReadOnly && (isMissing || size > position + Self.rebuildThreshold) {
             try rebuild { _, _ in }
+        } else if isReadOnly {
+            // A record that cannot be read is met again by the question that needs it, and an
+            // audit, which needs no views, names it.
+            _ = try? catchUp()
         } else {
             try catchUp()
-            if !isReadOnly { try flush() }
+            try flush()
         }
     }
 
@@ -208,8 +212,8 @@ final class Views: LogIndex {
             discard("the views' files are damaged or missing")
             return nil
         }
-        // A position that cannot be read is as good as one that does not match.
-        guard let position = try? tables.position(), try matches(position) else {
+        // A position, or a tree, that cannot be read is as good as one that does not match.
+        guard let position = try? tables.position(), (try? matches(position)) == true else {
             tables.close()
             discard("the views' position does not match the log")
             return nil

@@ -16,6 +16,11 @@ let house: [SwiftSetting] =
     ] + warnings
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
+let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 
 let package = Package(
     name: "entitlement-ledger",
@@ -29,9 +34,20 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         // Row 0: C
@@ -62,13 +78,42 @@ let package = Package(
             dependencies: ["EventLog", "LMDB", crypto],
             swiftSettings: house
         ),
-        .target(name: "Stores", dependencies: ["Entitlements"], swiftSettings: house),
+        .target(name: "LedgerAPI", dependencies: ["Entitlements"], swiftSettings: house),
+        .target(
+            name: "Stores",
+            dependencies: ["Entitlements", crypto, x509, asn1],
+            swiftSettings: house
+        ),
+
+        // Row 3: the server, the stores' stand-in
+        .target(
+            name: "LedgerServer",
+            dependencies: [
+                "Entitlements", "EntitlementLedger", "LedgerAPI", "Stores", crypto, jwtKit, logging,
+                hummingbird,
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "StructuredFieldValues", package: "swift-http-structured-headers"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: house
+        ),
+        .target(
+            name: "StoreSimulator",
+            dependencies: ["Entitlements", "Stores", crypto, x509, asn1],
+            swiftSettings: house
+        ),
 
         // Row 4: the command
         .executableTarget(
             name: "entitle",
             dependencies: [
-                "Entitlements", "EventLog", "LMDB", "EntitlementLedger", "LMDBStorage", "Stores",
+                "Entitlements", "EventLog", "LMDB", "EntitlementLedger", "LMDBStorage", "LedgerAPI",
+                "LedgerServer", "StoreSimulator", "Stores", crypto, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -97,14 +142,27 @@ let package = Package(
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: house),
         .testTarget(
             name: "StoresTests",
-            dependencies: ["Stores", "Entitlements", "ModelSupport"],
+            dependencies: [
+                "Stores", "StoreSimulator", "Entitlements", "ModelSupport", crypto, x509, asn1,
+            ],
             swiftSettings: house
         ),
         .testTarget(
             name: "LedgerTests",
             dependencies: [
                 "EntitlementLedger", "LMDBStorage", "EventLog", "Entitlements", "Stores", "LMDB",
-                "ModelSupport", crypto,
+                "ModelSupport", "StoreSimulator", crypto,
+            ],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "ServerTests",
+            dependencies: [
+                "LedgerServer", "LedgerAPI", "EntitlementLedger", "EventLog", "Entitlements",
+                "Stores", "StoreSimulator", "ModelSupport", crypto, jwtKit, logging, hummingbird,
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: house
         ),

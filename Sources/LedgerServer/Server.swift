@@ -1,0 +1,8 @@
+import AsyncHTTPClient
+import EntitlementLedger
+import Hummingbird
+import HummingbirdTLS
+import JWTKit
+import ServiceLifecycle
+import StructuredFieldValues
+import Stores

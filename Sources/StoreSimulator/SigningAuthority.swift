@@ -1,0 +1,4 @@
+import Crypto
+import Stores
+import SwiftASN1
+import X509

@@ -30,7 +30,7 @@ struct Entitle: ParsableCommand {
                 name: "CHECK",
                 subcommands: [Audit.self, Replay.self, Rebuild.self, CheckpointCommand.self]
             ),
-            CommandGroup(name: "OPERATE", subcommands: [Status.self, Bench.self]),
+            CommandGroup(name: "OPERATE", subcommands: [Status.self, Keys.self, Bench.self]),
         ]
     )
 

@@ -41,7 +41,7 @@ struct BatchRecorder {
     init(_ ledger: Ledger, stopsAtRefusal: Bool = false) {
         self.ledger = ledger
         self.stopsAtRefusal = stopsAtRefusal
-        sealer = SubmissionSealer(vault: ledger.vault, randomness: ledger.randomness)
+        sealer = SubmissionSealer(ledger)
     }
 
     /// Whether a submission was refused and nothing behind it is to be recorded.

@@ -245,7 +245,7 @@ extension Ledger {
         _ decision: (inout DecisionReader, _ now: Instant) throws -> Decided?
     ) throws -> Receipt {
         try requireWriter()
-        let sealer = SubmissionSealer(vault: vault, randomness: randomness)
+        let sealer = SubmissionSealer(self)
         for attempt in 0..<Self.decisionLimit {
             let receipt =
                 try attempt == 0

@@ -31,8 +31,6 @@ public final class Ledger: Sendable {
     let sharedParts: SharedPartShelf
     let writer: LogWriter
     let rules = Mutex<AccessRules?>(nil)
-    /// Decisions that were overtaken are made one after the other.
-    let overtakenDecisions = Mutex(())
     /// Whether it only reads.
     public let isReadOnly: Bool
 
@@ -117,7 +115,7 @@ public struct LedgerFault: Error, Sendable, Equatable {
     public enum Code: String, Sendable {
         /// The log's last recorded time is too far ahead of the clock (T3).
         case clockBehind = "clock_behind"
-        /// A decision was overtaken too often.
+        /// A decision did not come to stand.
         case contended
         /// The ledger was opened to be read.
         case readOnly = "read_only"

@@ -87,15 +87,17 @@ struct BatchRecorder {
         waiting = []
         waitingIDs = []
         waitingRecordedAt = .min
-        for _ in 0..<Ledger.decisionLimit {
-            guard !members.isEmpty, !isStopped else { return }
-            members = try commit(members)
+        try ledger.decide { append in
+            if !members.isEmpty && !isStopped { members = try commit(members, append) }
+            return members.isEmpty || isStopped ? () : nil
         }
-        throw Ledger.contended
     }
 
     /// Seals and appends; returns those that have to be decided again.
-    private mutating func commit(_ members: [Member]) throws -> [Member] {
+    private mutating func commit(
+        _ members: [Member],
+        _ append: LogWriter.Append
+    ) throws -> [Member] {
         var sealed: [(member: Member, sealed: SealedSubmission)] = []
         for (member, prepared) in zip(members, try prepare(members)) {
             switch prepared {
@@ -107,7 +109,7 @@ struct BatchRecorder {
         }
         guard !sealed.isEmpty else { return [] }
         var moved: [Member] = []
-        let outcomes = try ledger.writer.append(sealed.map(\.sealed))
+        let outcomes = try append(sealed.map(\.sealed))
         for ((member, sealed), outcome) in zip(sealed, outcomes) {
             if let receipt = try receipt(outcome, sealed, member.submission) {
                 settle(member, receipt)

@@ -245,22 +245,14 @@ extension Ledger {
         _ decision: (inout DecisionReader, _ now: Instant) throws -> Decided?
     ) throws -> Receipt {
         try requireWriter()
-        let sealer = SubmissionSealer(self)
-        for attempt in 0..<Self.decisionLimit {
-            let receipt =
-                try attempt == 0
-                ? decideOnce(request, decision, sealer)
-                : overtakenDecisions.withLock { _ in try decideOnce(request, decision, sealer) }
-            if let receipt { return receipt }
-        }
-        throw Self.contended
+        return try decide { try decideOnce(request, decision, $0) }
     }
 
     /// nil: others were faster.
     private func decideOnce(
         _ request: Request,
         _ decision: (inout DecisionReader, _ now: Instant) throws -> Decided?,
-        _ sealer: SubmissionSealer
+        _ append: LogWriter.Append
     ) throws -> Receipt? {
         var reader = try DecisionReader(self, request.environment)
         do {
@@ -272,13 +264,13 @@ extension Ledger {
             }
             guard let decided = try decision(&reader, now) else { return .known }
             let submission = Submission(event: request.event(decided))
-            let sealed = try sealer.seal(
+            let sealed = try SubmissionSealer(self).seal(
                 submission,
                 events: submission.events,
                 expectations: reader.expectations,
                 recordedAt: nil
             )
-            switch try writer.append([sealed])[0] {
+            switch try append([sealed])[0] {
             case .appended(let first, _): return .appended(first: first, count: 1)
             case .moved, .duplicate: return nil
             case .recordedTimeBeforeLast, .recordedTimeAfterClock: return nil

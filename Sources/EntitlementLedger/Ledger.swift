@@ -31,6 +31,7 @@ public final class Ledger: Sendable {
     let sharedParts: SharedPartShelf
     let writer: LogWriter
     let rules = Mutex<AccessRules?>(nil)
+    let refusals = RefusalTally()
     /// Whether it only reads.
     public let isReadOnly: Bool
 

@@ -170,12 +170,15 @@ struct BatchRecorder {
                     )
                 )
             }
-            let decision = try SignalDecision(submission, ledger)
+            let decision = try SignalDecision(
+                submission,
+                DecisionReader(ledger, submission.environment)
+            )
             return .sealed(
                 try sealer.seal(
                     submission,
                     events: decision.events,
-                    expectations: decision.expectations,
+                    expectations: decision.reader.expectations,
                     recordedAt: recordedAt
                 )
             )
@@ -187,7 +190,7 @@ struct BatchRecorder {
     /// C6: `customer.erased` is appended by erasure only.
     ///
     /// K10: catalogs are checked whole.
-    private static func refusal(of submission: Submission) -> Refusal? {
+    static func refusal(of submission: Submission) -> Refusal? {
         for event in submission.events {
             if event.kind == .customerErased {
                 return Refusal(.notPermitted, "type", "only an erasure records it")

@@ -1,7 +1,7 @@
 extension Ledger {
     /// How often a decision that nobody can overtake is made: what it hands in at once may rely on
     /// one another, one of them stands each time.
-    static let decisionLimit = 4096
+    static let decisionLimit = restoreLimit
 
     /// Makes a decision against the log as it stands (E4) and appends by it.
     ///

@@ -32,15 +32,10 @@ extension Ledger {
         try decide(request) { reader, now in
             let ownership = try reader.ownership(of: purchase)
             let stream = try reader.stream(.customer(customer))
-            let canonical = ownership.customers.canonical(stream)
-            if ownership.owner == canonical { return nil }
-            let policy = try reader.catalogs().catalog(at: now)?.policy.claim ?? .keep
-            if ownership.owner != nil && policy == .keep {
-                throw Refusal(
-                    .claimedByAnother,
-                    "purchase",
-                    "another customer owns this purchase"
-                )
+            switch try reader.right(of: stream, to: ownership, at: now) {
+            case .isOwner: return nil
+            case .mayClaim: break
+            case .ownedByAnother: throw Refusal.claimedByAnother
             }
             return (
                 .customer(customer), now,
@@ -256,12 +251,13 @@ extension Ledger {
     ) throws -> Receipt? {
         var reader = try DecisionReader(self, request.environment)
         do {
-            let known = try knownEvent(of: request)
-            let now = known?.event.time ?? clock()
-            if let known {
+            if let sequence = try sequence(of: request) {
+                // Erased since: a repeat is a duplicate, nothing more.
+                guard let known = try event(at: sequence) else { return .duplicate(of: sequence) }
                 // E1: the first outcome stands; other content is a conflict.
-                return try repeated(known, request, decision, &reader, now)
+                return try repeated(known, request, decision, &reader)
             }
+            let now = clock()
             guard let decided = try decision(&reader, now) else { return .known }
             let submission = Submission(event: request.event(decided))
             let sealed = try SubmissionSealer(self).seal(
@@ -284,11 +280,10 @@ extension Ledger {
         _ known: RecordedEvent,
         _ request: Request,
         _ decision: (inout DecisionReader, Instant) throws -> Decided?,
-        _ reader: inout DecisionReader,
-        _ now: Instant
+        _ reader: inout DecisionReader
     ) throws -> Receipt {
         // What the request asks for is compared, not whether it would be decided alike now.
-        guard let decided = try? decision(&reader, now) else {
+        guard let decided = try? decision(&reader, known.event.time) else {
             return .duplicate(of: known.sequence)
         }
         let differing = request.event(decided).differences(from: known.event)
@@ -303,20 +298,34 @@ extension Ledger {
             )
     }
 
-    private func knownEvent(of request: Request) throws -> RecordedEvent? {
-        let signal = KeyedDigest.signal(
-            environment: request.environment.rawValue,
+    /// Where a request was recorded (E1); nil: never.
+    func sequence(of request: Request) throws -> UInt64? {
+        try sequence(
+            ofSignal: request.id,
             source: request.source,
-            id: request.id,
-            secret: vault.digestSecret
+            environment: request.environment
         )
-        guard let sequence = try views.sequence(of: signal) else { return nil }
-        return try event(at: sequence)
+    }
+
+    /// Where a signal was recorded (E1); nil: never.
+    func sequence(
+        ofSignal id: String,
+        source: String,
+        environment: StoreEnvironment
+    ) throws -> UInt64? {
+        try views.sequence(
+            of: KeyedDigest.signal(
+                environment: environment.rawValue,
+                source: source,
+                id: id,
+                secret: vault.digestSecret
+            )
+        )
     }
 }
 
 extension Request {
-    fileprivate func event(_ decided: (subject: Subject, time: Instant, data: EventData)) -> Event {
+    func event(_ decided: (subject: Subject, time: Instant, data: EventData)) -> Event {
         Event(
             id: id,
             source: source,

@@ -4,5 +4,5 @@ import Hummingbird
 import HummingbirdTLS
 import JWTKit
 import ServiceLifecycle
-import StructuredFieldValues
 import Stores
+import StructuredFieldValues

@@ -20,6 +20,34 @@ public struct SignalRefusal: Error, Hashable, Sendable {
         case invalidValue = "invalid_value"
         /// A number, an instant or a length outside its range.
         case outOfRange = "out_of_range"
+        /// Larger than its limit.
+        case tooLarge = "too_large"
+        /// Without a signature, or without the certificates to check it by.
+        case notSigned = "not_signed"
+        /// Signed by an algorithm other than the one that the store uses.
+        case wrongAlgorithm = "wrong_algorithm"
+        /// Certificates that are not a chain of the store's form.
+        case badChain = "bad_chain"
+        /// A chain that ends at a root that is not trusted.
+        case untrustedRoot = "untrusted_root"
+        /// A certificate that the store's authority did not issue for this use.
+        case wrongOID = "wrong_oid"
+        /// A certificate that was not valid when the message was signed.
+        case expiredCertificate = "expired_certificate"
+        /// A certificate that its authority has taken back.
+        case revokedCertificate = "revoked_certificate"
+        /// A signature that is not the certificate's over these bytes.
+        case badSignature = "bad_signature"
+        /// Meant for another app, by its bundle id.
+        case wrongBundle = "wrong_bundle"
+        /// Meant for another app, by its id in the store.
+        case wrongApp = "wrong_app"
+        /// From a world that is not accepted here.
+        case wrongEnvironment = "wrong_environment"
+        /// Signed at a time that has not come yet.
+        case futureDate = "future_date"
+        /// Parts of one message that contradict each other.
+        case disagreement
     }
 
     /// Makes a refusal.

@@ -1,0 +1,100 @@
+/// Base64 in the two forms that a compact JWS holds, in its canonical spelling only.
+///
+/// One text for one value: what is signed as text cannot be spelt in a second way
+/// (RFC 4648, sections 3.5 and 12).
+package enum Base64 {
+    /// Where a form is used, and whether it is filled up with `=`.
+    package enum Form {
+        /// `-` and `_`, no padding: the parts of a JWS (RFC 7515, section 2).
+        case url
+        /// `+` and `/`, padded: the certificates of `x5c` (RFC 7515, section 4.1.6).
+        case standard
+    }
+
+    /// The bytes of a text; nil if it is not the canonical spelling of any.
+    package static func decode(_ text: Span<UInt8>, _ form: Form) -> [UInt8]? {
+        let digits = form == .url ? text.count : unpadded(text)
+        guard let digits, digits % 4 != 1 else { return nil }
+        let values = form == .url ? urlValues : standardValues
+        // Every digit's value is or-ed in: an invalid one sets a bit above the six.
+        var seen: UInt8 = 0
+        var stray: UInt32 = 0
+        let bytes = [UInt8](capacity: digits / 4 * 3 + 2) { output in
+            var position = 0
+            while position + 4 <= digits {
+                let (a, b) = (values[Int(text[position])], values[Int(text[position + 1])])
+                let (c, d) = (values[Int(text[position + 2])], values[Int(text[position + 3])])
+                seen |= a | b | c | d
+                let group = UInt32(a) << 18 | UInt32(b) << 12 | UInt32(c) << 6 | UInt32(d)
+                output.append(UInt8(truncatingIfNeeded: group >> 16))
+                output.append(UInt8(truncatingIfNeeded: group >> 8))
+                output.append(UInt8(truncatingIfNeeded: group))
+                position += 4
+            }
+            guard position < digits else { return }
+            var group: UInt32 = 0
+            for index in position..<digits {
+                let value = values[Int(text[index])]
+                seen |= value
+                group = group << 6 | UInt32(value)
+            }
+            if digits - position == 2 {
+                stray = group & 0xF
+                output.append(UInt8(truncatingIfNeeded: group >> 4))
+            } else {
+                stray = group & 0x3
+                output.append(UInt8(truncatingIfNeeded: group >> 10))
+                output.append(UInt8(truncatingIfNeeded: group >> 2))
+            }
+        }
+        return seen & invalid == 0 && stray == 0 ? bytes : nil
+    }
+
+    /// The canonical text of some bytes.
+    package static func encode(_ bytes: some Collection<UInt8>, _ form: Form) -> [UInt8] {
+        let digits = form == .url ? urlDigits : standardDigits
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        var (group, bits): (UInt32, Int) = (0, 0)
+        for byte in bytes {
+            group = group << 8 | UInt32(byte)
+            bits += 8
+            while bits >= 6 {
+                bits -= 6
+                text.append(digits[Int(group >> UInt32(bits) & 0x3F)])
+            }
+            group &= 0xFFFF
+        }
+        if bits > 0 { text.append(digits[Int(group << UInt32(6 - bits) & 0x3F)]) }
+        if form == .standard { while text.count % 4 != 0 { text.append(padding) } }
+        return text
+    }
+
+    /// Whether a byte is a digit of the base64url form.
+    static func isURLDigit(_ byte: UInt8) -> Bool { urlValues[Int(byte)] != invalid }
+
+    private static let padding = UInt8(ascii: "=")
+    private static let invalid: UInt8 = 0xC0
+
+    /// How many digits come before the padding; nil if that is not of the right length.
+    private static func unpadded(_ text: Span<UInt8>) -> Int? {
+        guard text.count % 4 == 0 else { return nil }
+        var digits = text.count
+        while digits > 0, text.count - digits < 2, text[digits - 1] == padding { digits -= 1 }
+        return digits
+    }
+
+    private static let common = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8
+    )
+    private static let urlDigits = common + Array("-_".utf8)
+    private static let standardDigits = common + Array("+/".utf8)
+    private static let urlValues = values(of: urlDigits)
+    private static let standardValues = values(of: standardDigits)
+
+    private static func values(of digits: [UInt8]) -> [UInt8] {
+        var values = [UInt8](repeating: invalid, count: 256)
+        for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }
+        return values
+    }
+}

@@ -11,7 +11,7 @@ struct RevenueCatPrice: Hashable, Sendable {
     /// usable: a purchase is not lost for its price.
     init?(of event: RevenueCatEvent) {
         if let micros = Self.micros(event["price_in_purchased_currency"]),
-            let currencyCode = Self.currency(event["currency"])
+            let currencyCode = CurrencyCode.of(event["currency"]?.string)
         {
             self.init(micros: micros, currencyCode: currencyCode)
         } else if let micros = Self.micros(event["price"]) {
@@ -38,12 +38,5 @@ struct RevenueCatPrice: Hashable, Sendable {
             (-FieldShape.largestPrice...FieldShape.largestPrice).contains(micros)
         else { return nil }
         return micros
-    }
-
-    private static func currency(_ json: JSONValue?) -> String? {
-        guard let code = json?.string, code.utf8.count == 3,
-            code.utf8.allSatisfy({ (0x41...0x5A).contains($0) })
-        else { return nil }
-        return code
     }
 }

@@ -1,0 +1,183 @@
+import Crypto
+public import Entitlements
+
+/// From what the App Store has signed to what it says: a pure table (stores.md, rule 1).
+///
+/// Nothing is dropped: a type that has no row, and a message whose fields its row cannot use,
+/// become `signal.noted` with the message as evidence (rules 5 and 6). Cost: linear in the message.
+public enum AppStoreMapping {
+    /// What a notification comes to; always at least one event.
+    ///
+    /// Its `id` is Apple's `notificationUUID`; `body`, as received, is kept as evidence.
+    public static func submission(
+        for notification: VerifiedAppStoreNotification,
+        body: [UInt8]
+    ) -> Submission {
+        submission(
+            notification.signalID,
+            notification.environment,
+            meaning(of: notification),
+            evidence: body
+        )
+    }
+
+    /// What a transaction comes to that was handed in by itself.
+    ///
+    /// Its `id` is `transaction/` and the digest of the JWS: the same JWS again is a repeat.
+    public static func submission(for transaction: VerifiedAppStoreTransaction) -> Submission {
+        let kind = AppStoreSignalKind.transaction
+        let meaning = meaning { () throws(UnusableSignal) in
+            let period = try AppStorePeriod(transaction)
+            return AppStoreMeaning(period.facts(), claims: period.claims)
+        } otherwise: { detail in
+            AppStoreMeaning(
+                noting: kind.rawValue,
+                on: transaction.purchase,
+                at: transaction.content.signedAt,
+                detail: detail
+            )
+        }
+        return submission(kind, transaction.jws, transaction.environment, meaning)
+    }
+
+    /// What renewal info comes to that was handed in by itself.
+    public static func submission(for renewal: VerifiedAppStoreRenewalInfo) -> Submission {
+        let kind = AppStoreSignalKind.renewalInfo
+        var meaning = AppStoreMeaning(renewalFacts(renewal))
+        if meaning.facts.isEmpty {
+            meaning = AppStoreMeaning(
+                noting: kind.rawValue,
+                on: renewal.purchase,
+                at: renewal.content.signedAt
+            )
+        }
+        return submission(kind, renewal.jws, renewal.environment, meaning)
+    }
+
+    /// What an app transaction comes to: it names no purchase and changes no access.
+    public static func submission(for transaction: VerifiedAppTransaction) -> Submission {
+        let kind = AppStoreSignalKind.appTransaction
+        let meaning = AppStoreMeaning(
+            noting: kind.rawValue,
+            on: nil,
+            at: transaction.content.createdAt
+        )
+        return submission(kind, transaction.jws, transaction.environment, meaning)
+    }
+
+    /// What any of them comes to; `body` is the evidence of a notification.
+    public static func submission(for signal: VerifiedAppStoreSignal, body: [UInt8]) -> Submission {
+        switch signal {
+        case .notification(let notification): submission(for: notification, body: body)
+        case .transaction(let transaction): submission(for: transaction)
+        case .renewalInfo(let renewal): submission(for: renewal)
+        case .appTransaction(let transaction): submission(for: transaction)
+        }
+    }
+
+    /// The types and subtypes of notifications that have a row; a subtype is empty where none is
+    /// sent.
+    public static var knownTypes: [(type: String, subtype: String)] { AppStoreRows.all }
+
+    private static func meaning(of notification: VerifiedAppStoreNotification) -> AppStoreMeaning {
+        let content = notification.content
+        return meaning { () throws(UnusableSignal) in
+            guard AppStoreRows.isKnown(content.type) else {
+                return AppStoreMeaning(
+                    noting: content.type,
+                    on: notification.purchase,
+                    at: content.signedAt
+                )
+            }
+            let statement = try AppStoreStatement(notification)
+            // What is signed stands, whatever a subtype that is not known yet may mean.
+            let row = AppStoreRows.row(content.type, content.subtype) ?? { $0.note() }
+            let facts =
+                try statement.facts + row(statement)
+                + (notification.renewalInfo.map(renewalFacts) ?? [])
+            return AppStoreMeaning(facts, claims: statement.period?.claims ?? [])
+        } otherwise: { detail in
+            AppStoreMeaning(
+                noting: content.type,
+                on: notification.purchase,
+                at: content.signedAt,
+                detail: detail
+            )
+        }
+    }
+
+    /// Whether and to what the subscription renews: the newest statement counts (P10).
+    private static func renewalFacts(_ renewal: VerifiedAppStoreRenewalInfo) -> [AppStoreFact] {
+        let content = renewal.content
+        guard let purchase = renewal.purchase,
+            content.willRenew != nil || content.autoRenewProductID != nil
+        else { return [] }
+        return [
+            AppStoreFact(
+                subject: .purchase(purchase),
+                time: content.signedAt,
+                observedAt: content.signedAt,
+                data: EventData(
+                    .purchaseRenewalChanged,
+                    [
+                        .autoRenew: content.willRenew.map { .flag($0) },
+                        .nextProductID: content.autoRenewProductID.map { .text($0) },
+                    ]
+                )
+            )
+        ]
+    }
+
+    private static func meaning(
+        _ meaning: () throws(UnusableSignal) -> AppStoreMeaning,
+        otherwise note: (_ detail: String) -> AppStoreMeaning
+    ) -> AppStoreMeaning {
+        do throws(UnusableSignal) {
+            return try meaning()
+        } catch {
+            return note(error.detail)
+        }
+    }
+
+    /// A message without an id of its own is named by its digest.
+    private static func submission(
+        _ kind: AppStoreSignalKind,
+        _ jws: [UInt8],
+        _ environment: StoreEnvironment,
+        _ meaning: AppStoreMeaning
+    ) -> Submission {
+        let digits = Array("0123456789abcdef".utf8)
+        let digest = SHA256.hash(data: jws).flatMap {
+            [digits[Int($0 >> 4)], digits[Int($0 & 15)]]
+        }
+        let id = kind.rawValue + "/" + String(decoding: digest, as: UTF8.self)
+        return submission(id, environment, meaning, evidence: jws)
+    }
+
+    private static func submission(
+        _ id: String,
+        _ environment: StoreEnvironment,
+        _ meaning: AppStoreMeaning,
+        evidence: [UInt8]
+    ) -> Submission {
+        Submission(
+            id: id,
+            source: Source.appStore,
+            environment: environment,
+            nature: .signal,
+            events: meaning.facts.map {
+                Event(
+                    id: id,
+                    source: Source.appStore,
+                    subject: $0.subject,
+                    time: $0.time,
+                    observedAt: $0.observedAt,
+                    environment: environment,
+                    data: $0.data
+                )
+            },
+            evidence: evidence,
+            claims: meaning.claims
+        )
+    }
+}

@@ -1,0 +1,204 @@
+import Entitlements
+
+/// What a verified transaction says: a period of a purchase, with all that decides on access.
+///
+/// Everything is read at once, so that one absurd date makes the whole message a note
+/// (stores.md, rule 6), whichever type it has.
+struct AppStorePeriod: Hashable, Sendable {
+    let purchase: PurchaseName
+    let transactionID: String
+    let productID: String
+    let kind: ProductKind
+    let start: Instant
+    /// Nil: without end.
+    let end: Instant?
+    let revokedAt: Instant?
+    private let purchasedAt: Instant
+    private let content: AppStoreTransaction
+
+    /// Reads the transaction.
+    ///
+    /// - Throws: `UnusableSignal` if it lacks what a period needs, or a date is absurd.
+    init(_ transaction: VerifiedAppStoreTransaction) throws(UnusableSignal) {
+        content = transaction.content
+        purchase = try Self.required(transaction.purchase, "originalTransactionId")
+        transactionID = try Self.required(content.transactionID, "transactionId")
+        productID = try Self.required(content.productID, "productId")
+        kind = try Self.required(Self.kinds[content.type ?? ""], "type")
+        start = try Self.required(content.payload.instant("purchaseDate"), "purchaseDate")
+        revokedAt = try content.payload.instant("revocationDate")
+        purchasedAt = try content.payload.instant("originalPurchaseDate") ?? start
+        switch content.payload.date("expiresDate") {
+        case .at(let instant): end = instant
+        case .afterAll: end = nil
+        // Without end by an omission would be access for ever.
+        case .unstated where kind != .autoRenewable: end = nil
+        case .unstated, .absurd: throw UnusableSignal("expiresDate is missing or not a date")
+        }
+    }
+
+    private static let kinds: [String: ProductKind] = [
+        "Auto-Renewable Subscription": .autoRenewable, "Non-Consumable": .nonConsumable,
+        "Consumable": .consumable, "Non-Renewing Subscription": .nonRenewing,
+    ]
+
+    /// When the App Store signed this transaction.
+    var signedAt: Instant { content.signedAt }
+
+    /// The period, the verdict that it needs to give access (P7), and its revocation if the
+    /// transaction holds one.
+    ///
+    /// Each transaction says all of it anew, so any message may be the first that we hear. The
+    /// kind of revocation is what the message's type says, else what the transaction shows.
+    func facts(revokedBy kind: EventKind? = nil) -> [AppStoreFact] {
+        let facts = [fact(statement, at: start), fact(verdict, at: start)]
+        guard let revokedAt else { return facts }
+        let shown = isOfFamily ? EventKind.revocationRevoked : .revocationRefunded
+        return facts + [fact(revocation(kind ?? shown), at: revokedAt)]
+    }
+
+    /// A statement about this period, said when the transaction was signed unless later.
+    func fact(_ data: EventData, at time: Instant, saidAt: Instant? = nil) -> AppStoreFact {
+        AppStoreFact(
+            subject: .purchase(purchase),
+            time: time,
+            observedAt: max(signedAt, saidAt ?? signedAt),
+            data: data
+        )
+    }
+
+    /// The owner that the app named when it bought (stores.md, rule 7).
+    var claims: [ClaimProposal] {
+        guard let token = content.appAccountToken else { return [] }
+        return [
+            ClaimProposal(
+                customer: token,
+                purchase: purchase,
+                purchasedAt: purchasedAt,
+                transactionStart: start,
+                observedAt: signedAt
+            )
+        ]
+    }
+
+    /// What takes this period away: that alone, never what else the purchase gives.
+    func revocation(_ kind: EventKind) -> EventData {
+        let price = AppStorePrice(givenBackBy: content)
+        return EventData(
+            kind,
+            [
+                .transactionID: .text(transactionID),
+                .reason: Self.reason(content).map { .text($0) },
+                .priceMicros: price.map { .integer($0.micros) },
+                .currencyCode: price.map { .text($0.currencyCode) },
+            ]
+        )
+    }
+
+    private var statement: EventData {
+        let price = AppStorePrice(of: content)
+        let quantity = content.payload.integer("quantity").flatMap {
+            (1...Self.quantityLimit).contains($0) ? $0 : nil
+        }
+        return EventData(
+            isRenewal ? .purchaseRenewed : .purchaseCompleted,
+            [
+                .transactionID: .text(transactionID), .productID: .text(productID),
+                .productKind: .text(kind.name), .expiresAt: end.map { .instant($0) },
+                .priceMicros: price.map { .integer($0.micros) },
+                .currencyCode: price.map { .text($0.currencyCode) },
+                .quantity: quantity.map { .integer($0) },
+                .ownership: ownership.map { .text($0) },
+                .offer: Self.offer(content).map { .text($0) },
+                .storefront: content.payload.name("storefront").map { .text($0) },
+            ]
+        )
+    }
+
+    private var verdict: EventData {
+        let isSigned = content.payload.isSigned
+        return EventData(
+            .verificationPassed,
+            [
+                .transactionID: .text(transactionID),
+                .method: .text(isSigned ? "app_store_jws" : "manual"),
+                .reason: isSigned ? nil : .text("local testing: no signature is checked"),
+            ]
+        )
+    }
+
+    private static let quantityLimit: Int64 = 1_000_000
+
+    private static func required<Value>(
+        _ value: Value?,
+        _ name: String
+    ) throws(UnusableSignal) -> Value {
+        guard let value else { throw UnusableSignal("\(name) is missing or not valid") }
+        return value
+    }
+}
+
+// MARK: - The App Store's words
+
+extension AppStorePeriod {
+    /// Older transactions do not give their reason.
+    private var isRenewal: Bool {
+        guard let reason = content.transactionReason else {
+            return kind == .autoRenewable && transactionID != purchase.originalID
+        }
+        return reason == "RENEWAL"
+    }
+
+    private var isOfFamily: Bool {
+        guard let type = content.revocationType else { return ownership == "family_shared" }
+        return type == "FAMILY_REVOKE"
+    }
+
+    private var ownership: String? {
+        switch content.inAppOwnershipType {
+        case "PURCHASED": "purchased"
+        case "FAMILY_SHARED": "family_shared"
+        default: nil
+        }
+    }
+
+    private static func offer(_ content: AppStoreTransaction) -> String? {
+        switch content.payload.integer("offerType") {
+        case 1: isFree(content) ? "trial" : "introductory"
+        case 2: "promotional"
+        case 3: "code"
+        case 4: "win_back"
+        default: nil
+        }
+    }
+
+    /// Older transactions do not give the kind of discount.
+    private static func isFree(_ content: AppStoreTransaction) -> Bool {
+        guard let discount = content.payload.text("offerDiscountType") else {
+            return content.payload.integer("price") == 0
+        }
+        return discount == "FREE_TRIAL"
+    }
+
+    private static func reason(_ content: AppStoreTransaction) -> String? {
+        switch content.payload.integer("revocationReason") {
+        case 0: "other"
+        case 1: "app_issue"
+        case let number?: "reason_\(number)"
+        case nil: nil
+        }
+    }
+}
+
+extension AppStorePayload {
+    /// An instant; nil if absent.
+    ///
+    /// - Throws: `UnusableSignal` for another shape and outside 2000 to 2200.
+    func instant(_ name: String) throws(UnusableSignal) -> Instant? {
+        switch date(name) {
+        case .unstated: nil
+        case .at(let instant): instant
+        case .afterAll, .absurd: throw UnusableSignal("\(name) is not within 2000 to 2200")
+        }
+    }
+}

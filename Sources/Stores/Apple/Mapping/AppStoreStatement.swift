@@ -1,0 +1,180 @@
+import Entitlements
+
+/// A notification with the period that it speaks about: what a row of the table reads.
+struct AppStoreStatement: Hashable, Sendable {
+    let notification: VerifiedAppStoreNotification
+    let period: AppStorePeriod?
+
+    /// Reads the transaction that the notification carries.
+    ///
+    /// - Throws: `UnusableSignal` for one that is no period.
+    init(_ notification: VerifiedAppStoreNotification) throws(UnusableSignal) {
+        self.notification = notification
+        period = try notification.transaction.map { transaction throws(UnusableSignal) in
+            try AppStorePeriod(transaction)
+        }
+    }
+
+    /// What the transaction says, seen in the light of the notification's type.
+    var facts: [AppStoreFact] {
+        switch notification.content.type {
+        case "REFUND": period?.facts(revokedBy: .revocationRefunded) ?? []
+        case "REVOKE": period?.facts(revokedBy: .revocationRevoked) ?? []
+        default: period?.facts() ?? []
+        }
+    }
+
+    private var signedAt: Instant { notification.content.signedAt }
+    private var renewal: AppStoreRenewalInfo? { notification.renewalInfo?.content }
+
+    /// The period, where a row means nothing without one.
+    func requiredPeriod() throws(UnusableSignal) -> AppStorePeriod {
+        guard let period else { throw UnusableSignal("signedTransactionInfo is missing") }
+        return period
+    }
+
+    /// The period's end, where a row means nothing without one.
+    private func requiredEnd() throws(UnusableSignal) -> Instant {
+        guard let end = try requiredPeriod().end else {
+            throw UnusableSignal("expiresDate is missing or without end")
+        }
+        return end
+    }
+
+    /// Until when grace is given; nil if none is.
+    private func graceUntil() throws(UnusableSignal) -> Instant? {
+        try renewal?.payload.instant("gracePeriodExpiresDate")
+    }
+
+    /// `SUBSCRIBED`, `DID_RENEW`, `ONE_TIME_CHARGE` and the like: the period says it all.
+    func sale() throws(UnusableSignal) -> [AppStoreFact] {
+        _ = try requiredPeriod()
+        return []
+    }
+
+    /// `DID_FAIL_TO_RENEW` with `GRACE_PERIOD`: from the period's end.
+    func graceStart() throws(UnusableSignal) -> [AppStoreFact] {
+        let period = try requiredPeriod()
+        let end = try requiredEnd()
+        guard let graceUntil = try graceUntil() else {
+            throw UnusableSignal("gracePeriodExpiresDate is missing")
+        }
+        let grace = EventData(
+            .purchaseGraceStarted,
+            [.transactionID: .text(period.transactionID), .graceUntil: .instant(graceUntil)]
+        )
+        return [period.fact(grace, at: min(end, graceUntil), saidAt: signedAt)]
+    }
+
+    /// `DID_FAIL_TO_RENEW`: from the period's end the store tries again without access.
+    func retryStart() throws(UnusableSignal) -> [AppStoreFact] {
+        try retry(at: requiredEnd())
+    }
+
+    /// `GRACE_PERIOD_EXPIRED`: the store goes on trying; it says so some time after the end.
+    func graceEnd() throws(UnusableSignal) -> [AppStoreFact] {
+        try retry(at: graceUntil() ?? signedAt)
+    }
+
+    private func retry(at time: Instant) throws(UnusableSignal) -> [AppStoreFact] {
+        let period = try requiredPeriod()
+        let retry = EventData(
+            .purchaseRetryStarted,
+            [.transactionID: .text(period.transactionID)]
+        )
+        return [period.fact(retry, at: time, saidAt: signedAt)]
+    }
+
+    /// `EXPIRED`: this period, which another may have followed.
+    func expiration() throws(UnusableSignal) -> [AppStoreFact] {
+        let period = try requiredPeriod()
+        let expired = EventData(
+            .purchaseExpired,
+            [
+                .transactionID: .text(period.transactionID),
+                .reason: expirationReason.map { .text($0) },
+            ]
+        )
+        return [period.fact(expired, at: try expirationTime(), saidAt: signedAt)]
+    }
+
+    /// The period's end, for a message comes some time after it.
+    ///
+    /// Not so after grace and retry: an earlier time would take back the grace that was given
+    /// (P4), and would deny that the store was still trying (P9).
+    private func expirationTime() throws(UnusableSignal) -> Instant {
+        let end = try requiredEnd()
+        if notification.content.subtype == "BILLING_RETRY" { return max(end, signedAt) }
+        guard let graceUntil = try graceUntil(), graceUntil > end else { return end }
+        return min(graceUntil, max(end, signedAt))
+    }
+
+    private var expirationReason: String? {
+        if let subtype = notification.content.subtype { return SignalName.of(subtype) }
+        return switch renewal?.expirationIntent {
+        case 1: "voluntary"
+        case 2: "billing_retry"
+        case 3: "price_increase"
+        case 4: "product_not_for_sale"
+        default: nil
+        }
+    }
+
+    /// `RENEWAL_EXTENDED`: a later end of the same period.
+    func extendedEnd() throws(UnusableSignal) -> [AppStoreFact] {
+        let period = try requiredPeriod()
+        let extended = EventData(
+            .purchaseExtended,
+            [.transactionID: .text(period.transactionID), .expiresAt: .instant(try requiredEnd())]
+        )
+        return [period.fact(extended, at: signedAt, saidAt: signedAt)]
+    }
+
+    /// `REFUND`: its transaction, which may be an older period's; told now, so in effect by now.
+    func refund() throws(UnusableSignal) -> [AppStoreFact] {
+        try revocation(.revocationRefunded)
+    }
+
+    /// `REVOKE`: a family member's transaction.
+    func familyEnd() throws(UnusableSignal) -> [AppStoreFact] {
+        try revocation(.revocationRevoked)
+    }
+
+    /// The transaction says it itself, unless it lacks the date.
+    private func revocation(_ kind: EventKind) throws(UnusableSignal) -> [AppStoreFact] {
+        let period = try requiredPeriod()
+        guard period.revokedAt == nil else { return [] }
+        return [period.fact(period.revocation(kind), at: signedAt, saidAt: signedAt)]
+    }
+
+    /// `REFUND_REVERSED`: the transaction stands again, from now, to the end that it has.
+    func refundReversal() throws(UnusableSignal) -> [AppStoreFact] {
+        let period = try requiredPeriod()
+        let reversed = EventData(
+            .revocationReversed,
+            [.transactionID: .text(period.transactionID)]
+        )
+        return [period.fact(reversed, at: signedAt, saidAt: signedAt)]
+    }
+
+    /// `DID_CHANGE_RENEWAL_STATUS`: the renewal info says it; the subtype does where that is
+    /// missing.
+    func renewalStatus(isOn: Bool) throws(UnusableSignal) -> [AppStoreFact] {
+        let period = try requiredPeriod()
+        guard renewal?.willRenew == nil else { return [] }
+        let changed = EventData(.purchaseRenewalChanged, [.autoRenew: .flag(isOn)])
+        return [period.fact(changed, at: signedAt, saidAt: signedAt)]
+    }
+
+    /// What a message says that changes no access.
+    func note() -> [AppStoreFact] {
+        let content = notification.content
+        let word = [content.type, content.subtype].compactMap { $0 }.joined(separator: "_")
+        return AppStoreMeaning(noting: word, on: notification.purchase, at: signedAt).facts
+    }
+}
+
+extension VerifiedAppStoreNotification {
+    /// The purchase that it speaks about; nil if it names none.
+    var purchase: PurchaseName? { transaction?.purchase ?? renewalInfo?.purchase }
+}

@@ -95,10 +95,14 @@ public final class Ledger: Sendable {
     /// Moves the views behind the log to its end and closes them.
     public func close() throws { try views.close() }
 
-    /// Number of events in the log. Cost: one small read.
+    /// Number of events in the log.
+    ///
+    /// Cost: one small read.
     public func size() throws -> UInt64 { try log.end().size }
 
-    /// When the last event was recorded (T3); nil for an empty log. Cost: one small read.
+    /// When the last event was recorded (T3); nil for an empty log.
+    ///
+    /// Cost: one small read.
     public func lastRecordedAt() throws -> Instant? {
         let end = try log.end()
         return end.size == 0 ? nil : Instant(milliseconds: end.lastRecordedAt)

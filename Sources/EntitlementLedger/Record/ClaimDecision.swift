@@ -78,7 +78,13 @@ struct ClaimDecision {
             if !isClaimed { sequence = try restated.sequence(ofSame: facts.events) }
             if sequence != nil { events = [] }
         }
-        let claimant = try reader.stream(.customer(customer))
+        // Looked up, not reserved: who is refused leaves nothing behind.
+        let claimant = try ledger.vault.stream(
+            of: StreamName(
+                environment: facts.environment.rawValue,
+                subject: Subject.customer(customer).description
+            )
+        )
         switch try reader.right(of: claimant, to: ownership, at: now) {
         case .isOwner:
             if !events.isEmpty { return try append(events, claim: nil) }

@@ -62,13 +62,15 @@ enum ClaimRight {
 
 extension DecisionReader {
     /// What a customer's claim comes to under `policy.claim` of the catalog in force at an instant.
+    ///
+    /// `customer`: nil for one of whom nothing was ever recorded.
     mutating func right(
-        of customer: UInt64,
+        of customer: UInt64?,
         to ownership: PurchaseOwnership,
         at instant: Instant
     ) throws -> ClaimRight {
         guard let owner = ownership.owner else { return .mayClaim }
-        if owner == ownership.customers.canonical(customer) { return .isOwner }
+        if owner == customer.map(ownership.customers.canonical) { return .isOwner }
         let policy = try catalogs().catalog(at: instant)?.policy.claim ?? .keep
         return policy == .keep ? .ownedByAnother(owner) : .mayClaim
     }

@@ -32,6 +32,7 @@ public final class Ledger: Sendable {
     let writer: LogWriter
     let rules = Mutex<AccessRules?>(nil)
     let refusals = RefusalTally()
+    let standing = StandingFeaturesShelf()
     /// Whether it only reads.
     public let isReadOnly: Bool
 

@@ -28,10 +28,11 @@ public final class Ledger: Sendable {
     let clock: @Sendable () -> Instant
     let randomness: RandomSource
     let catalogs: CatalogShelf
+    let sharedParts: SharedPartShelf
     let writer: LogWriter
     let rules = Mutex<AccessRules?>(nil)
-    /// Decisions that were overtaken are made one after the other.
-    let overtakenDecisions = Mutex(())
+    let refusals = RefusalTally()
+    let standing = StandingFeaturesShelf()
     /// Whether it only reads.
     public let isReadOnly: Bool
 
@@ -88,6 +89,7 @@ public final class Ledger: Sendable {
             bootID: options.bootID
         )
         catalogs = CatalogShelf(log: log)
+        sharedParts = SharedPartShelf(log: log)
         writer = LogWriter(log: log, vault: vault, views: views, clock: options.clock)
     }
 
@@ -95,7 +97,17 @@ public final class Ledger: Sendable {
     public func close() throws { try views.close() }
 
     /// Number of events in the log.
+    ///
+    /// Cost: one small read.
     public func size() throws -> UInt64 { try log.end().size }
+
+    /// When the last event was recorded (T3); nil for an empty log.
+    ///
+    /// Cost: one small read.
+    public func lastRecordedAt() throws -> Instant? {
+        let end = try log.end()
+        return end.size == 0 ? nil : Instant(milliseconds: end.lastRecordedAt)
+    }
 }
 
 /// A refusal or fault of the ledger, with what to do.
@@ -109,7 +121,7 @@ public struct LedgerFault: Error, Sendable, Equatable {
     public enum Code: String, Sendable {
         /// The log's last recorded time is too far ahead of the clock (T3).
         case clockBehind = "clock_behind"
-        /// A decision was overtaken too often.
+        /// A decision did not come to stand.
         case contended
         /// The ledger was opened to be read.
         case readOnly = "read_only"

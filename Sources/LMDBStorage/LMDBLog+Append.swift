@@ -38,6 +38,10 @@ extension LMDBLog {
             highestCounter: batch.highestCounter
         )
         treeWriter.withLock { $0 = nil }
+        // Making a table is a transaction of its own, before the one that fills it.
+        let shared =
+            try batch.sharedParts.isEmpty
+            ? nil : opened.environment.table(Self.sharedName, create: true)
         try opened.environment.write { transaction in
             guard try self.end(transaction, tables).size == batch.first else {
                 throw LogStorageFault(.damaged, "the log's end moved under its writer")
@@ -50,6 +54,7 @@ extension LMDBLog {
                     companion.bytes.span
                 )
             }
+            if let shared { try putSharedParts(of: batch, transaction, shared) }
             // The last, partial tile of leaves is not stored: the tail has its records.
             for tile in tiles where tile.coordinate.level > 0 || tile.coordinate.isFull {
                 let key = Key(UInt64(tile.coordinate.level), tile.coordinate.index)
@@ -59,6 +64,19 @@ extension LMDBLog {
         }
         treeWriter.withLock { $0 = tree }
         return end
+    }
+
+    /// Each part once: one that stands is not written again.
+    private func putSharedParts(
+        of batch: LogBatch,
+        _ transaction: borrowing WriteTransaction,
+        _ table: Table
+    ) throws {
+        for part in batch.sharedParts {
+            let key = Key(part.digest.bytes.span)
+            let known: Void? = try transaction.get(table, key) { _ in }
+            if known == nil { try transaction.put(table, key, part.bytes.span) }
+        }
     }
 
     private func put(

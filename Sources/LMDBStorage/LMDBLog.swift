@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// Tables: `bundles` (bundle number → 256 records), `tail` (first sequence → the records of a
 /// commit that did not fill a bundle), `companions` (carrier's sequence → evidence or attachment),
-/// `tiles` (level, index → hashes; of leaves only full ones), `checkpoints` (size → signed note), `end`.
+/// `shared` (SHA-256 of a part of evidence → the part), `tiles` (level, index → hashes; of leaves
+/// only full ones), `checkpoints` (size → signed note), `end`.
 public final class LMDBLog: LogStorage {
     private let path: String
     private let isReadOnly: Bool
@@ -30,6 +31,10 @@ public final class LMDBLog: LogStorage {
     struct Tables {
         var bundles, tail, companions, tiles, checkpoints, end: Table
     }
+
+    /// The table of shared parts, which logs of the first programs do not have until they are
+    /// written again.
+    static let sharedName = "shared"
 
     /// A reader lives for at most so many bundles, so that it does not keep old pages alive.
     static let bundlesPerTransaction = 8192
@@ -110,6 +115,20 @@ public final class LMDBLog: LogStorage {
     /// See `LogStorage`.
     public func companion(of carrier: UInt64) throws -> [UInt8]? {
         try read { try $0.get($1.companions, Key(carrier)) { $0.copy() } }
+    }
+
+    /// See `LogStorage`.
+    public func sharedPart(_ digest: EventLog.Digest) throws -> [UInt8]? {
+        try mappingFaults {
+            try withEnvironment { opened in
+                // Opened at the first use: a reader may be there before its first writer.
+                guard let table = try opened.environment.table(Self.sharedName, create: false)
+                else { return nil }
+                return try opened.environment.read {
+                    try $0.get(table, Key(digest.bytes.span)) { $0.copy() }
+                }
+            }
+        }
     }
 
     /// See `LogStorage`.

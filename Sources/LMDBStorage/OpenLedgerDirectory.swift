@@ -29,7 +29,7 @@ public final class OpenLedgerDirectory: Sendable {
     ) throws {
         self.path = path
         manifest = try LedgerDirectory.manifest(at: path)
-        let lock = forWriting ? try Self.takeLock(path) : nil
+        let lock = forWriting ? try Self.takeLock(path + "/" + LedgerDirectory.lockName) : nil
         self.lock = lock
         do {
             let keys = try Self.epochKeys(path, masterKey)
@@ -57,11 +57,9 @@ public final class OpenLedgerDirectory: Sendable {
     private static let lockAttempts = 50
     private static let lockPauseMicroseconds: UInt32 = 10_000
 
-    private static func takeLock(_ path: String) throws -> Int32 {
+    static func takeLock(_ path: String) throws -> Int32 {
         for _ in 0..<lockAttempts {
-            if let lock = try DurableFile.lock(path + "/" + LedgerDirectory.lockName) {
-                return lock
-            }
+            if let lock = try DurableFile.lock(path) { return lock }
             usleep(lockPauseMicroseconds)
         }
         throw LedgerOpenFault(.locked, "another process writes to it")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import LedgerAPI
 
 /// The command: an event-sourced entitlement ledger.
 @main
@@ -12,7 +13,7 @@ struct Entitle: ParsableCommand {
             64 usage, 65 bad input data, 66 no input, 73 cannot create, 74 I/O, 75 try again,
             77 not permitted, 78 configuration.
             """,
-        version: "0.1.0",
+        version: ProductVersion.current,
         groupedSubcommands: [
             CommandGroup(name: "START", subcommands: [Init.self, Import.self]),
             CommandGroup(
@@ -30,7 +31,12 @@ struct Entitle: ParsableCommand {
                 name: "CHECK",
                 subcommands: [Audit.self, Replay.self, Rebuild.self, CheckpointCommand.self]
             ),
-            CommandGroup(name: "OPERATE", subcommands: [Status.self, Bench.self]),
+            CommandGroup(
+                name: "OPERATE",
+                subcommands: [
+                    Serve.self, Keys.self, Simulate.self, Status.self, Bench.self,
+                ]
+            ),
         ]
     )
 
@@ -39,7 +45,11 @@ struct Entitle: ParsableCommand {
         do {
             Settings.current = try await Settings.load()
             var command = try parseAsRoot()
-            try command.run()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
         } catch let failure as CommandFailure {
             Terminal.report(failure, json: wantsJSON)
             Glibc.exit(failure.exitCode.rawValue)

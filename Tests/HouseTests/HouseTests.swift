@@ -68,10 +68,25 @@ private enum House {
             "CZstd", "Crypto", "Dispatch", "Entitlements", "EventLog", "FoundationEssentials",
             "LMDB", "Synchronization",
         ],
-        "Stores": ["Entitlements"],
+        "LedgerAPI": ["Entitlements"],
+        "Stores": [
+            "Crypto", "Entitlements", "FoundationEssentials", "SwiftASN1", "Synchronization",
+            "X509",
+        ],
+        "LedgerServer": [
+            "AsyncHTTPClient", "Crypto", "EntitlementLedger", "Entitlements", "EventLog",
+            "FoundationEssentials", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS",
+            "JWTKit", "LMDB", "LedgerAPI", "Logging", "NIOCore", "NIOHTTPTypes", "NIOPosix",
+            "NIOSSL", "ServiceLifecycle", "Stores", "StructuredFieldValues", "Synchronization",
+            "UnixSignals",
+        ],
+        "StoreSimulator": [
+            "Crypto", "Entitlements", "FoundationEssentials", "Stores", "SwiftASN1", "X509",
+        ],
         "entitle": [
-            "ArgumentParser", "Configuration", "Dispatch", "EntitlementLedger", "Entitlements",
-            "EventLog", "Foundation", "Glibc", "LMDB", "LMDBStorage", "Stores", "Synchronization",
+            "ArgumentParser", "Configuration", "Crypto", "Dispatch", "EntitlementLedger",
+            "Entitlements", "EventLog", "Foundation", "Glibc", "LMDB", "LMDBStorage", "LedgerAPI",
+            "LedgerServer", "Logging", "StoreSimulator", "Stores", "Synchronization",
             "SystemPackage",
         ],
     ]

@@ -92,27 +92,6 @@ extension Ledger {
         }
         return sequences.sorted()
     }
-
-    /// The evidence of an event, opened; nil if it has none or a stream that it names is erased.
-    public func evidence(of sequence: UInt64) throws -> [UInt8]? {
-        var header: RecordHeader?
-        try log.readRecords([sequence]) { header = try RecordHeader(checking: $1) }
-        guard let header, header.companion == .evidence else { return nil }
-        guard let blob = try log.companion(of: header.carrier),
-            header.companionDigest == TreeHash.companion(blob.span)
-        else { throw LogStorageFault(.damaged, "the evidence of \(sequence) differs") }
-        guard
-            let (content, encoding) = try EvidenceBlob.open(
-                blob.span,
-                keys: { try vault.keys(of: $0) }
-            )
-        else { return nil }
-        guard encoding == .zstd else { return content }
-        guard let plain = Zstandard.decompress(content, limit: EvidenceBlob.byteLimit) else {
-            throw LogStorageFault(.damaged, "the evidence of \(sequence) does not decompress")
-        }
-        return plain
-    }
 }
 
 extension EventFilter {

@@ -30,6 +30,8 @@ private struct Auditor {
     var report = AuditReport()
     private var tree = TreeEdge()
     private var lastRecordedAt = Int64.min
+    /// Shared parts of evidence that were looked at: one that is wrong is noted once.
+    private var checkedParts: Set<EventLog.Digest> = []
 
     init(ledger: Ledger, end: LogEnd) {
         self.ledger = ledger
@@ -100,6 +102,21 @@ private struct Auditor {
         }
         if TreeHash.companion(blob.span) != header.companionDigest {
             report.note(.evidence, header.sequence, "the evidence is not what was recorded")
+        } else if header.companion == .evidence {
+            try checkSharedParts(EvidenceBlob.sharedParts(of: blob.span), header.sequence)
+        }
+    }
+
+    private mutating func checkSharedParts(
+        _ digests: [EventLog.Digest],
+        _ sequence: UInt64
+    ) throws {
+        for digest in digests where checkedParts.insert(digest).inserted {
+            do {
+                _ = try ledger.sharedPart(digest)
+            } catch let fault as LogStorageFault {
+                report.note(.evidence, sequence, fault.message)
+            }
         }
     }
 

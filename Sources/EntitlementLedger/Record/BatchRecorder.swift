@@ -41,7 +41,7 @@ struct BatchRecorder {
     init(_ ledger: Ledger, stopsAtRefusal: Bool = false) {
         self.ledger = ledger
         self.stopsAtRefusal = stopsAtRefusal
-        sealer = SubmissionSealer(vault: ledger.vault, randomness: ledger.randomness)
+        sealer = SubmissionSealer(ledger)
     }
 
     /// Whether a submission was refused and nothing behind it is to be recorded.
@@ -87,15 +87,17 @@ struct BatchRecorder {
         waiting = []
         waitingIDs = []
         waitingRecordedAt = .min
-        for _ in 0..<Ledger.decisionLimit {
-            guard !members.isEmpty, !isStopped else { return }
-            members = try commit(members)
+        try ledger.decide { append in
+            if !members.isEmpty && !isStopped { members = try commit(members, append) }
+            return members.isEmpty || isStopped ? () : nil
         }
-        throw Ledger.contended
     }
 
     /// Seals and appends; returns those that have to be decided again.
-    private mutating func commit(_ members: [Member]) throws -> [Member] {
+    private mutating func commit(
+        _ members: [Member],
+        _ append: LogWriter.Append
+    ) throws -> [Member] {
         var sealed: [(member: Member, sealed: SealedSubmission)] = []
         for (member, prepared) in zip(members, try prepare(members)) {
             switch prepared {
@@ -107,7 +109,7 @@ struct BatchRecorder {
         }
         guard !sealed.isEmpty else { return [] }
         var moved: [Member] = []
-        let outcomes = try ledger.writer.append(sealed.map(\.sealed))
+        let outcomes = try append(sealed.map(\.sealed))
         for ((member, sealed), outcome) in zip(sealed, outcomes) {
             if let receipt = try receipt(outcome, sealed, member.submission) {
                 settle(member, receipt)
@@ -168,12 +170,15 @@ struct BatchRecorder {
                     )
                 )
             }
-            let decision = try SignalDecision(submission, ledger)
+            let decision = try SignalDecision(
+                submission,
+                DecisionReader(ledger, submission.environment)
+            )
             return .sealed(
                 try sealer.seal(
                     submission,
                     events: decision.events,
-                    expectations: decision.expectations,
+                    expectations: decision.reader.expectations,
                     recordedAt: recordedAt
                 )
             )
@@ -185,7 +190,7 @@ struct BatchRecorder {
     /// C6: `customer.erased` is appended by erasure only.
     ///
     /// K10: catalogs are checked whole.
-    private static func refusal(of submission: Submission) -> Refusal? {
+    static func refusal(of submission: Submission) -> Refusal? {
         for event in submission.events {
             if event.kind == .customerErased {
                 return Refusal(.notPermitted, "type", "only an erasure records it")

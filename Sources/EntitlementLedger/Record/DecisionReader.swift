@@ -51,47 +51,20 @@ struct DecisionReader {
         return (stream, facts)
     }
 
-    /// How a purchase is owned (C1).
-    mutating func ownership(of purchase: PurchaseName) throws -> PurchaseOwnership {
+    /// Facts about a purchase, under any of its names, and whoever owned it.
+    mutating func facts(
+        ofPurchase purchase: PurchaseName
+    ) throws -> (stream: UInt64, facts: [Fact]) {
         var loader = loader
         let stream = try stream(.purchase(purchase))
         let facts = try loader.facts(ofPurchase: stream)
         note(loader)
+        return (stream, facts)
+    }
+
+    /// How a purchase is owned (C1).
+    mutating func ownership(of purchase: PurchaseName) throws -> PurchaseOwnership {
+        let (stream, facts) = try facts(ofPurchase: purchase)
         return PurchaseOwnership(purchase: stream, facts: facts)
-    }
-}
-
-/// Claims of a purchase and its owner when all is said (C1).
-struct PurchaseOwnership {
-    let claims: [Fact]
-    let customers: Links
-    let owner: UInt64?
-    /// Whether any event names the purchase.
-    let isKnown: Bool
-
-    init(purchase: UInt64, facts: [Fact]) {
-        let names = Links(facts.filter { $0.kind == .purchaseLinked })
-        let canonical = names.canonical(purchase)
-        let customers = Links(facts.filter { $0.kind == .customerLinked })
-        claims = facts.filter { fact in
-            (fact.kind == .customerClaimed || fact.kind == .customerReleased)
-                && fact.other.map(names.canonical) == canonical
-        }
-        self.customers = customers
-        owner =
-            Ownership(
-                claims: claims,
-                transfers: facts.filter { $0.kind == .customerTransferred },
-                customers: customers
-            ).last
-        isKnown = !facts.isEmpty
-    }
-
-    /// Whether a customer claimed it before, under any name.
-    func wasClaimed(by customer: UInt64) -> Bool {
-        let canonical = customers.canonical(customer)
-        return claims.contains {
-            $0.kind == .customerClaimed && customers.canonical($0.subject) == canonical
-        }
     }
 }

@@ -2,9 +2,6 @@ public import Entitlements
 import EventLog
 
 extension Ledger {
-    /// How often a decision that was overtaken is made again.
-    static let decisionLimit = 32
-
     /// Records a submission: all of its events or none (E2), durably when this returns (E3).
     ///
     /// - Returns: what became of it; a refusal is a value.
@@ -45,23 +42,23 @@ extension Ledger {
     public func record(concurrently submission: Submission) async throws -> Receipt {
         try requireWriter()
         let recorder = BatchRecorder(self)
-        for _ in 0..<Self.decisionLimit {
-            switch try recorder.prepare(submission, recordedAt: nil) {
-            case .settled(let receipt): return receipt
-            case .sealed(let sealed):
-                let outcome = try await writer.append(sealed)
-                if let receipt = try recorder.receipt(outcome, sealed, submission) {
-                    return receipt
+        switch try recorder.prepare(submission, recordedAt: nil) {
+        case .settled(let receipt): return receipt
+        case .sealed(let sealed):
+            let outcome = try await writer.append(sealed)
+            if let receipt = try recorder.receipt(outcome, sealed, submission) { return receipt }
+        }
+        return try await writer.alone { [self] append in
+            try decideAlone(append) { append in
+                let recorder = BatchRecorder(self)
+                switch try recorder.prepare(submission, recordedAt: nil) {
+                case .settled(let receipt): return receipt
+                case .sealed(let sealed):
+                    return try recorder.receipt(append([sealed])[0], sealed, submission)
                 }
             }
         }
-        throw Self.contended
     }
-
-    static let contended = LedgerFault(
-        .contended,
-        "others write about the same customer: try again"
-    )
 
     func requireWriter() throws {
         guard !isReadOnly else {

@@ -32,15 +32,10 @@ extension Ledger {
         try decide(request) { reader, now in
             let ownership = try reader.ownership(of: purchase)
             let stream = try reader.stream(.customer(customer))
-            let canonical = ownership.customers.canonical(stream)
-            if ownership.owner == canonical { return nil }
-            let policy = try reader.catalogs().catalog(at: now)?.policy.claim ?? .keep
-            if ownership.owner != nil && policy == .keep {
-                throw Refusal(
-                    .claimedByAnother,
-                    "purchase",
-                    "another customer owns this purchase"
-                )
+            switch try reader.right(of: stream, to: ownership, at: now) {
+            case .isOwner: return nil
+            case .mayClaim: break
+            case .ownedByAnother: throw Refusal.claimedByAnother
             }
             return (
                 .customer(customer), now,
@@ -245,40 +240,33 @@ extension Ledger {
         _ decision: (inout DecisionReader, _ now: Instant) throws -> Decided?
     ) throws -> Receipt {
         try requireWriter()
-        let sealer = SubmissionSealer(vault: vault, randomness: randomness)
-        for attempt in 0..<Self.decisionLimit {
-            let receipt =
-                try attempt == 0
-                ? decideOnce(request, decision, sealer)
-                : overtakenDecisions.withLock { _ in try decideOnce(request, decision, sealer) }
-            if let receipt { return receipt }
-        }
-        throw Self.contended
+        return try decide { try decideOnce(request, decision, $0) }
     }
 
     /// nil: others were faster.
     private func decideOnce(
         _ request: Request,
         _ decision: (inout DecisionReader, _ now: Instant) throws -> Decided?,
-        _ sealer: SubmissionSealer
+        _ append: LogWriter.Append
     ) throws -> Receipt? {
         var reader = try DecisionReader(self, request.environment)
         do {
-            let known = try knownEvent(of: request)
-            let now = known?.event.time ?? clock()
-            if let known {
+            if let sequence = try sequence(of: request) {
+                // Erased since: a repeat is a duplicate, nothing more.
+                guard let known = try event(at: sequence) else { return .duplicate(of: sequence) }
                 // E1: the first outcome stands; other content is a conflict.
-                return try repeated(known, request, decision, &reader, now)
+                return try repeated(known, request, decision, &reader)
             }
+            let now = clock()
             guard let decided = try decision(&reader, now) else { return .known }
             let submission = Submission(event: request.event(decided))
-            let sealed = try sealer.seal(
+            let sealed = try SubmissionSealer(self).seal(
                 submission,
                 events: submission.events,
                 expectations: reader.expectations,
                 recordedAt: nil
             )
-            switch try writer.append([sealed])[0] {
+            switch try append([sealed])[0] {
             case .appended(let first, _): return .appended(first: first, count: 1)
             case .moved, .duplicate: return nil
             case .recordedTimeBeforeLast, .recordedTimeAfterClock: return nil
@@ -292,11 +280,10 @@ extension Ledger {
         _ known: RecordedEvent,
         _ request: Request,
         _ decision: (inout DecisionReader, Instant) throws -> Decided?,
-        _ reader: inout DecisionReader,
-        _ now: Instant
+        _ reader: inout DecisionReader
     ) throws -> Receipt {
         // What the request asks for is compared, not whether it would be decided alike now.
-        guard let decided = try? decision(&reader, now) else {
+        guard let decided = try? decision(&reader, known.event.time) else {
             return .duplicate(of: known.sequence)
         }
         let differing = request.event(decided).differences(from: known.event)
@@ -311,20 +298,34 @@ extension Ledger {
             )
     }
 
-    private func knownEvent(of request: Request) throws -> RecordedEvent? {
-        let signal = KeyedDigest.signal(
-            environment: request.environment.rawValue,
+    /// Where a request was recorded (E1); nil: never.
+    func sequence(of request: Request) throws -> UInt64? {
+        try sequence(
+            ofSignal: request.id,
             source: request.source,
-            id: request.id,
-            secret: vault.digestSecret
+            environment: request.environment
         )
-        guard let sequence = try views.sequence(of: signal) else { return nil }
-        return try event(at: sequence)
+    }
+
+    /// Where a signal was recorded (E1); nil: never.
+    func sequence(
+        ofSignal id: String,
+        source: String,
+        environment: StoreEnvironment
+    ) throws -> UInt64? {
+        try views.sequence(
+            of: KeyedDigest.signal(
+                environment: environment.rawValue,
+                source: source,
+                id: id,
+                secret: vault.digestSecret
+            )
+        )
     }
 }
 
 extension Request {
-    fileprivate func event(_ decided: (subject: Subject, time: Instant, data: EventData)) -> Event {
+    func event(_ decided: (subject: Subject, time: Instant, data: EventData)) -> Event {
         Event(
             id: id,
             source: source,

@@ -14,15 +14,32 @@ final class LogWriter: Sendable {
     private let waiting = Mutex<Waiting>(Waiting())
     private let end = Mutex<LogEnd?>(nil)
 
-    private struct Waiting {
+    fileprivate struct Waiting {
         var members: [Member] = []
+        /// Whether somebody is about to commit those that wait.
         var isDraining = false
     }
 
-    private struct Member {
-        var submission: SealedSubmission
-        var resume: CheckedContinuation<AppendOutcome, any Error>
+    /// What one caller hands in, answered together.
+    fileprivate struct Member {
+        var submissions: [SealedSubmission]
+        var resume: @Sendable (Result<[AppendOutcome], any Error>) -> Void
     }
+
+    /// Appends submissions and says what became of each.
+    struct Append: Sendable {
+        fileprivate let body: @Sendable ([SealedSubmission]) throws -> [AppendOutcome]
+
+        func callAsFunction(_ submissions: [SealedSubmission]) throws -> [AppendOutcome] {
+            try body(submissions)
+        }
+    }
+
+    /// Appends among others.
+    var append: Append { Append { try self.append($0) } }
+
+    /// Appends by itself; only for who has the queue.
+    private var appendAlone: Append { Append { try self.commit($0) } }
 
     /// Submissions of one group.
     static let groupLimit = 4096
@@ -44,38 +61,67 @@ final class LogWriter: Sendable {
     /// Appends together with whoever else waits; returns when it is durable (E3).
     func append(_ submission: SealedSubmission) async throws -> AppendOutcome {
         try await withCheckedThrowingContinuation { continuation in
-            let mustDrain = waiting.withLock { waiting in
-                waiting.members.append(Member(submission: submission, resume: continuation))
-                defer { waiting.isDraining = true }
-                return !waiting.isDraining
+            let leads = join([submission]) { outcomes in
+                continuation.resume(with: outcomes.map { $0[0] })
             }
-            if mustDrain { queue.async { self.drain() } }
+            if leads { queue.async { self.drain() } }
         }
     }
 
-    /// Appends a group on the caller's thread.
-    func append(_ group: [SealedSubmission]) throws -> [AppendOutcome] {
-        try queue.sync { try commit(group) }
+    /// Appends together with whoever else waits; blocks until it is durable (E3).
+    func append(_ submissions: [SealedSubmission]) throws -> [AppendOutcome] {
+        let answer = Answer()
+        // Who finds nobody at work commits on its own thread: a lone caller wakes no other.
+        if join(submissions, answer.set) { queue.sync { drain() } }
+        return try answer.wait()
     }
 
+    /// Runs a decision while nobody else appends: what it reads stands until its own append.
+    ///
+    /// Decisions come in the order in which they asked, between the groups of the others.
+    func alone<Outcome>(_ body: (Append) throws -> Outcome) rethrows -> Outcome {
+        try queue.sync { try body(appendAlone) }
+    }
+
+    /// The same for a caller that must not block.
+    func alone<Outcome: Sendable>(
+        _ body: @escaping @Sendable (Append) throws -> Outcome
+    ) async throws -> Outcome {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                continuation.resume(with: Result { try body(self.appendAlone) })
+            }
+        }
+    }
+
+    /// Lines up; true: nobody is at work, the caller is to drain.
+    private func join(
+        _ submissions: [SealedSubmission],
+        _ resume: @escaping @Sendable (Result<[AppendOutcome], any Error>) -> Void
+    ) -> Bool {
+        waiting.withLock { waiting in
+            waiting.members.append(Member(submissions: submissions, resume: resume))
+            defer { waiting.isDraining = true }
+            return !waiting.isDraining
+        }
+    }
+
+    /// Commits one group of those that wait; the next one takes its turn behind what else waits
+    /// for the queue.
     private func drain() {
-        while true {
-            let group = waiting.withLock { waiting in
-                let group = Array(waiting.members.prefix(Self.groupLimit))
-                waiting.members.removeFirst(group.count)
-                if group.isEmpty { waiting.isDraining = false }
-                return group
-            }
-            if group.isEmpty { return }
-            do {
-                let outcomes = try commit(group.map(\.submission))
-                for (member, outcome) in zip(group, outcomes) {
-                    member.resume.resume(returning: outcome)
-                }
-            } catch {
-                for member in group { member.resume.resume(throwing: error) }
-            }
+        let group = waiting.withLock { $0.takeGroup(limit: Self.groupLimit) }
+        let outcomes = Result { try commit(group.flatMap(\.submissions)) }
+        var next = 0
+        for member in group {
+            let range = next..<next + member.submissions.count
+            member.resume(outcomes.map { Array($0[range]) })
+            next = range.upperBound
         }
+        let isDone = waiting.withLock { waiting in
+            waiting.isDraining = !waiting.members.isEmpty
+            return !waiting.isDraining
+        }
+        if !isDone { queue.async { self.drain() } }
     }
 
     private func commit(_ group: [SealedSubmission]) throws -> [AppendOutcome] {
@@ -120,5 +166,40 @@ final class LogWriter: Sendable {
     private func recover() throws {
         try log.reopen()
         try views.catchUp()
+    }
+}
+
+extension LogWriter.Waiting {
+    /// The members that have waited longest: at least one, then as many as a group holds.
+    fileprivate mutating func takeGroup(limit: Int) -> [LogWriter.Member] {
+        var count = 0
+        var taken = 0
+        while taken < members.count {
+            let more = members[taken].submissions.count
+            guard taken == 0 || count + more <= limit else { break }
+            count += more
+            taken += 1
+        }
+        defer { members.removeFirst(taken) }
+        return Array(members.prefix(taken))
+    }
+}
+
+/// What a thread waits for until another one has it.
+private final class Answer: Sendable {
+    private let outcomes = Mutex<Result<[AppendOutcome], any Error>?>(nil)
+    private let isThere = DispatchSemaphore(value: 0)
+
+    @Sendable func set(_ outcomes: Result<[AppendOutcome], any Error>) {
+        self.outcomes.withLock { $0 = outcomes }
+        isThere.signal()
+    }
+
+    func wait() throws -> [AppendOutcome] {
+        isThere.wait()
+        guard let outcomes = outcomes.withLock({ $0 }) else {
+            preconditionFailure("an answer is set before it is signalled")
+        }
+        return try outcomes.get()
     }
 }

@@ -3,16 +3,16 @@ import EventLog
 
 /// Decides the claims and links that a signal proposes (stores.md, rule 7; E4).
 struct SignalDecision {
+    /// The signal's own events, then those that were decided.
     private(set) var events: [Event]
-    private var reader: DecisionReader
+    private(set) var reader: DecisionReader
     private let submission: Submission
 
-    var expectations: [SealedSubmission.Expectation] { reader.expectations }
-
-    init(_ submission: Submission, _ ledger: Ledger) throws {
+    /// `reader`: of the submission's environment.
+    init(_ submission: Submission, _ reader: DecisionReader) throws {
         self.submission = submission
         events = submission.events
-        reader = try DecisionReader(ledger, submission.environment)
+        self.reader = reader
         for link in submission.links { try decide(link) }
         for claim in submission.claims { try decide(claim) }
     }
@@ -49,15 +49,16 @@ struct SignalDecision {
         let ownership = try reader.ownership(of: claim.purchase)
         let customer = try reader.stream(.customer(claim.customer))
         if ownership.wasClaimed(by: customer) { return }
-        if ownership.owner == ownership.customers.canonical(customer) { return }
         // A link that this signal makes may name the owner.
         let linked = submission.links.filter { $0.customer == claim.customer }
         for link in linked {
             let alias = try reader.stream(.customer(link.alias))
             if ownership.owner == ownership.customers.canonical(alias) { return }
         }
-        let policy = try reader.catalogs().catalog(at: reader.ledger.clock())?.policy.claim ?? .keep
-        if ownership.owner != nil && policy == .keep {
+        switch try reader.right(of: customer, to: ownership, at: reader.ledger.clock()) {
+        case .isOwner: return
+        case .mayClaim: break
+        case .ownedByAnother:
             events.append(
                 event(
                     .purchase(claim.purchase),

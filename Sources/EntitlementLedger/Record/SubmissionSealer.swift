@@ -3,21 +3,35 @@ import EventLog
 
 /// Turns a submission whose decisions are made into one that the writer takes.
 struct SubmissionSealer {
-    let vault: any Vault
-    let randomness: RandomSource
+    private let vault: any Vault
+    private let randomness: RandomSource
+    private let evidence: EvidenceSealer
+
+    init(_ ledger: Ledger) {
+        vault = ledger.vault
+        randomness = ledger.randomness
+        evidence = EvidenceSealer(
+            vault: ledger.vault,
+            randomness: ledger.randomness,
+            sharedParts: ledger.sharedParts
+        )
+    }
 
     /// Numbers the events and seals them with their evidence or attachment.
     ///
     /// `events`: at least one, in order; their ids become `id`, `id#2`, `id#3`, …
     ///
+    /// `request`: an event of another source that stands or falls with them (E2), under its own id
+    /// and without their evidence, from which it was not read.
+    ///
     /// - Throws: `Refusal` where a limit is passed.
     func seal(
         _ submission: Submission,
         events: [Event],
+        request: Event? = nil,
         expectations: [SealedSubmission.Expectation],
         recordedAt: Instant?
     ) throws -> SealedSubmission {
-        var sealer = EventSealer(vault: vault, randomness: randomness)
         let numbered = events.enumerated().map { index, event in
             var event = event
             event.id = index == 0 ? submission.id : "\(submission.id)#\(index + 1)"
@@ -25,15 +39,20 @@ struct SubmissionSealer {
             event.environment = submission.environment
             return event
         }
-        let blob = try companion(of: submission, numbered, sealer)
+        let blob = try companion(of: submission, numbered)
         let companion = blob.map {
             EventSealer.Companion(kind: $0.kind, digest: TreeHash.companion($0.bytes.span))
         }
+        var sealer = EventSealer(vault: vault, randomness: randomness)
         do {
-            let records = try numbered.map { try sealer.seal($0, companion: companion) }
+            var records = try numbered.map { try sealer.seal($0, companion: companion) }
+            let requested = try request.map { try sealer.seal($0, companion: nil) }
+            if let requested { records.append(requested) }
             return SealedSubmission(
                 records: records,
                 companion: blob?.bytes,
+                sharedParts: blob?.sharedParts ?? [],
+                request: requested?.signal,
                 expectations: expectations,
                 recordedAt: recordedAt?.milliseconds
             )
@@ -46,11 +65,16 @@ struct SubmissionSealer {
         }
     }
 
+    private struct CompanionBytes {
+        var kind: RecordHeader.Companion
+        var bytes: [UInt8]
+        var sharedParts: [(digest: Digest, bytes: [UInt8])] = []
+    }
+
     private func companion(
         of submission: Submission,
-        _ events: [Event],
-        _ sealer: EventSealer
-    ) throws -> (kind: RecordHeader.Companion, bytes: [UInt8])? {
+        _ events: [Event]
+    ) throws -> CompanionBytes? {
         if let document = events.first?.data.document {
             let bytes = Attachment.bytes(of: document)
             guard bytes.count <= Attachment.byteLimit else {
@@ -60,53 +84,14 @@ struct SubmissionSealer {
                     "a catalog has at most \(Attachment.byteLimit) bytes"
                 )
             }
-            return (.attachment, bytes)
+            return CompanionBytes(kind: .attachment, bytes: bytes)
         }
-        guard let evidence = submission.evidence else { return nil }
-        guard evidence.count <= EvidenceBlob.byteLimit else {
-            throw Refusal(
-                .tooLarge,
-                "",
-                "evidence has at most \(EvidenceBlob.byteLimit) bytes"
-            )
-        }
-        return (.evidence, try seal(evidence, events, submission, sealer))
-    }
-
-    /// Evidence is sealed under the keys of all streams that its events name.
-    private func seal(
-        _ evidence: [UInt8],
-        _ events: [Event],
-        _ submission: Submission,
-        _ sealer: EventSealer
-    ) throws -> [UInt8] {
-        var streams: Set<UInt64> = []
-        for event in events {
-            let (subject, others) = try sealer.streams(of: event)
-            streams.insert(subject)
-            for stream in others.values.joined() { streams.insert(stream) }
-        }
-        // The payload names its customers even where no event does (a refused claim, a known link).
-        let named =
-            submission.claims.map(\.customer)
-            + submission.links.flatMap { [$0.customer, $0.alias] }
-        for customer in named {
-            let name = StreamName(
-                environment: submission.environment.rawValue,
-                subject: Subject.customer(customer).description
-            )
-            streams.insert(try vault.reserveStream(of: name))
-        }
-        let keyed = try streams.sorted().prefix(EvidenceBlob.streamLimit).compactMap { number in
-            try vault.keys(of: number).map { (number: number, keys: $0) }
-        }
-        var randomness = randomness
-        let frame = Zstandard.compress(evidence)
-        return try EvidenceBlob.seal(
-            frame ?? evidence,
-            encoding: frame == nil ? .plain : .zstd,
-            streams: keyed,
-            nonce: SealingNonce(using: &randomness)
+        guard let parts = submission.evidenceParts else { return nil }
+        let sealed = try evidence.seal(parts, of: submission, events)
+        return CompanionBytes(
+            kind: .evidence,
+            bytes: sealed.blob,
+            sharedParts: sealed.sharedParts
         )
     }
 }

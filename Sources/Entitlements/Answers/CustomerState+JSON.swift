@@ -20,7 +20,9 @@ extension CustomerState {
             JSONMember("features", .object(features)),
             JSONMember(
                 "purchases",
-                .array(purchases.sorted { $0.0 < $1.0 }.map { $0.1.json(name: $0.0) })
+                .array(
+                    purchases.sorted { $0.0 < $1.0 }.map { .object($0.1.members(name: $0.0)) }
+                )
             ),
             JSONMember(
                 "grants",
@@ -65,15 +67,22 @@ extension CustomerState.LimitState {
 }
 
 extension CustomerState.PurchaseState {
-    fileprivate func json(name: String) -> JSONValue {
-        .members([
-            "purchase": .string(name), "productId": .optional(productID),
-            "productKind": .optional(productKind?.name), "status": .string(status.rawValue),
-            "expiresAt": .instant(expiresAt), "isVerified": .bool(isVerified),
-            "isSynced": .bool(syncedAt != nil), "syncedAt": .instant(syncedAt),
-            "willRenew": willRenew.map { .bool($0) } ?? .null,
-            "nextProductId": .optional(nextProductID),
-        ])
+    /// The members of one purchase in the `show` shape.
+    ///
+    /// `name`: `STORE/ORIGINAL_ID`, or `erased/NUMBER`.
+    public func members(name: String) -> [JSONMember] {
+        [
+            JSONMember("purchase", .string(name)),
+            JSONMember("productId", .optional(productID)),
+            JSONMember("productKind", .optional(productKind?.name)),
+            JSONMember("status", .string(status.rawValue)),
+            JSONMember("expiresAt", .instant(expiresAt)),
+            JSONMember("isVerified", .bool(isVerified)),
+            JSONMember("isSynced", .bool(syncedAt != nil)),
+            JSONMember("syncedAt", .instant(syncedAt)),
+            JSONMember("willRenew", willRenew.map { .bool($0) } ?? .null),
+            JSONMember("nextProductId", .optional(nextProductID)),
+        ]
     }
 }
 

@@ -60,7 +60,8 @@ extension CustomerTimeline {
         )
     }
 
-    func owned(at instant: Instant) -> [OwnedPurchase] {
+    /// The purchases that the customer owns at an instant (C1), unordered.
+    public func owned(at instant: Instant) -> [OwnedPurchase] {
         purchases.filter { $0.ownership.contains { $0.contains(instant) } }
     }
 
@@ -143,7 +144,8 @@ extension CustomerTimeline {
 }
 
 extension PurchaseTimeline {
-    func state(at instant: Instant) -> CustomerState.PurchaseState {
+    /// The purchase at an instant.
+    public func state(at instant: Instant) -> CustomerState.PurchaseState {
         let period = period(at: instant)
         return CustomerState.PurchaseState(
             number: number,

@@ -85,7 +85,7 @@ extension Event {
         return environment
     }
 
-    private static func data(
+    fileprivate static func data(
         _ json: JSONValue,
         _ kind: EventKind,
         _ subject: Subject.Kind,
@@ -122,6 +122,21 @@ extension Event {
             throw EventFault(.missingField, "data." + field.name, "required for \(kind.name)")
         }
         return (data, observedAt ?? time)
+    }
+}
+
+extension EventData {
+    /// Reads the fields of a kind, as they stand in the `data` of its CloudEvents form.
+    ///
+    /// `subject`: whom the event is about.
+    ///
+    /// - Throws: `EventFault` with the path `data.NAME`.
+    public init(
+        _ kind: EventKind,
+        validating json: JSONValue,
+        of subject: Subject.Kind
+    ) throws(EventFault) {
+        self = try Event.data(.members(["data": json]), kind, subject, time: .earliest).0
     }
 }
 

@@ -13,8 +13,9 @@ public struct Submission: Sendable, Hashable {
     ///
     /// Their ids are set at append.
     public var events: [Event]
-    /// The payload as received, to be kept sealed; nil where the events are all there is.
-    public var evidence: [UInt8]?
+    /// The payload as received, cut into pieces, to be kept sealed; nil where the events are all
+    /// there is.
+    public var evidenceParts: [EvidencePart]?
     /// Claims that the source's account token makes (stores.md, rule 7).
     public var claims: [ClaimProposal]
     /// Names of one customer that the source knows.
@@ -35,7 +36,7 @@ public struct Submission: Sendable, Hashable {
         environment: StoreEnvironment,
         nature: Nature,
         events: [Event],
-        evidence: [UInt8]? = nil,
+        evidenceParts: [EvidencePart]?,
         claims: [ClaimProposal] = [],
         links: [LinkProposal] = []
     ) {
@@ -44,10 +45,36 @@ public struct Submission: Sendable, Hashable {
         self.environment = environment
         self.nature = nature
         self.events = events
-        self.evidence = evidence
+        self.evidenceParts = evidenceParts
         self.claims = claims
         self.links = links
     }
+
+    /// Makes a submission whose payload is kept in one piece.
+    public init(
+        id: String,
+        source: String,
+        environment: StoreEnvironment,
+        nature: Nature,
+        events: [Event],
+        evidence: [UInt8]? = nil,
+        claims: [ClaimProposal] = [],
+        links: [LinkProposal] = []
+    ) {
+        self.init(
+            id: id,
+            source: source,
+            environment: environment,
+            nature: nature,
+            events: events,
+            evidenceParts: evidence.map { [.bytes($0)] },
+            claims: claims,
+            links: links
+        )
+    }
+
+    /// The payload as received; nil where the events are all there is.
+    public var evidence: [UInt8]? { evidenceParts?.flattened }
 
     /// One event by itself.
     public init(event: Event) {

@@ -16,12 +16,17 @@ extension PurchaseTimeline {
 
     /// The status at an instant (P9); linear in the purchase's statements.
     public func status(at instant: Instant) -> PurchaseStatus {
-        guard let index = index(at: instant) else { return statusBeforePeriods(at: instant) }
+        index(at: instant).map { status(ofPeriod: $0, at: instant) }
+            ?? statusBeforePeriods(at: instant)
+    }
+
+    /// The status at an instant, were a period that has started the last one (P9).
+    ///
+    /// `index`: of `periods`.
+    public func status(ofPeriod index: Int, at instant: Instant) -> PurchaseStatus {
         let period = periods[index]
-        if let revocation = period.revocations.filter({ $0.interval.contains(instant) })
-            .map(\.statement).newest()
-        {
-            return revocation.kind == .revocationRefunded ? .refunded : .revoked
+        if let revocation = period.revocation(at: instant) {
+            return revocation.statement.kind == .revocationRefunded ? .refunded : .revoked
         }
         if !period.isVerified(at: instant) { return .unverified }
         if pauses.contains(where: { $0.contains(instant) }) { return .paused }

@@ -17,6 +17,8 @@ public struct PurchaseTimeline: Sendable {
     public struct Period: Sendable {
         /// The transaction's tag.
         public var transaction: UInt64
+        /// The statement that gives product, kind, start, price and the like (P1).
+        public var statement: Fact
         /// The product (P1).
         public var productID: String
         /// Its kind (P1).
@@ -212,6 +214,7 @@ public struct PurchaseTimeline: Sendable {
 extension PurchaseTimeline.Period {
     fileprivate init(_ fact: Fact, transaction: UInt64) {
         self.transaction = transaction
+        statement = fact
         productID = fact.label ?? ""
         kind = fact.productKind ?? .consumable
         start = fact.time
@@ -227,10 +230,20 @@ extension PurchaseTimeline.Period {
         lowestSequence = lowest
     }
 
+    /// P7: the verdict at an instant; nil: there is none.
+    public func verdict(at instant: Instant) -> Fact? {
+        verdicts.last { $0.time <= instant } ?? verdicts.first
+    }
+
     /// P7: whether the verdict at an instant is `passed`.
     public func isVerified(at instant: Instant) -> Bool {
-        let verdict = verdicts.last { $0.time <= instant } ?? verdicts.first
-        return verdict?.kind == .verificationPassed
+        verdict(at: instant)?.kind == .verificationPassed
+    }
+
+    /// P6: the newest of the revocations that cover an instant; nil: none does.
+    public func revocation(at instant: Instant) -> PurchaseTimeline.Revocation? {
+        revocations.filter { $0.interval.contains(instant) }
+            .max { $1.statement.isNewer(than: $0.statement) }
     }
 
     /// The stretches without a `passed` verdict.

@@ -24,6 +24,7 @@ public struct GroupDecision {
             records: [],
             leaves: [],
             companions: [],
+            sharedParts: [],
             lastRecordedAt: end.lastRecordedAt,
             highestCounter: end.highestCounter,
             entries: []
@@ -44,6 +45,11 @@ public struct GroupDecision {
         // E1: a signal is looked up by its first event's id.
         if let known = try signals[submission.signal] ?? index.sequence(of: submission.signal) {
             return .duplicate(of: known)
+        }
+        if let request = submission.request,
+            try signals[request] ?? index.sequence(of: request) != nil
+        {
+            return .moved
         }
         for expected in submission.expectations {
             let last =
@@ -92,6 +98,7 @@ public struct GroupDecision {
         if let companion = submission.companion {
             batch.companions.append((first, companion))
         }
+        batch.sharedParts += submission.sharedParts
         batch.lastRecordedAt = recordedAt
     }
 }

@@ -4,6 +4,14 @@ public struct SealedSubmission: Sendable {
     public var records: [SealedRecord]
     /// Evidence or attachment, carried by the first record.
     public var companion: [UInt8]?
+    /// Parts of the evidence that are kept once, by the SHA-256 of their content.
+    ///
+    /// Those that the log holds already may be left out.
+    public var sharedParts: [(digest: Digest, bytes: [UInt8])]
+    /// The signal of a request that the last record stands for; nil where all are of one signal.
+    ///
+    /// If it is known already, the submission is decided again.
+    public var request: SignalDigest?
     /// What the caller read and decided by (E4).
     public var expectations: [Expectation]
     /// T3 to keep, for an import that preserves it; nil: the clock.
@@ -27,12 +35,16 @@ public struct SealedSubmission: Sendable {
     public init(
         records: [SealedRecord],
         companion: [UInt8]? = nil,
+        sharedParts: [(digest: Digest, bytes: [UInt8])] = [],
+        request: SignalDigest? = nil,
         expectations: [Expectation] = [],
         recordedAt: Int64? = nil
     ) {
         precondition(!records.isEmpty, "a submission has a record")
         self.records = records
         self.companion = companion
+        self.sharedParts = sharedParts
+        self.request = request
         self.expectations = expectations
         self.recordedAt = recordedAt
     }

@@ -3,14 +3,16 @@ import Crypto
 /// A companion of evidence: what a signal's events were read from, sealed under a key of all the
 /// streams that they name, so that losing one closes it.
 ///
-/// Layout: `ELE1`, length u32, encoding u8, stream count u16, streams u64 each, ciphertext with
-/// nonce and tag, CRC-32C.
+/// Layout: `ELE1`, length u32, encoding u8, stream count u16, streams u64 each; where it is in parts
+/// also the count of shared parts u16 and the SHA-256 of each; ciphertext with nonce and tag, CRC-32C.
 public enum EvidenceBlob {
     static let magic: UInt32 = 0x3145_4C45
     /// Bytes of evidence that are kept at most.
     public static let byteLimit = 1 << 20
     /// Streams that one evidence may name.
     public static let streamLimit = 256
+    /// Shared parts that one evidence may name.
+    public static let sharedPartLimit = 64
 
     /// How the content is encoded before it is sealed.
     public enum Encoding: UInt8, Sendable {
@@ -18,23 +20,55 @@ public enum EvidenceBlob {
         case plain = 0
         /// One Zstandard frame (RFC 8878).
         case zstd = 1
+        /// A list of parts, of which some stand elsewhere.
+        case parts = 2
+        /// Such a list in one Zstandard frame.
+        case zstdParts = 3
+
+        /// Whether the content is a list of parts.
+        public var isInParts: Bool { self == .parts || self == .zstdParts }
+        /// Whether the content is a Zstandard frame.
+        public var isCompressed: Bool { self == .zstd || self == .zstdParts }
+
+        /// The encoding of a content.
+        public init(isInParts: Bool, isCompressed: Bool) {
+            switch (isInParts, isCompressed) {
+            case (false, false): self = .plain
+            case (false, true): self = .zstd
+            case (true, false): self = .parts
+            case (true, true): self = .zstdParts
+            }
+        }
     }
 
     /// Seals a content.
     ///
-    /// `streams`: ascending, each with its keys.
+    /// `streams`: ascending, each with its keys; at most `streamLimit`.
+    ///
+    /// `sharedParts`: the digests of the parts that stand elsewhere; of a content in parts only, at
+    /// most `sharedPartLimit`.
     public static func seal(
         _ content: [UInt8],
         encoding: Encoding,
         streams: [(number: UInt64, keys: StreamKeys)],
+        sharedParts: [Digest] = [],
         nonce: SealingNonce
     ) throws -> [UInt8] {
-        var writer = ByteWriter(reservingCapacity: content.count + 64 + streams.count * 8)
+        precondition(encoding.isInParts || sharedParts.isEmpty, "only parts are shared")
+        precondition(sharedParts.count <= sharedPartLimit, "shared parts have a limit")
+        var writer = ByteWriter(
+            reservingCapacity: content.count + 64 + streams.count * 8
+                + sharedParts.count * Digest.byteCount
+        )
         writer.append(magic)
         writer.append(UInt32(0))
         writer.append(encoding.rawValue)
         writer.append(UInt16(streams.count))
         for stream in streams { writer.append(stream.number) }
+        if encoding.isInParts {
+            writer.append(UInt16(sharedParts.count))
+            for digest in sharedParts { writer.append(digest) }
+        }
         let sealed = try Sealing.seal(
             content,
             key: key(streams.map(\.keys)),
@@ -51,36 +85,66 @@ public enum EvidenceBlob {
     ///
     /// `keys`: of a stream; nil where it is erased, which closes the evidence.
     ///
-    /// - Returns: the content and its encoding; nil if a stream is erased.
+    /// - Returns: the content, its encoding and the digests of its shared parts; nil if a stream is
+    ///   erased.
+    /// - Throws: `DecodingFault`, `SealingFault`, or what `keys` throws.
     public static func open(
         _ blob: Span<UInt8>,
         keys: (UInt64) throws -> StreamKeys?
-    ) throws -> (content: [UInt8], encoding: Encoding)? {
-        var cursor = ByteCursor()
-        guard try cursor.uint32(blob) == magic, try Int(cursor.uint32(blob)) == blob.count,
-            blob.count >= 15 + Sealing.overhead
-        else { throw DecodingFault(what: "not evidence of this version", offset: 0) }
-        let end = blob.count - RecordHeader.checksumCount
-        guard CRC32C.checksum(blob.extracting(0..<end)) == blob.uint32(at: end) else {
-            throw DecodingFault(what: "evidence checksum differs", offset: end)
-        }
-        guard let encoding = Encoding(rawValue: try cursor.uint8(blob)) else {
-            throw DecodingFault(what: "unknown evidence encoding", offset: 8)
-        }
+    ) throws -> (content: [UInt8], encoding: Encoding, sharedParts: [Digest])? {
+        let header = try Header(reading: blob)
         var streamKeys: [StreamKeys] = []
-        for _ in 0..<(try cursor.uint16(blob)) {
-            guard let keys = try keys(cursor.uint64(blob)) else { return nil }
+        for stream in header.streams {
+            guard let keys = try keys(stream) else { return nil }
             streamKeys.append(keys)
         }
-        guard cursor.position < end else {
-            throw DecodingFault(what: "evidence is too short", offset: cursor.position)
-        }
         let content = try Sealing.open(
-            blob.copy(cursor.position..<end),
+            blob.copy(header.sealed),
             key: key(streamKeys),
-            associatedData: blob.copy(8..<cursor.position)
+            associatedData: blob.copy(8..<header.sealed.lowerBound)
         )
-        return (content, encoding)
+        return (content, header.encoding, header.sharedParts)
+    }
+
+    /// The digests of the shared parts that an evidence names; needs no key.
+    ///
+    /// - Throws: `DecodingFault`.
+    public static func sharedParts(of blob: Span<UInt8>) throws(DecodingFault) -> [Digest] {
+        try Header(reading: blob).sharedParts
+    }
+
+    /// What stands in clear before the sealed content.
+    private struct Header {
+        var encoding: Encoding
+        var streams: [UInt64] = []
+        var sharedParts: [Digest] = []
+        var sealed: Range<Int>
+
+        init(reading blob: Span<UInt8>) throws(DecodingFault) {
+            var cursor = ByteCursor()
+            guard try cursor.uint32(blob) == magic, try Int(cursor.uint32(blob)) == blob.count,
+                blob.count >= 15 + Sealing.overhead
+            else { throw DecodingFault(what: "not evidence of this version", offset: 0) }
+            let end = blob.count - RecordHeader.checksumCount
+            guard CRC32C.checksum(blob.extracting(0..<end)) == blob.uint32(at: end) else {
+                throw DecodingFault(what: "evidence checksum differs", offset: end)
+            }
+            guard let encoding = Encoding(rawValue: try cursor.uint8(blob)) else {
+                throw DecodingFault(what: "an evidence of a newer format", offset: 8, isNewer: true)
+            }
+            self.encoding = encoding
+            for _ in 0..<(try cursor.uint16(blob)) { streams.append(try cursor.uint64(blob)) }
+            if encoding.isInParts {
+                for _ in 0..<(try cursor.uint16(blob)) {
+                    let range = try cursor.bytes(blob, count: Digest.byteCount)
+                    sharedParts.append(Digest(blob, at: range.lowerBound))
+                }
+            }
+            guard cursor.position < end else {
+                throw DecodingFault(what: "evidence is too short", offset: cursor.position)
+            }
+            sealed = cursor.position..<end
+        }
     }
 
     /// HKDF over the keys of all streams, in the order of their numbers.

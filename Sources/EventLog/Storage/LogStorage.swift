@@ -37,6 +37,9 @@ public protocol LogStorage: Sendable, TileSource {
     /// The evidence or attachment that a record carries; nil if there is none.
     func companion(of carrier: UInt64) throws -> [UInt8]?
 
+    /// What was kept for the parts of evidence with this digest; nil if there is none.
+    func sharedPart(_ digest: Digest) throws -> [UInt8]?
+
     /// Keeps a signed checkpoint, durably.
     func keepCheckpoint(size: UInt64, note: String) throws
 
@@ -81,6 +84,8 @@ public struct LogBatch: Sendable {
     public var leaves: [Digest]
     /// Evidence and attachments by their carrier's sequence.
     public var companions: [(carrier: UInt64, bytes: [UInt8])]
+    /// Parts of evidence that are kept once; one whose digest the log holds already is passed over.
+    public var sharedParts: [(digest: Digest, bytes: [UInt8])]
     /// T3 of the last record.
     public var lastRecordedAt: Int64
     /// The highest counter of a stream, with those before.

@@ -46,6 +46,7 @@ public final class MemoryLog: LogStorage {
         /// The records of the tail, until they fill a bundle.
         var unpacked: [[UInt8]] = []
         var companions: [UInt64: [UInt8]] = [:]
+        var sharedParts: [Digest: [UInt8]] = [:]
         var tree = TileWriter()
         var tiles: [TilePlace: [UInt8]] = [:]
         var notes: [UInt64: String] = [:]
@@ -66,6 +67,9 @@ public final class MemoryLog: LogStorage {
             state.place(batch.records)
             for companion in batch.companions {
                 state.companions[companion.carrier] = companion.bytes
+            }
+            for part in batch.sharedParts where state.sharedParts[part.digest] == nil {
+                state.sharedParts[part.digest] = part.bytes
             }
             for leaf in batch.leaves { state.tree.append(leaf) }
             for tile in state.tree.takeChanges() {
@@ -127,6 +131,11 @@ public final class MemoryLog: LogStorage {
     /// See `LogStorage`.
     public func companion(of carrier: UInt64) -> [UInt8]? {
         state.withLock { $0.companions[carrier] }
+    }
+
+    /// See `LogStorage`.
+    public func sharedPart(_ digest: Digest) -> [UInt8]? {
+        state.withLock { $0.sharedParts[digest] }
     }
 
     /// See `TileSource`.

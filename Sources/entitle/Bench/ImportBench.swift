@@ -15,7 +15,7 @@ struct ImportBench {
             let ours = try Stopwatch.seconds {
                 var importer = Importer(
                     bench.ledger,
-                    .events,
+                    ItemReader(format: .events, appStore: nil),
                     .stop,
                     preservesRecordedTime: false,
                     acknowledges: false,

@@ -27,7 +27,7 @@ struct CatalogCommand: ParsableCommand {
                 try InstantArgument.parse($0, place: "--effective")
             }
             let receipt = try options.withLedger(writing: true) { ledger in
-                try CatalogFile.publish(document, effective: effective, id: id, ledger, options)
+                try CatalogFile.publish(document, effective: effective, id: id, ledger)
             }
             try Receipts.print(receipt, options, done: "published the catalog")
         }

@@ -17,40 +17,6 @@ struct RequestOptions: ParsableArguments {
     }
 }
 
-/// The command `entitle claim`.
-struct Claim: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Makes a purchase a customer's, by the catalog's policy."
-    )
-
-    @OptionGroup var options: LedgerOptions
-    @OptionGroup var requested: RequestOptions
-    @Argument(help: "A customer id.") var customer: String
-    @Argument(help: "STORE/ORIGINAL_ID.") var purchase: String
-
-    func run() throws {
-        let request = try requested.request(options)
-        let purchase = try PurchaseArgument.checked(purchase)
-        let customer = try CustomerArgument.checked(customer)
-        let (receipt, isKnown) = try options.withLedger(writing: true) { ledger in
-            let isKnown = try ledger.isKnown(purchase, environment: request.environment)
-            return (try ledger.claim(purchase, for: customer, request), isKnown)
-        }
-        try Receipts.print(
-            receipt,
-            options,
-            done: "claimed",
-            id: request.id,
-            extra: [JSONMember("purchaseKnown", .bool(isKnown))]
-        )
-        if !isKnown {
-            Terminal.note(
-                "warning: no event has named this purchase yet: the claim waits for its first"
-            )
-        }
-    }
-}
-
 /// The command `entitle grant`.
 struct Grant: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -12,8 +12,9 @@ struct Import: ParsableCommand {
 
     @OptionGroup var options: LedgerOptions
     @Argument(help: "NDJSON files, or - for standard input.") var files: [String] = []
-    @Option(help: "auto, events (CloudEvents) or revenuecat (webhook bodies).")
+    @Option(help: "auto, events (CloudEvents), app-store (signed) or revenuecat (webhooks).")
     var format = "auto"
+    @OptionGroup var stores: StoresOptions
     @Option(help: "What a refused item does: stop, skip or quarantine.")
     var onError = "stop"
     @Flag(help: "Keeps the recordedtime that events carry, at or after the ledger's last.")
@@ -50,12 +51,13 @@ struct Import: ParsableCommand {
         guard files.isEmpty == retryQuarantine else {
             throw CommandFailure(.usage, "usage", "FILE or --retry-quarantine is missing")
         }
+        let reader = ItemReader(format: format, appStore: try stores.appStore(options))
         Interrupt.catchSignals()
         let progress = Progress("imported")
         let (report, sequence) = try options.withLedger(writing: true) { ledger in
             var importer = Importer(
                 ledger,
-                format,
+                reader,
                 retryQuarantine ? .quarantine : onError,
                 preservesRecordedTime: preserveRecordedTime,
                 acknowledges: acknowledge,

@@ -33,7 +33,7 @@ struct Init: ParsableCommand {
         )
         try options.withLedger(writing: true) { ledger in
             if let document {
-                try CatalogFile.publish(document, effective: nil, id: nil, ledger, options)
+                try CatalogFile.publish(document, effective: nil, id: nil, ledger)
             }
         }
         let manifest = try LedgerDirectory.manifest(at: path)

@@ -6,7 +6,7 @@ import Synchronization
 /// Appends the items of files, batch by batch; resumable, because a known signal appends nothing.
 struct Importer {
     let ledger: Ledger
-    let format: ImportFormat
+    let reader: ItemReader
     let preservesRecordedTime: Bool
     /// Whether each item is answered on standard output once it is durable; nothing that has come
     /// in then waits for more.
@@ -29,14 +29,14 @@ struct Importer {
 
     init(
         _ ledger: Ledger,
-        _ format: ImportFormat,
+        _ reader: ItemReader,
         _ onError: OnError,
         preservesRecordedTime: Bool,
         acknowledges: Bool,
         progress: Progress
     ) {
         self.ledger = ledger
-        self.format = format
+        self.reader = reader
         self.onError = onError
         self.preservesRecordedTime = preservesRecordedTime
         self.acknowledges = acknowledges
@@ -98,17 +98,17 @@ struct Importer {
         let whole = bytes + [0x0A] + rest
         guard let json = try? JSONValue(parsing: whole) else { return nil }
         reader.skipRest()
-        return format.items(json, whole, line)
+        return self.reader.items(json, whole, line)
     }
 
     /// Parses lines on all cores, in their order.
     private func parse(_ lines: [LineReader.Line]) -> [ImportFormat.Item] {
-        let format = format
+        let reader = reader
         let parts = 2
         let size = (lines.count + parts - 1) / parts
         let parsed = Mutex<[[ImportFormat.Item]]>(Array(repeating: [], count: parts))
         DispatchQueue.concurrentPerform(iterations: parts) { part in
-            let items = lines.dropFirst(part * size).prefix(size).flatMap { format.items($0) }
+            let items = lines.dropFirst(part * size).prefix(size).flatMap { reader.items($0) }
             parsed.withLock { $0[part] = items }
         }
         return parsed.withLock { $0.flatMap { $0 } }

@@ -44,8 +44,7 @@ enum CatalogFile {
         _ document: JSONValue,
         effective: Instant?,
         id: String?,
-        _ ledger: Ledger,
-        _ options: LedgerOptions
+        _ ledger: Ledger
     ) throws -> Receipt {
         let faults = faults(document)
         guard faults.isEmpty else { throw CommandFailure(faults) }

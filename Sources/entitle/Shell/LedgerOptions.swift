@@ -42,50 +42,25 @@ struct LedgerOptions: ParsableArguments {
         return environment
     }
 
+    /// Opens the ledger; whoever opens it closes it.
+    func open(writing: Bool) throws -> OpenLedger {
+        try OpenLedger(at: path, masterKey: try MasterKey.read(self), writing: writing)
+    }
+
     /// Runs a body over the open ledger and closes it.
     func withLedger<Result>(
         writing: Bool,
         _ body: (Ledger) throws -> Result
     ) throws -> Result {
-        let clock: @Sendable () -> Instant = SystemClock.now
-        let directory = try OpenLedgerDirectory(
-            at: path,
-            masterKey: try MasterKey.read(self),
-            forWriting: writing,
-            clock: { clock().milliseconds },
-            randomness: .system
-        )
-        defer { directory.close() }
-        guard let id = Hexadecimal.decode(directory.manifest.ledger), id.count == 16 else {
-            throw LedgerOpenFault(.foreign, "its ledger.json has no ledger id")
-        }
-        let ledger = try Ledger(
-            identity: LedgerIdentity(id: id, origin: directory.manifest.origin),
-            log: directory.log,
-            vault: directory.vault,
-            options: Ledger.Options(
-                viewsPath: path + "/" + LedgerDirectory.viewsName,
-                bootID: SystemClock.bootID,
-                isReadOnly: !writing,
-                clock: clock
-            )
-        )
+        let open = try open(writing: writing)
         let result: Result
         do {
-            result = try body(ledger)
+            result = try body(open.ledger)
         } catch {
-            // What was recorded stands; views that do not close cleanly are followed up later.
-            try? ledger.close()
+            open.closeAfterFailure()
             throw error
         }
-        do {
-            try ledger.close()
-        } catch {
-            // What was recorded stands (E3): views are remade from it at any time.
-            Terminal.note(
-                "warning: the views could not be written; `entitle rebuild` makes them anew"
-            )
-        }
+        open.close()
         return result
     }
 }

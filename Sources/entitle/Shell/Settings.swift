@@ -13,6 +13,8 @@ struct Settings {
     var keyFile: String?
     /// `ENTITLE_KEY`: the master key itself, for services whose secrets are variables.
     var key: String?
+    /// What `entitle serve` goes by.
+    var serve = ServeSettings()
     /// The ledger that the command in hand works on, for messages.
     var ledgerPath: String?
 
@@ -25,7 +27,8 @@ struct Settings {
     }
 
     /// Reads the variables and the file that `ENTITLE_CONFIG` names (default `./entitle.json`,
-    /// which may be absent): `{"ledger":…,"environment":…,"keyFile":…}`.
+    /// which may be absent): `{"ledger":…,"environment":…,"keyFile":…}` and the members of
+    /// `ServeSettings`.
     static func load() async throws -> Settings {
         let variables = ConfigReader(provider: EnvironmentVariablesProvider())
             .scoped(to: "entitle")
@@ -54,6 +57,7 @@ struct Settings {
         settings.ledger = value("ledger")
         settings.environment = value("environment")
         settings.keyFile = value("keyFile")
+        settings.serve = ServeSettings(value)
         settings.key = variables.string(forKey: "key", isSecret: true)
         return settings
     }

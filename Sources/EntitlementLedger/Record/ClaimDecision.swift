@@ -1,0 +1,196 @@
+import Entitlements
+import EventLog
+
+/// Decides what a customer hands in: a transaction's facts and the claim to its purchase, which
+/// stand together or not at all (row 2.3, E2, E4).
+///
+/// The claim is the request's, not the store's: it stands under the request's source and id, with
+/// the time of asking (stores.md, rule 7), behind the facts of the store's signal. So each signal
+/// keeps its own idempotency (E1).
+struct ClaimDecision {
+    private let ledger: Ledger
+    private let transaction: VerifiedTransaction
+    private let customer: String
+    /// Of the transaction's environment, whatever was asked for.
+    private let request: Request
+    private let now: Instant
+    private var reader: DecisionReader
+
+    /// What there is to do.
+    enum Step {
+        case settled(ClaimOutcome)
+        case append(SealedSubmission, then: Then)
+    }
+
+    /// What an append that stands comes to.
+    enum Then {
+        case recorded
+        case known(UInt64?)
+    }
+
+    /// A client in a loop updates a purchase's sync state at most so often (row 6.3).
+    static let syncIntervalMilliseconds: Int64 = 3_600_000
+
+    init(
+        _ transaction: VerifiedTransaction,
+        for customer: String,
+        _ request: Request,
+        _ ledger: Ledger
+    ) throws {
+        self.ledger = ledger
+        self.transaction = transaction
+        self.customer = customer
+        self.request = Request(
+            id: request.id,
+            source: request.source,
+            environment: transaction.facts.environment
+        )
+        now = ledger.clock()
+        reader = try DecisionReader(ledger, transaction.facts.environment)
+    }
+
+    /// Decides against the log as it stands.
+    mutating func step() throws -> Step {
+        do {
+            return try decide()
+        } catch let refusal as Refusal {
+            return .settled(.refused(refusal, owner: nil))
+        }
+    }
+
+    private mutating func decide() throws -> Step {
+        if let refusal = BatchRecorder.refusal(of: transaction.facts) { throw refusal }
+        let earlier = try earlierClaim()
+        let (stream, known) = try reader.facts(ofPurchase: transaction.purchase)
+        var ownership = PurchaseOwnership(purchase: stream, facts: known)
+        let restated = try RestatedFacts(ofPurchase: stream, known, ledger)
+        let facts = transaction.facts
+        var sequence = try ledger.sequence(
+            ofSignal: facts.id,
+            source: facts.source,
+            environment: facts.environment
+        )
+        var events: [Event] = []
+        if sequence == nil {
+            // The store's token comes before the customer's word.
+            events = try decideTokens(&ownership)
+            let isClaimed = events.contains { $0.kind == .customerClaimed }
+            if !isClaimed { sequence = try restated.sequence(ofSame: facts.events) }
+            if sequence != nil { events = [] }
+        }
+        // Looked up, not reserved: who is refused leaves nothing behind.
+        let claimant = try ledger.vault.stream(
+            of: StreamName(
+                environment: facts.environment.rawValue,
+                subject: Subject.customer(customer).description
+            )
+        )
+        switch try reader.right(of: claimant, to: ownership, at: now) {
+        case .isOwner:
+            if !events.isEmpty { return try append(events, claim: nil) }
+            return try sync(restated, known: sequence)
+        case .mayClaim where earlier == nil: return try append(events, claim: claim)
+        // E1: what was asked before has its first outcome, whoever owns the purchase since.
+        case .mayClaim: return .settled(.known(sequence: earlier))
+        case .ownedByAnother where earlier != nil: return .settled(.known(sequence: earlier))
+        case .ownedByAnother(let owner):
+            return .settled(.refused(.claimedByAnother, owner: try name(of: owner)))
+        }
+    }
+
+    /// The claim that this request made before; nil: none.
+    ///
+    /// - Throws: `Refusal.conflict` if it asked for something else (E1).
+    private func earlierClaim() throws -> UInt64? {
+        guard let sequence = try ledger.sequence(of: request) else { return nil }
+        // Erased since: a repeat is a duplicate, nothing more.
+        guard let known = try ledger.event(at: sequence) else { return sequence }
+        let differing = request.event((claim.subject, known.event.time, claim.data))
+            .differences(from: known.event)
+        guard differing.isEmpty else {
+            throw Refusal(
+                .conflict,
+                differing.joined(separator: ", "),
+                "event \(sequence) has this id and other content"
+            )
+        }
+        return sequence
+    }
+
+    /// The facts and what the source's token makes of them (stores.md, rule 7).
+    private mutating func decideTokens(_ ownership: inout PurchaseOwnership) throws -> [Event] {
+        let facts = transaction.facts
+        let decision = try SignalDecision(facts, reader)
+        reader = decision.reader
+        for event in decision.events.dropFirst(facts.events.count)
+        where event.kind == .customerClaimed
+            && event.data.text(.purchase) == transaction.purchase.description
+        {
+            ownership.add(
+                claimBy: try reader.stream(event.subject),
+                at: event.time,
+                observedAt: event.observedAt
+            )
+        }
+        return decision.events
+    }
+
+    private var claim: Event {
+        request.event(
+            (
+                .customer(customer), now,
+                EventData(
+                    .customerClaimed,
+                    [.purchase: .text(transaction.purchase.description)]
+                )
+            )
+        )
+    }
+
+    private func append(_ events: [Event], claim: Event?) throws -> Step {
+        if events.isEmpty, let claim {
+            return try append(Submission(event: claim), then: .recorded)
+        }
+        let sealed = try SubmissionSealer(ledger).seal(
+            transaction.facts,
+            events: events,
+            request: claim,
+            expectations: reader.expectations,
+            recordedAt: nil
+        )
+        return .append(sealed, then: .recorded)
+    }
+
+    private func append(_ submission: Submission, then: Then) throws -> Step {
+        let sealed = try SubmissionSealer(ledger).seal(
+            submission,
+            events: submission.events,
+            expectations: reader.expectations,
+            recordedAt: nil
+        )
+        return .append(sealed, then: then)
+    }
+
+    /// Row 6.3: a transaction that is known only updates the purchase's sync state, once in a while.
+    private func sync(_ restated: RestatedFacts, known sequence: UInt64?) throws -> Step {
+        let last = restated.lastSyncedAt
+        let due = last?.advanced(byMilliseconds: Self.syncIntervalMilliseconds)
+        guard due.map({ $0 <= now }) ?? true else { return .settled(.known(sequence: sequence)) }
+        let event = Event(
+            id: "sync/\(transaction.purchase)/\(now.milliseconds)",
+            source: Source.ledger,
+            subject: .purchase(transaction.purchase),
+            time: now,
+            environment: request.environment,
+            data: EventData(.syncCompleted, [.found: .integer(1), .appended: .integer(0)])
+        )
+        return try append(Submission(event: event), then: .known(sequence))
+    }
+
+    private func name(of customer: UInt64) throws -> String? {
+        guard let subject = try ledger.vault.name(of: customer)?.subject,
+            case .customer(let id)? = Subject(subject)
+        else { return nil }
+        return id
+    }
+}

@@ -1,0 +1,25 @@
+import Glibc
+
+extension LedgerDirectory {
+    /// Changes a small file that stands beside log and vault, such as one of keys or settings.
+    ///
+    /// The body reads the file as it is and returns its new bytes. Changes of one file come one
+    /// after the other, whoever makes them, and whoever holds the ledger's writer lock. The new file
+    /// is on the disk when the call returns, readable by its owner only; readers see the old one or
+    /// the new one whole.
+    /// - Throws: `LedgerOpenFault` where there is no ledger or another process is at it, `FileFault`,
+    ///   and what the body throws: then nothing is changed.
+    public static func change(
+        _ name: String,
+        at path: String,
+        _ body: () throws -> [UInt8]
+    ) throws {
+        _ = try manifest(at: path)
+        let file = path + "/" + name
+        let lock = try OpenLedgerDirectory.takeLock(file + lockSuffix)
+        defer { close(lock) }
+        try DurableFile.replace(file, with: try body())
+    }
+
+    private static let lockSuffix = ".lock"
+}

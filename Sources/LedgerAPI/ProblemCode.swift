@@ -1,0 +1,160 @@
+/// Every reason for which a call is not answered as asked: a closed set.
+///
+/// The raw value is the `code` of a problem document (RFC 9457).
+public enum ProblemCode: String, CaseIterable, Sendable {
+    // What the request looks like
+    case invalidRequest = "invalid_request"
+    case malformed
+    case missingField = "missing_field"
+    case invalidValue = "invalid_value"
+    case outOfRange = "out_of_range"
+    case unknownField = "unknown_field"
+    case unknownParameter = "unknown_parameter"
+    case tooLarge = "too_large"
+    case unsupportedMediaType = "unsupported_media_type"
+    case methodNotAllowed = "method_not_allowed"
+    case notFound = "not_found"
+    case requestTimeout = "request_timeout"
+
+    // Who asks
+    case unauthenticated
+    case forbidden
+    case rateLimited = "rate_limited"
+
+    // What the ledger says
+    case conflict
+    case keyReused = "idempotency_key_reused"
+    case claimedByAnother = "claimed_by_another"
+    case trialUsed = "trial_used"
+    case unknownTrial = "unknown_trial"
+    case unknownFeature = "unknown_feature"
+    case unknownGrant = "unknown_grant"
+    case notAllowed = "not_allowed"
+    case overLimit = "over_limit"
+    case purchaseInProgress = "purchase_in_progress"
+    case invalidCatalog = "invalid_catalog"
+    case notPermitted = "not_permitted"
+    case recordedTime = "recorded_time"
+    case unknownSequence = "unknown_sequence"
+    case notThereYet = "not_there_yet"
+
+    // What a store's evidence says (stores.md, rule 2)
+    case notSigned = "not_signed"
+    case badChain = "bad_chain"
+    case untrustedRoot = "untrusted_root"
+    case wrongOID = "wrong_oid"
+    case expiredCertificate = "expired_certificate"
+    case revokedCertificate = "revoked_certificate"
+    case badSignature = "bad_signature"
+    case wrongBundle = "wrong_bundle"
+    case wrongApp = "wrong_app"
+    case wrongEnvironment = "wrong_environment"
+    case futureDate = "future_date"
+    case disagreement
+    case notConfigured = "not_configured"
+
+    // What is wrong with us
+    case readOnly = "read_only"
+    case busy
+    case clockBehind = "clock_behind"
+    case storageFull = "storage_full"
+    case storage
+    case `internal`
+}
+
+extension ProblemCode {
+    /// The HTTP status.
+    ///
+    /// 4xx only for what can never succeed as it was sent, 5xx where the fault is ours, so that a
+    /// store sends again (stores.md, rule 10).
+    public var status: Int {
+        switch self {
+        case .invalidRequest, .malformed, .missingField, .invalidValue, .outOfRange,
+            .unknownField, .unknownParameter:
+            400
+        case .unauthenticated: 401
+        case .forbidden, .notAllowed, .readOnly, .notPermitted: 403
+        case .notFound, .unknownTrial, .unknownFeature, .unknownGrant: 404
+        case .methodNotAllowed: 405
+        case .requestTimeout: 408
+        case .conflict, .claimedByAnother, .trialUsed, .overLimit, .purchaseInProgress,
+            .recordedTime:
+            409
+        case .tooLarge: 413
+        case .unsupportedMediaType: 415
+        case .keyReused, .invalidCatalog, .unknownSequence, .notSigned, .badChain, .untrustedRoot,
+            .wrongOID, .expiredCertificate, .revokedCertificate, .badSignature, .wrongBundle,
+            .wrongApp, .wrongEnvironment, .futureDate, .disagreement:
+            422
+        case .rateLimited: 429
+        case .internal, .storage: 500
+        case .notConfigured, .notThereYet, .busy, .clockBehind: 503
+        case .storageFull: 507
+        }
+    }
+
+    /// Whether the same call may succeed later.
+    public var isRetryable: Bool {
+        switch self {
+        case .requestTimeout, .rateLimited, .purchaseInProgress, .notThereYet, .notConfigured,
+            .busy, .clockBehind, .storageFull, .storage, .internal:
+            true
+        default: false
+        }
+    }
+
+    /// A few words that do not change with the occurrence.
+    public var title: String {
+        switch self {
+        case .invalidRequest: "The request is not valid"
+        case .malformed: "Not what is expected here"
+        case .missingField: "A member is missing"
+        case .invalidValue: "A value has another shape"
+        case .outOfRange: "A value lies outside its range"
+        case .unknownField: "A member is not known"
+        case .unknownParameter: "A parameter is not known"
+        case .tooLarge: "Too large"
+        case .unsupportedMediaType: "The body is not JSON"
+        case .methodNotAllowed: "The method is not allowed here"
+        case .notFound: "Not found"
+        case .requestTimeout: "The request took too long to arrive"
+        case .unauthenticated: "A valid key or token is required"
+        case .forbidden: "The key may not do this"
+        case .rateLimited: "Too many requests"
+        case .conflict: "It conflicts with what is known"
+        case .keyReused: "The idempotency key was used for something else"
+        case .claimedByAnother: "Another customer owns the purchase"
+        case .trialUsed: "The trial was used before"
+        case .unknownTrial: "The catalog has no such trial"
+        case .unknownFeature: "The catalog has no such feature"
+        case .unknownGrant: "There is no such grant"
+        case .notAllowed: "Nothing unlocks the feature"
+        case .overLimit: "The limit is reached"
+        case .purchaseInProgress: "Another purchase is under way"
+        case .invalidCatalog: "The catalog has faults"
+        case .notPermitted: "Only the ledger itself records this"
+        case .recordedTime: "The recorded time does not fit"
+        case .unknownSequence: "The log is not that long"
+        case .notThereYet: "The ledger has not come that far yet"
+        case .notSigned: "It is not signed as the store signs"
+        case .badChain: "The certificate chain does not hold"
+        case .untrustedRoot: "The certificate chain ends in a root that is not trusted"
+        case .wrongOID: "A certificate is not one for receipts"
+        case .expiredCertificate: "A certificate was not valid when this was signed"
+        case .revokedCertificate: "A certificate is revoked"
+        case .badSignature: "The signature does not fit"
+        case .wrongBundle: "It belongs to another bundle"
+        case .wrongApp: "It belongs to another app"
+        case .wrongEnvironment: "It belongs to another environment"
+        case .futureDate: "It was signed in the future"
+        case .disagreement: "Its parts disagree"
+        case .notConfigured: "The store is not configured"
+        case .readOnly: "The server only reads"
+        case .busy: "Busy"
+        case .clockBehind: "The clock is behind the log"
+        case .storageFull: "The disk is full"
+        case .storage: "The storage failed"
+        case .internal: "A fault of the program"
+        }
+    }
+}

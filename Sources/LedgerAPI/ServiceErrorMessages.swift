@@ -1,0 +1,138 @@
+/// The one table of messages to customers: what happened, then what to do.
+///
+/// A message invites to try again exactly where its code is retryable.
+enum ServiceErrorMessages {
+    /// One message in each language.
+    struct Texts {
+        var english: String
+        var japanese: String
+        var traditionalChinese: String
+
+        init(_ english: String, _ japanese: String, _ traditionalChinese: String) {
+            self.english = english
+            self.japanese = japanese
+            self.traditionalChinese = traditionalChinese
+        }
+
+        subscript(language: Language) -> String {
+            switch language {
+            case .english: english
+            case .japanese: japanese
+            case .traditionalChinese: traditionalChinese
+            }
+        }
+    }
+
+    static func texts(_ code: ServiceError.Code, _ reason: ServiceError.Reason?) -> Texts {
+        switch code {
+        case .cancelled:
+            Texts(
+                "This was cancelled. Nothing has changed.",
+                "操作はキャンセルされました。変更は行われていません。",
+                "操作已取消，未作任何變更。"
+            )
+        case .networkError:
+            Texts(
+                "We could not reach the server. Please check your connection and try again.",
+                "サーバーに接続できませんでした。通信環境をご確認のうえ、もう一度お試しください。",
+                "無法連線到伺服器。請檢查網路連線後再試一次。"
+            )
+        case .storeProblem:
+            Texts(
+                "The store could not complete your request. Please try again in a few minutes.",
+                "ストアで処理を完了できませんでした。数分後にもう一度お試しください。",
+                "商店無法完成您的要求。請於幾分鐘後再試一次。"
+            )
+        case .purchaseCancelled:
+            Texts(
+                "The purchase was cancelled and you have not been charged. "
+                    + "You can come back to it whenever you like.",
+                "購入はキャンセルされ、料金は発生していません。いつでもあらためてご購入いただけます。",
+                "購買已取消，未向您收取任何費用。您隨時可以重新購買。"
+            )
+        case .purchaseInvalid: invalid(reason)
+        case .productUnavailable:
+            Texts(
+                "This product is not on sale at the moment. Please choose another one.",
+                "この商品は現在お取り扱いしておりません。ほかの商品をお選びください。",
+                "目前未提供此商品。請選擇其他商品。"
+            )
+        case .verificationFailed:
+            Texts(
+                "We could not verify this purchase, so it has not unlocked anything. "
+                    + "Please restore your purchases; if that does not help, contact support.",
+                "購入を確認できなかったため、機能は有効になっていません。購入の復元を行ってください。"
+                    + "解決しない場合は、サポートまでお問い合わせください。",
+                "無法驗證這筆購買，因此尚未解鎖任何功能。請恢復購買項目；若仍未解決，請聯絡客服。"
+            )
+        case .invalidSignature:
+            Texts(
+                "The signature of this purchase is not valid. "
+                    + "Please restore your purchases; if that does not help, contact support.",
+                "購入データの署名が正しくありません。購入の復元を行ってください。"
+                    + "解決しない場合は、サポートまでお問い合わせください。",
+                "這筆購買的簽章無效。請恢復購買項目；若仍未解決，請聯絡客服。"
+            )
+        case .keyNotFound:
+            Texts(
+                "We cannot check this purchase just now. Please try again in a few minutes.",
+                "ただいま購入を確認できません。数分後にもう一度お試しください。",
+                "目前無法驗證這筆購買。請於幾分鐘後再試一次。"
+            )
+        case .decodingError:
+            Texts(
+                "The app received data that it cannot read. "
+                    + "Please update the app; if that does not help, contact support.",
+                "データを読み取れませんでした。アプリを最新版に更新してください。"
+                    + "解決しない場合は、サポートまでお問い合わせください。",
+                "無法讀取收到的資料。請將 App 更新至最新版本；若仍未解決，請聯絡客服。"
+            )
+        case .databaseError:
+            Texts(
+                "Your data could not be read or saved. Please try again in a few minutes.",
+                "データの読み込みまたは保存ができませんでした。数分後にもう一度お試しください。",
+                "無法讀取或儲存資料。請於幾分鐘後再試一次。"
+            )
+        case .unknown:
+            Texts(
+                "Something unexpected happened. Please contact support.",
+                "予期しない問題が発生しました。お手数ですが、サポートまでお問い合わせください。",
+                "發生未預期的問題。請聯絡客服。"
+            )
+        }
+    }
+
+    private static func invalid(_ reason: ServiceError.Reason?) -> Texts {
+        switch reason {
+        case .notSigned:
+            Texts(
+                "This purchase does not carry the store's signature, so we cannot accept it. "
+                    + "Please restore your purchases from the store.",
+                "この購入にはストアの署名がないため、お受けできません。ストアから購入を復元してください。",
+                "這筆購買沒有商店的簽章，因此無法受理。請從商店恢復購買項目。"
+            )
+        case .wrongBundle:
+            Texts(
+                "This purchase belongs to another app. Please use it in the app where you bought it.",
+                "この購入は別のアプリのものです。購入されたアプリでご利用ください。",
+                "這筆購買屬於另一個 App。請在當初購買的 App 中使用。"
+            )
+        case .revoked:
+            Texts(
+                "The store has refunded or revoked this purchase. "
+                    + "You can buy it again; if you think this is a mistake, contact support.",
+                "この購入は、ストアによって返金または取り消しされています。あらためてご購入いただけます。"
+                    + "お心当たりがない場合は、サポートまでお問い合わせください。",
+                "商店已將這筆購買退款或撤銷。您可以重新購買；如認為有誤，請聯絡客服。"
+            )
+        case nil:
+            Texts(
+                "This purchase is not valid. "
+                    + "Please restore your purchases; if that does not help, contact support.",
+                "この購入は無効です。購入の復元を行ってください。"
+                    + "解決しない場合は、サポートまでお問い合わせください。",
+                "這筆購買無效。請恢復購買項目；若仍未解決，請聯絡客服。"
+            )
+        }
+    }
+}

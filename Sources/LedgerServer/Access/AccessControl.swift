@@ -1,0 +1,128 @@
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+
+/// Who may call which route, and how often (rows 9.4, 9.6; interfaces.md, "Who may").
+final class AccessControl: Sendable {
+    let flows = PurchaseFlowLock()
+    private let authenticator: Authenticator
+    private let limiter: RateLimiter
+    private let metrics: ServerMetrics
+
+    init(_ authenticator: Authenticator, _ limiter: RateLimiter, _ metrics: ServerMetrics) {
+        self.authenticator = authenticator
+        self.limiter = limiter
+        self.metrics = metrics
+    }
+
+    /// Admits a request to a route, or throws the problem that it is answered with.
+    ///
+    /// `customer`: the id that the path names, if it names one. What is not the caller's is
+    /// answered as what does not exist is, before anything is looked up.
+    func admit(
+        _ route: Route,
+        _ customer: String?,
+        _ exchange: inout Exchange
+    ) throws(Problem) -> Caller {
+        switch route.access {
+        case .open:
+            try take(.anonymous, .address(exchange.address), &exchange)
+            return .anonymous
+        case .store:
+            try take(.signals, .address(exchange.address), &exchange)
+            // Their own secret may stand where our keys do: what is none of ours is nobody.
+            return (try? credential(exchange).get()) ?? .anonymous
+        case .keys(let scopes):
+            let caller = try identified(&exchange)
+            guard scopes.named.contains(where: caller.has) else { throw Problem(.forbidden) }
+            return caller
+        case .customer(let scopes):
+            let caller = try identified(&exchange)
+            if case .customer = caller {
+                guard let customer, caller.isCustomer(customer) else { throw Problem(.notFound) }
+                return caller
+            }
+            guard scopes.named.contains(where: caller.has) else { throw Problem(.forbidden) }
+            return caller
+        case .anyCustomer(let scopes):
+            let caller = try identified(&exchange)
+            if case .customer = caller { return caller }
+            guard scopes.named.contains(where: caller.has) else { throw Problem(.forbidden) }
+            return caller
+        }
+    }
+
+    /// Counts a request that leads to no route.
+    func admitStray(_ exchange: inout Exchange) throws(Problem) {
+        try take(.anonymous, .address(exchange.address), &exchange)
+    }
+
+    private func credential(_ exchange: Exchange) -> Result<Caller, AuthenticationRefusal> {
+        authenticator.caller(
+            authorization: exchange.requestHeaders[values: .authorization],
+            apiKey: exchange.requestHeaders[values: .apiKey],
+            at: exchange.now
+        )
+    }
+
+    /// A key or a customer; whoever tries credentials is slowed down.
+    private func identified(_ exchange: inout Exchange) throws(Problem) -> Caller {
+        let address = RateLimitClient.address(exchange.address)
+        if let refusal = limiter.isExhausted(.failures, address, at: exchange.begun) {
+            throw limited(refusal, &exchange)
+        }
+        switch credential(exchange) {
+        case .success(.anonymous):
+            try take(.anonymous, address, &exchange)
+            exchange.headers[.wwwAuthenticate] = AuthenticationRefusal.challengeWithoutCredential
+            throw Problem(.unauthenticated)
+        case .success(.key(let id, let scopes)):
+            try take(.keys, .key(id), &exchange)
+            return .key(id: id, scopes: scopes)
+        case .success(.customer(let id)):
+            try take(.customers, .customer(id), &exchange)
+            return .customer(id: id)
+        case .failure(let reason):
+            _ = limiter.take(.failures, address, at: exchange.begun)
+            metrics.countRefusedCredential(reason)
+            exchange.headers[.wwwAuthenticate] = AuthenticationRefusal.challenge
+            throw Problem(.unauthenticated)
+        }
+    }
+
+    private func take(
+        _ policy: RateLimitPolicy,
+        _ client: RateLimitClient,
+        _ exchange: inout Exchange
+    ) throws(Problem) {
+        guard let decision = limiter.take(policy, client, at: exchange.begun) else { return }
+        guard decision.isAllowed else { throw limited(decision, &exchange) }
+        let fields = RateLimitHeaders(decision)
+        exchange.headers[.rateLimitPolicy] = fields.policy
+        exchange.headers[.rateLimit] = fields.limit
+    }
+
+    private func limited(_ decision: RateLimitDecision, _ exchange: inout Exchange) -> Problem {
+        let fields = RateLimitHeaders(decision)
+        exchange.headers[.rateLimitPolicy] = fields.policy
+        exchange.headers[.rateLimit] = fields.limit
+        return Problem(
+            .rateLimited,
+            retryAfter: Int(decision.resetSeconds),
+            members: [
+                JSONMember("violated-policies", .strings([decision.policy.rawValue]))
+            ]
+        )
+    }
+}
+
+extension Caller {
+    /// What a log may say of a caller: a key's id, never a customer's.
+    var label: String {
+        switch self {
+        case .anonymous: "anonymous"
+        case .key(let id, _): "key/" + id
+        case .customer: "customer"
+        }
+    }
+}

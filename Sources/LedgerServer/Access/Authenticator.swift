@@ -1,0 +1,92 @@
+import Crypto
+package import Entitlements
+import Synchronization
+
+/// Tells from a request's headers who asks.
+///
+/// Store signals are not asked here: they come with their store's signature or secret, some of them
+/// in `Authorization` too.
+package final class Authenticator: Sendable {
+    private let keys: KeyRing
+    private let customers: CustomerTokenVerifier?
+    /// Customer tokens that were verified, by their digest: no token stays in memory.
+    private let verified: Mutex<Generations<SHA256.Digest, CustomerToken>>
+
+    /// Verified tokens that are remembered in one generation.
+    package static let tokenLimit = 10_000
+
+    /// Makes an authenticator; without a verifier it takes no customer tokens.
+    package init(keys: KeyRing, customers: CustomerTokenVerifier? = nil) {
+        self.keys = keys
+        self.customers = customers
+        verified = Mutex(Generations(limit: Self.tokenLimit))
+    }
+
+    /// Who asks, by all values of the request's `Authorization` and `X-API-Key`.
+    ///
+    /// Takes one credential, `Authorization: Bearer KEY-OR-TOKEN` or `X-API-Key: KEY`; none is
+    /// `.anonymous`. Cost: one SHA-256 of the credential and a look-up; for a customer token that
+    /// was not seen before a verification too.
+    package func caller(
+        authorization: [String],
+        apiKey: [String],
+        at now: Instant
+    ) -> Result<Caller, AuthenticationRefusal> {
+        switch (authorization.count, apiKey.count) {
+        case (0, 0): return .success(.anonymous)
+        case (1, 0):
+            guard let credential = Self.bearer(authorization[0]) else {
+                return .failure(.malformed)
+            }
+            return credential.starts(with: APIKey.prefix.utf8)
+                ? key(credential, at: now) : customer(credential, at: now)
+        case (0, 1):
+            guard apiKey[0].utf8.count == APIKey.textLength else { return .failure(.unknownKey) }
+            return key(Array(apiKey[0].utf8), at: now)
+        // Which of two counts would be a guess (RFC 6750, section 2).
+        default: return .failure(.malformed)
+        }
+    }
+
+    /// What follows `Bearer ` (RFC 9110, section 11.4: any case, one or more spaces).
+    private static func bearer(_ value: String) -> [UInt8]? {
+        let bytes = value.utf8
+        let space = UInt8(ascii: " ")
+        guard bytes.count <= CustomerTokenVerifier.byteLimit + scheme.count + 1,
+            // Setting this bit turns an ASCII letter, and nothing else, into a lower-case one.
+            bytes.prefix(scheme.count).elementsEqual(scheme, by: { $0 | 0x20 == $1 })
+        else { return nil }
+        let rest = bytes.dropFirst(scheme.count)
+        let credential = rest.drop { $0 == space }
+        return rest.first == space && !credential.isEmpty ? Array(credential) : nil
+    }
+
+    private static let scheme = Array("bearer".utf8)
+
+    private func key(_ text: [UInt8], at now: Instant) -> Result<Caller, AuthenticationRefusal> {
+        guard let id = APIKey.id(in: text) else { return .failure(.unknownKey) }
+        // Hashed before it is looked up, so that an id that exists costs no more than another.
+        let digest = SHA256.hash(data: text)
+        guard let key = keys.key(id, at: now), key.matches(digest) else {
+            return .failure(.unknownKey)
+        }
+        if let end = key.expiresAt, now >= end { return .failure(.expired) }
+        return .success(.key(id: id, scopes: key.scopes))
+    }
+
+    private func customer(
+        _ token: [UInt8],
+        at now: Instant
+    ) -> Result<Caller, AuthenticationRefusal> {
+        guard let customers else { return .failure(.notConfigured) }
+        let digest = SHA256.hash(data: token)
+        if let known = verified.withLock({ $0[digest] }) {
+            if let refusal = known.refusal(at: now) { return .failure(refusal) }
+            return .success(.customer(id: known.customer))
+        }
+        return customers.verify(token, at: now).map { found in
+            verified.withLock { $0.set(found, for: digest) }
+            return .customer(id: found.customer)
+        }
+    }
+}

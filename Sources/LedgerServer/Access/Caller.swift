@@ -1,0 +1,58 @@
+/// Who asks.
+package enum Caller: Hashable, Sendable {
+    /// Nobody in particular: the request carries no credential.
+    case anonymous
+    /// An application, by the id of its key.
+    case key(id: String, scopes: ScopeSet)
+    /// A customer, by a token of the operator's.
+    case customer(id: String)
+
+    /// Whether the caller's key has a scope.
+    package func has(_ scope: Scope) -> Bool {
+        guard case .key(_, let scopes) = self else { return false }
+        return scopes.allows(scope)
+    }
+
+    /// Whether the caller is that very customer.
+    ///
+    /// Ids are compared byte by byte: Swift's `==` takes two ways to write an accent for one, the
+    /// ledger takes them for two customers (row 9.4).
+    package func isCustomer(_ id: String) -> Bool {
+        guard case .customer(let own) = self else { return false }
+        return own.utf8.elementsEqual(id.utf8)
+    }
+}
+
+/// Why a credential that was presented does not count.
+///
+/// For counters and logs. The answer to the outside is one and the same for all: it tells neither
+/// whether a key exists nor what is wrong with a token.
+package enum AuthenticationRefusal: String, Error, CaseIterable, Sendable {
+    /// Several credentials, another scheme, or no credential in it.
+    case malformed
+    /// No key of that text: never made, mistyped or revoked.
+    case unknownKey = "unknown_key"
+    /// A key or token whose time is over.
+    case expired
+    /// A token that counts only later.
+    case notYetValid = "not_yet_valid"
+    /// A token that is not signed by ES256 or EdDSA.
+    case algorithm
+    /// A token of an issuer's key that is not configured.
+    case unknownIssuerKey = "unknown_issuer_key"
+    /// A token whose signature is wrong.
+    case badSignature = "bad_signature"
+    /// A token without the claims that it must have.
+    case badClaims = "bad_claims"
+    /// A token of another issuer.
+    case wrongIssuer = "wrong_issuer"
+    /// A token for somebody else.
+    case wrongAudience = "wrong_audience"
+    /// A token, but the server takes none.
+    case notConfigured = "not_configured"
+
+    /// `WWW-Authenticate` for a credential that does not count (RFC 6750, section 3).
+    package static let challenge = #"Bearer realm="entitlement-ledger", error="invalid_token""#
+    /// `WWW-Authenticate` for a request that carries none.
+    package static let challengeWithoutCredential = #"Bearer realm="entitlement-ledger""#
+}

@@ -1,0 +1,146 @@
+import Entitlements
+import JWTKit
+
+/// The public keys of whoever issues customer tokens.
+package struct CustomerTokenKeys: Sendable {
+    private let entries: [Entry]
+
+    private struct Entry: Sendable {
+        var id: String?
+        var algorithm: Algorithm
+        var verifier: any JWTAlgorithm
+    }
+
+    /// The algorithms that are taken (RFC 7518, RFC 8037).
+    enum Algorithm: String, Sendable {
+        case es256 = "ES256"
+        case edDSA = "EdDSA"
+    }
+
+    /// Keys that may be given at most: a token without `kid` is held against each.
+    package static let keyLimit = 16
+    /// Bytes that the text may have at most.
+    package static let byteLimit = 65_536
+
+    /// Reads a JWK set (RFC 7517, section 5) or public keys in PEM, one after the other.
+    ///
+    /// Keys of the set for other algorithms or uses are passed over, as the RFC wants it.
+    /// - Throws: `CustomerTokenKeysFault`: nothing usable, too many, a private or secret key.
+    package init(_ text: String) async throws(CustomerTokenKeysFault) {
+        guard text.utf8.count <= Self.byteLimit else { throw .tooLarge }
+        let isJSON = text.utf8.first { !Self.space.contains($0) } == UInt8(ascii: "{")
+        let found = isJSON ? try Self.keys(set: text) : try Self.keys(pem: text)
+        guard !found.isEmpty else { throw .noUsableKey }
+        guard found.count <= Self.keyLimit else { throw .tooMany }
+        var entries: [Entry] = []
+        for key in found { entries.append(try await key.entry()) }
+        self.entries = entries
+    }
+
+    /// The verifiers that a token's header may mean: those of its `kid`, else those without one.
+    func candidates(_ algorithm: Algorithm, keyID: String?) -> [any JWTAlgorithm] {
+        let fitting = entries.filter { $0.algorithm == algorithm }
+        guard let keyID else { return fitting.map(\.verifier) }
+        let named = fitting.filter { $0.id == keyID }
+        return (named.isEmpty ? fitting.filter { $0.id == nil } : named).map(\.verifier)
+    }
+
+    private static let space = Set(" \t\r\n".utf8)
+
+    /// A key as JWTKit reads it.
+    private struct Key {
+        var id: String?
+        var material: Material
+
+        enum Material {
+            case es256(ES256PublicKey)
+            case edDSA(EdDSA.PublicKey)
+        }
+
+        /// JWTKit hands out its verifiers through a collection only.
+        func entry() async throws(CustomerTokenKeysFault) -> Entry {
+            let collection = JWTKeyCollection()
+            let algorithm: Algorithm
+            switch material {
+            case .es256(let key):
+                await collection.add(ecdsa: key)
+                algorithm = .es256
+            case .edDSA(let key):
+                await collection.add(eddsa: key)
+                algorithm = .edDSA
+            }
+            guard let verifier = try? await collection.getKey() else { throw .noUsableKey }
+            return Entry(id: id, algorithm: algorithm, verifier: verifier)
+        }
+    }
+
+    private static func keys(pem text: String) throws(CustomerTokenKeysFault) -> [Key] {
+        let marker = "-----BEGIN "
+        var keys: [Key] = []
+        var rest = text[...]
+        while let start = rest.firstRange(of: marker) {
+            let after = rest[start.upperBound...]
+            let end = after.firstRange(of: marker)?.lowerBound ?? after.endIndex
+            let block = marker + after[..<end]
+            rest = after[end...]
+            guard !block.prefix(while: { $0 != "\n" }).contains("PRIVATE") else {
+                throw .privateKey
+            }
+            if let key = try? ES256PublicKey(pem: block) {
+                keys.append(Key(material: .es256(key)))
+            } else if let key = try? EdDSA.PublicKey(pem: block) {
+                keys.append(Key(material: .edDSA(key)))
+            } else {
+                throw .malformed
+            }
+        }
+        return keys
+    }
+
+    private static func keys(set text: String) throws(CustomerTokenKeysFault) -> [Key] {
+        guard let json = try? JSONValue(parsing: Array(text.utf8)),
+            let list = json["keys"]?.array
+        else { throw .malformed }
+        var keys: [Key] = []
+        for jwk in list {
+            // `d` and `k` are what must never leave its owner (RFC 7518, section 6).
+            guard jwk["d"] == nil, jwk["k"] == nil else { throw .privateKey }
+            guard ["sig", nil].contains(jwk["use"]?.string) else { continue }
+            guard let found = try key(jwk) else { continue }
+            keys.append(Key(id: jwk["kid"]?.string, material: found))
+        }
+        return keys
+    }
+
+    /// The key of a JWK; nil if it is of another kind.
+    private static func key(_ jwk: JSONValue) throws(CustomerTokenKeysFault) -> Key.Material? {
+        let algorithm = jwk["alg"]?.string
+        switch (jwk["kty"]?.string, jwk["crv"]?.string) {
+        case ("EC", "P-256") where [nil, Algorithm.es256.rawValue].contains(algorithm):
+            guard let x = jwk["x"]?.string, let y = jwk["y"]?.string,
+                let key = try? ES256PublicKey(parameters: (x, y))
+            else { throw .malformed }
+            return .es256(key)
+        case ("OKP", "Ed25519") where [nil, Algorithm.edDSA.rawValue].contains(algorithm):
+            guard let x = jwk["x"]?.string,
+                let key = try? EdDSA.PublicKey(x: x, curve: .ed25519)
+            else { throw .malformed }
+            return .edDSA(key)
+        default: return nil
+        }
+    }
+}
+
+/// Why the keys of customer tokens cannot be used; holds nothing of them.
+package enum CustomerTokenKeysFault: String, Error, Sendable {
+    /// Neither a JWK set nor public keys in PEM.
+    case malformed
+    /// A private or secret key, which does not belong here.
+    case privateKey = "private_key"
+    /// No key for ES256 or EdDSA in it.
+    case noUsableKey = "no_usable_key"
+    /// More than 16.
+    case tooMany = "too_many"
+    /// More than 64 KiB.
+    case tooLarge = "too_large"
+}

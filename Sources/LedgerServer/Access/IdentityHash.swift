@@ -1,0 +1,22 @@
+/// Who somebody is, as 64 bits that mean nothing outside of this process.
+///
+/// SipHash with the process's own random key: nobody can choose two names that meet, and tables of
+/// them name nobody. Two names of a million meet with a chance of one in forty million.
+struct IdentityHash: Hashable, Sendable {
+    private let value: Int
+
+    /// Hashes a name of some kind byte by byte, without Unicode's equivalence.
+    init(kind: UInt8, _ name: String) {
+        var hasher = Hasher()
+        hasher.combine(kind)
+        var (word, count): (UInt64, UInt64) = (0, 0)
+        for byte in name.utf8 {
+            word = word << 8 | UInt64(byte)
+            count += 1
+            if count.isMultiple(of: 8) { hasher.combine(word) }
+        }
+        hasher.combine(word)
+        hasher.combine(count)
+        value = hasher.finalize()
+    }
+}

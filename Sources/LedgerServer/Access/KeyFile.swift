@@ -1,0 +1,128 @@
+import Entitlements
+import FoundationEssentials
+
+/// The API keys of a ledger as they stand in `keys.json` of its directory.
+///
+/// `{"format":1,"keys":[{"id","name","scopes","createdAt","expiresAt","digest"}…]}`, all members
+/// present. A member that is not known may restrict a key, so it is refused, not ignored.
+package struct KeyFile: Hashable, Sendable {
+    /// In the order of their making.
+    package private(set) var keys: [APIKey] = []
+
+    /// The file's name in a ledger's directory.
+    package static let name = "keys.json"
+    /// Keys that a file may hold at most.
+    package static let keyLimit = 1000
+    /// Bytes that a file may have at most; a thousand keys need a third of it.
+    package static let byteLimit = 1 << 20
+    static let format: Int64 = 1
+
+    /// A file without keys.
+    package init() {}
+
+    /// Adds a key; false if the file is full.
+    ///
+    /// - Precondition: no key has its id; ids are drawn from 60 random bits.
+    package mutating func add(_ key: APIKey) -> Bool {
+        precondition(!keys.contains { $0.id == key.id }, "an id names one key")
+        guard keys.count < Self.keyLimit else { return false }
+        keys.append(key)
+        return true
+    }
+
+    /// Takes a key out; false if there is none of that id.
+    package mutating func revoke(_ id: String) -> Bool {
+        guard let place = keys.firstIndex(where: { $0.id == id }) else { return false }
+        keys.remove(at: place)
+        return true
+    }
+
+    /// Reads the file of a ledger's directory; without one there are no keys.
+    ///
+    /// - Throws: `KeyFileFault`.
+    package static func read(at path: String) throws(KeyFileFault) -> KeyFile {
+        let bytes: [UInt8]
+        do {
+            bytes = Array(try Data(contentsOf: URL(filePath: path + "/" + name)))
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+            return KeyFile()
+        } catch {
+            throw KeyFileFault("it cannot be read")
+        }
+        return try KeyFile(parsing: bytes)
+    }
+}
+
+extension KeyFile {
+    /// The file's bytes.
+    package var bytes: [UInt8] {
+        let json = JSONValue.members([
+            "format": .integer(Self.format), "keys": .array(keys.map(Self.json)),
+        ])
+        return Array((json.description + "\n").utf8)
+    }
+
+    private static func json(_ key: APIKey) -> JSONValue {
+        .members([
+            "id": .string(key.id), "name": .optional(key.name),
+            "scopes": .strings(key.scopes.named.map(\.rawValue)),
+            "createdAt": .instant(key.createdAt), "expiresAt": .instant(key.expiresAt),
+            "digest": .string(Base64URL.encode(key.digest)),
+        ])
+    }
+
+    /// Reads the file's bytes.
+    ///
+    /// - Throws: `KeyFileFault`.
+    package init(parsing bytes: [UInt8]) throws(KeyFileFault) {
+        guard bytes.count <= Self.byteLimit else { throw KeyFileFault("it is too large") }
+        let json: JSONValue
+        do {
+            json = try JSONValue(parsing: bytes)
+        } catch {
+            throw KeyFileFault("it is not JSON: \(error.message) at byte \(error.offset)")
+        }
+        guard json["format"]?.integer == Self.format, let list = json["keys"]?.array,
+            json.members?.count == 2
+        else { throw KeyFileFault("it is not of format \(Self.format)") }
+        guard list.count <= Self.keyLimit else { throw KeyFileFault("it has too many keys") }
+        for (index, element) in list.enumerated() {
+            guard let key = Self.key(element) else { throw KeyFileFault("key \(index) is not one") }
+            guard !keys.contains(where: { $0.id == key.id }) else {
+                throw KeyFileFault("key \(index) has the id of another")
+            }
+            keys.append(key)
+        }
+    }
+
+    private static func key(_ json: JSONValue) -> APIKey? {
+        guard json.members?.count == 6,
+            let id = json["id"]?.string, APIKey.isID(id.utf8),
+            let name = json["name"], name.isNull || name.string.map(APIKey.isValidName) == true,
+            let names = json["scopes"]?.array, !names.isEmpty,
+            let createdAt = json["createdAt"]?.string.flatMap(Instant.init(rfc3339:)),
+            let end = json["expiresAt"],
+            let digest = json["digest"]?.string.flatMap({ Base64URL.decode($0.utf8) }),
+            digest.count == 32
+        else { return nil }
+        let scopes = names.compactMap { $0.string.flatMap(Scope.init(rawValue:)) }
+        let expiresAt = end.string.flatMap(Instant.init(rfc3339:))
+        guard scopes.count == names.count, expiresAt != nil || end.isNull else { return nil }
+        return APIKey(
+            id: id,
+            name: name.string,
+            scopes: ScopeSet(scopes),
+            createdAt: createdAt,
+            expiresAt: expiresAt,
+            digest: digest
+        )
+    }
+}
+
+/// Why `keys.json` cannot be used.
+package struct KeyFileFault: Error, Hashable, Sendable {
+    /// What is wrong with the file; holds nothing of its content.
+    package let message: String
+
+    init(_ message: String) { self.message = message }
+}

@@ -1,0 +1,127 @@
+import Crypto
+import Entitlements
+import HTTPTypes
+import Hummingbird
+import LedgerAPI
+import NIOCore
+
+/// What a call is answered with.
+struct Answer: Sendable {
+    var status: Int
+    var body: String
+    var mediaType: String
+    var headers = HTTPFields()
+    /// How long and by whom it may be kept.
+    var caching = Caching.never
+
+    /// What caches are told (RFC 9111).
+    enum Caching: Sendable {
+        /// Not at all.
+        case never
+        /// Until the next instant at which the answer changes by itself, asked again after at most
+        /// a minute; the tag is made over `content`, which leaves out what changes with the clock.
+        case until(Instant?, content: String)
+        /// Asked again each time, by its tag.
+        case revalidated
+    }
+
+    /// A JSON answer.
+    init(status: Int = 200, _ json: JSONValue) {
+        self.init(status: status, text: json.description, mediaType: "application/json")
+    }
+
+    /// An answer whose text is made already.
+    init(status: Int = 200, text: String, mediaType: String) {
+        self.status = status
+        body = text
+        self.mediaType = mediaType
+    }
+
+    /// Seconds for which an answer is taken without asking again, at most.
+    static let maximumAge: Int64 = 60
+    /// Seconds for which an old answer is better than none (Z17).
+    static let staleIfError = 86_400
+
+    /// Adds the caching headers; an answer that the caller has already becomes 304.
+    mutating func condition(_ call: HTTPFields, now: Instant) {
+        let tag: String
+        switch caching {
+        case .never:
+            headers[.cacheControl] = "no-store"
+            return
+        case .revalidated:
+            headers[.cacheControl] = "private, no-cache"
+            tag = "\"\(Self.digest(body))\""
+        case .until(let instant, let content):
+            let left = instant.map { ($0.milliseconds - now.milliseconds) / 1000 }
+            let age = max(0, min(Self.maximumAge, left ?? Self.maximumAge))
+            headers[.cacheControl] =
+                "private, max-age=\(age), stale-if-error=\(Self.staleIfError)"
+            // Weak: the instant that the answer echoes is not part of it.
+            tag = "W/\"\(Self.digest(content))\""
+        }
+        headers[.eTag] = tag
+        headers[.vary] = "Authorization, X-API-Key, Accept-Language"
+        if status == 200, Self.matches(call[.ifNoneMatch], tag) {
+            status = 304
+            body = ""
+        }
+    }
+
+    /// The weak comparison of RFC 9110, section 8.8.3.2.
+    private static func matches(_ header: String?, _ tag: String) -> Bool {
+        guard let header else { return false }
+        if header == "*" { return true }
+        let opaque = tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+        return header.split(separator: ",").contains { candidate in
+            var candidate = candidate.drop { $0 == " " }
+            while candidate.last == " " { candidate.removeLast() }
+            return (candidate.hasPrefix("W/") ? candidate.dropFirst(2) : candidate) == opaque
+        }
+    }
+
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    /// 128 bits of SHA-256.
+    private static func digest(_ text: String) -> String {
+        String(
+            decoding: SHA256.hash(data: Array(text.utf8)).prefix(16).flatMap {
+                [digits[Int($0 >> 4)], digits[Int($0 & 15)]]
+            },
+            as: UTF8.self
+        )
+    }
+
+    /// The response; a HEAD request gets the head alone.
+    func response(isHead: Bool) -> Response {
+        var headers = headers
+        if status != 304 {
+            headers[.contentType] = mediaType
+            headers[.contentLength] = String(body.utf8.count)
+        }
+        headers[.xContentTypeOptions] = "nosniff"
+        let isEmpty = isHead || body.isEmpty
+        return Response(
+            status: HTTPResponse.Status(code: status),
+            headers: headers,
+            body: isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(string: body))
+        )
+    }
+}
+
+extension Problem {
+    /// The problem document as an answer.
+    func answer(language: Language, requestID: String) -> Answer {
+        var document = json(language: language)
+        if case .object(let members) = document {
+            document = .object(members + [JSONMember("requestId", .string(requestID))])
+        }
+        var answer = Answer(
+            status: code.status,
+            text: document.description,
+            mediaType: Problem.mediaType
+        )
+        if let retryAfter { answer.headers[.retryAfter] = String(retryAfter) }
+        return answer
+    }
+}

@@ -1,0 +1,86 @@
+import Crypto
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+
+/// What the ledger knows a request by; Hummingbird has a `Request` of its own.
+typealias LedgerRequest = EntitlementLedger.Request
+
+extension Call {
+    /// Bytes of an idempotency key.
+    private static let keyByteLimit = 255
+
+    /// The request that the ledger is asked: named by the `Idempotency-Key`, or by a new id.
+    ///
+    /// A key of a customer's own token is bound to that customer: nobody learns from a conflict
+    /// what others used, or takes their names.
+    func request(
+        _ service: LedgerService,
+        source: String,
+        environment: StoreEnvironment? = nil
+    ) throws(Problem) -> LedgerRequest {
+        var id = try idempotencyKey() ?? service.makeID()
+        if case .customer(let customer) = caller {
+            let digest = SHA256.hash(data: Array(customer.utf8)).prefix(8)
+            id += "@" + digest.map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
+        }
+        let world: StoreEnvironment
+        if let environment { world = environment } else { world = try self.environment() }
+        return LedgerRequest(id: id, source: source, environment: world)
+    }
+
+    /// The header is a structured-field string; bare tokens are sent too, and taken.
+    private func idempotencyKey() throws(Problem) -> String? {
+        guard var key = headers[.idempotencyKey] else { return nil }
+        if key.count >= 2, key.hasPrefix("\""), key.hasSuffix("\"") {
+            key = String(key.dropFirst().dropLast())
+        }
+        guard Identifier.isValid(key), key.utf8.count <= Self.keyByteLimit else {
+            throw Problem(
+                .invalidValue,
+                "expected 1 to \(Self.keyByteLimit) bytes without control characters",
+                path: "Idempotency-Key"
+            )
+        }
+        return key
+    }
+
+    /// The body as the fields of an event of a kind (model.md, section 2).
+    ///
+    /// `default`: a member that the body need not have.
+    func data(
+        _ kind: EventKind,
+        default member: JSONMember? = nil
+    ) throws(Problem) -> EventData {
+        var json = try json()
+        if case .object(let members) = json, let member, json[member.name] == nil {
+            json = .object(members + [member])
+        }
+        return try data(kind, json)
+    }
+
+    /// A JSON value as the fields of an event about a customer.
+    func data(_ kind: EventKind, _ json: JSONValue) throws(Problem) -> EventData {
+        guard json["observedAt"] == nil else {
+            throw Problem(.unknownField, "the ledger itself observes it", path: "observedAt")
+        }
+        do throws(EventFault) {
+            return try EventData(kind, validating: json, of: .customer)
+        } catch {
+            throw Problem(error)
+        }
+    }
+}
+
+extension Problem {
+    /// A field that does not fit the tables.
+    init(_ fault: EventFault) {
+        let path = fault.path.hasPrefix("data.") ? String(fault.path.dropFirst(5)) : fault.path
+        self.init(
+            ProblemCode(rawValue: fault.code.rawValue) ?? .invalidValue,
+            fault.detail,
+            path: path
+        )
+    }
+}

@@ -1,0 +1,102 @@
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+
+/// One request, read and admitted: what a route's handler works with.
+struct Call: Sendable {
+    var path: [String: String]
+    var query: Query
+    var headers: HTTPFields
+    var body: [UInt8]
+    var caller: Caller
+    /// When it came in.
+    var now: Instant
+    /// Names the request in logs and problems; says nothing about anybody.
+    var requestID: String
+
+    /// The customer whom the path names.
+    var customer: String { path["id"] ?? "" }
+
+    /// The world that is asked about.
+    func environment() throws(Problem) -> StoreEnvironment {
+        guard let name = query["environment"] else { return .production }
+        guard let environment = StoreEnvironment(name: name) else {
+            throw Problem(
+                .invalidValue,
+                "expected production, sandbox or local",
+                path: "environment"
+            )
+        }
+        return environment
+    }
+
+    /// T and R: `at`, and `known` or `knownSequence`.
+    func point() throws(Problem) -> BitemporalPoint {
+        let at = try query["at"].map { text throws(Problem) in try instant(text, "at") } ?? now
+        let known: BitemporalPoint.Known
+        switch (query["known"], query["knownSequence"]) {
+        case (nil, nil): known = .everything
+        case (let text?, nil): known = .instant(try instant(text, "known"))
+        case (nil, let text?):
+            guard let sequence = UInt64(text) else {
+                throw Problem(.invalidValue, "expected a sequence", path: "knownSequence")
+            }
+            known = .sequence(sequence)
+        case (_?, _?):
+            throw Problem(.invalidRequest, "known and knownSequence exclude one another")
+        }
+        return BitemporalPoint(at: at, knownAt: known)
+    }
+
+    private func instant(_ text: String, _ name: String) throws(Problem) -> Instant {
+        if text == "now" { return now }
+        guard let instant = Instant(rfc3339: text) ?? Instant(rfc3339: text + "T00:00:00Z") else {
+            throw Problem(.invalidValue, "expected an instant (RFC 3339) or a date", path: name)
+        }
+        return instant
+    }
+
+    /// The body as a JSON object with no members but these.
+    func object(_ known: String...) throws(Problem) -> JSONValue {
+        let value = try json()
+        guard case .object(let members) = value else {
+            throw Problem(.malformed, "expected a JSON object")
+        }
+        for member in members where !known.contains(member.name) {
+            throw Problem(
+                .unknownField,
+                "this call takes: " + known.joined(separator: ", ")
+            )
+        }
+        return value
+    }
+
+    /// The body as JSON, read strictly.
+    func json() throws(Problem) -> JSONValue {
+        do throws(JSONFault) {
+            return try JSONValue(parsing: body)
+        } catch {
+            throw Problem(.malformed, "not JSON at byte \(error.offset): \(error.message)")
+        }
+    }
+
+    /// The smallest sequence that the answer must be made from (read your writes).
+    func minimumSequence() throws(Problem) -> UInt64? {
+        guard let text = headers[.ledgerMinSequence] else { return nil }
+        guard let sequence = UInt64(text) else {
+            throw Problem(.invalidValue, "expected a sequence", path: "Ledger-Min-Sequence")
+        }
+        return sequence
+    }
+}
+
+extension JSONValue {
+    /// A text member that must be there.
+    func required(_ name: String) throws(Problem) -> String {
+        guard let value = self[name] else { throw Problem(.missingField, "required", path: name) }
+        guard let text = value.string else {
+            throw Problem(.invalidValue, "expected text", path: name)
+        }
+        return text
+    }
+}

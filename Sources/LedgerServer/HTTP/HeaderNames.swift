@@ -1,0 +1,27 @@
+import HTTPTypes
+
+extension HTTPField.Name {
+    /// The size of the log that an answer was made from.
+    static let ledgerSequence = named("Ledger-Sequence")
+    /// The smallest size that an answer is to be made from.
+    static let ledgerMinSequence = named("Ledger-Min-Sequence")
+    /// A client's name for one request (draft-ietf-httpapi-idempotency-key-header).
+    static let idempotencyKey = named("Idempotency-Key")
+    /// Names the request in the server's logs.
+    static let requestID = named("Request-Id")
+    /// A key, where `Authorization` is taken.
+    static let apiKey = named("X-API-Key")
+    /// RevenueCat's HMAC.
+    static let revenueCatSignature = named("X-RevenueCat-Webhook-Signature")
+    /// What is left of a quota (draft-ietf-httpapi-ratelimit-headers).
+    static let rateLimit = named("RateLimit")
+    /// The quota.
+    static let rateLimitPolicy = named("RateLimit-Policy")
+
+    private static func named(_ name: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(name) else {
+            preconditionFailure("these names are tokens")
+        }
+        return name
+    }
+}

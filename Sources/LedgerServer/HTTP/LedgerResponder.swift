@@ -1,0 +1,187 @@
+import Entitlements
+import HTTPTypes
+import Hummingbird
+import LedgerAPI
+import Logging
+import NIOCore
+
+/// Answers requests: finds the route, admits the caller, reads the body, asks the handler, and
+/// makes of every refusal and fault a problem document.
+struct LedgerResponder: HTTPResponder {
+    typealias Context = ConnectionContext
+
+    private let matcher: RouteMatcher
+    private let service: LedgerService
+
+    init(_ routes: [Route], _ service: LedgerService) {
+        matcher = RouteMatcher(routes)
+        self.service = service
+    }
+
+    func respond(to request: Request, context: Context) async throws -> Response {
+        let id = service.makeID()
+        var exchange = Exchange(request, context, id: id, now: service.clock())
+        var answer: Answer
+        do {
+            answer = try await self.answer(request, &exchange)
+        } catch {
+            let problem = Problem(anyError: error)
+            exchange.problem = problem
+            if problem.code.status >= 500 { note(error, exchange) }
+            answer = problem.answer(language: exchange.language, requestID: id)
+            for field in exchange.headers { answer.headers.append(field) }
+        }
+        answer.headers[.requestID] = id
+        let duration = exchange.begun.duration(to: .now)
+        service.metrics.count(exchange.operation, status: answer.status, duration: duration)
+        log(exchange, answer.status, duration)
+        return answer.response(isHead: request.method == .head)
+    }
+
+    private func answer(_ request: Request, _ exchange: inout Exchange) async throws -> Answer {
+        let match = try matcher.match(request.method, request.uri.path)
+        guard case .route(let route, let path) = match else {
+            try service.access.admitStray(&exchange)
+            if case .otherMethods(let methods) = match {
+                var allowed = methods.map(\.rawValue)
+                if methods.contains(.get) { allowed.append("HEAD") }
+                exchange.headers[.allow] = allowed.joined(separator: ", ")
+                throw Problem(.methodNotAllowed)
+            }
+            throw Problem(.notFound, "there is no such path")
+        }
+        exchange.operation = route.operation
+        exchange.caller = try service.access.admit(route, path["id"], &exchange)
+        if let id = path["id"], !Identifier.isValid(id) {
+            throw Problem(
+                .invalidRequest,
+                "an id has 1 to 1024 bytes without control characters"
+            )
+        }
+        let query = try Query(
+            request.uri.query.map { $0[...] },
+            known: route.queryNames
+        )
+        let body = try await self.body(of: request, route)
+        var answer = try await route.handler(
+            Call(
+                path: path,
+                query: query,
+                headers: request.headers,
+                body: body,
+                caller: exchange.caller,
+                now: exchange.now,
+                requestID: exchange.id
+            ),
+            service
+        )
+        for field in exchange.headers { answer.headers.append(field) }
+        answer.condition(request.headers, now: exchange.now)
+        return answer
+    }
+
+    /// The body, up to the route's limit; a body that nobody asked for is left alone.
+    private func body(of request: Request, _ route: Route) async throws -> [UInt8] {
+        guard let limit = route.body?.byteLimit else { return [] }
+        let tooLarge = Problem(.tooLarge, "the body has at most \(limit) bytes")
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
+            throw tooLarge
+        }
+        if let type = request.headers[.contentType], !Self.isJSON(type) {
+            throw Problem(.unsupportedMediaType, "expected application/json")
+        }
+        do {
+            let buffer = try await request.body.collect(upTo: limit)
+            return Array(buffer.readableBytesView)
+        } catch is NIOTooManyBytesError {
+            throw tooLarge
+        }
+    }
+
+    /// JSON under any of its names, and what curl and others say of a body unless they are told.
+    private static func isJSON(_ type: String) -> Bool {
+        let essence = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+        return essence == "application/json" || essence.hasSuffix("+json")
+            || essence == "application/x-www-form-urlencoded"
+    }
+
+    /// A fault of ours is logged with its type, never with what a request held.
+    private func note(_ error: any Error, _ exchange: Exchange) {
+        service.logger.error(
+            "fault",
+            metadata: [
+                "requestId": "\(exchange.id)", "operation": "\(exchange.operation)",
+                "code": "\(exchange.problem?.code.rawValue ?? "internal")",
+                "fault": "\(type(of: error))",
+                "detail": "\(exchange.problem?.detail ?? "")",
+            ]
+        )
+    }
+
+    private func log(_ exchange: Exchange, _ status: Int, _ duration: Duration) {
+        guard service.logger.logLevel <= .info else { return }
+        service.logger.info(
+            "request",
+            metadata: [
+                "requestId": "\(exchange.id)", "operation": "\(exchange.operation)",
+                "method": "\(exchange.method)", "status": "\(status)",
+                "code": "\(exchange.problem?.code.rawValue ?? "")",
+                "caller": "\(exchange.caller.label)",
+                "microseconds": "\(duration.microseconds)",
+            ]
+        )
+    }
+}
+
+/// What is known of a request while it is being answered.
+struct Exchange {
+    /// The route's name; of a path that leads nowhere, `none`.
+    var operation = "none"
+    var caller = Caller.anonymous
+    var problem: Problem?
+    /// Headers of every answer to it, such as rate limits.
+    var headers = HTTPFields()
+    let method: String
+    let id: String
+    let now: Instant
+    let begun = ContinuousClock.now
+    let requestHeaders: HTTPFields
+    /// The peer's address, for rate limits; kept nowhere.
+    let address: String
+
+    init(_ request: Request, _ context: ConnectionContext, id: String, now: Instant) {
+        method = HTTPRequest.Method.known.contains(request.method) ? request.method.rawValue : "-"
+        self.id = id
+        self.now = now
+        requestHeaders = request.headers
+        address = context.address
+    }
+
+    /// The language that the caller reads.
+    var language: Language { Language(acceptLanguage: requestHeaders[.acceptLanguage]) }
+}
+
+extension HTTPRequest.Method {
+    /// Methods that may stand in a log.
+    static let known: Set<HTTPRequest.Method> = [
+        .get, .head, .post, .put, .patch, .delete, .options, .trace, .connect,
+    ]
+}
+
+extension Duration {
+    /// Whole microseconds.
+    var microseconds: Int64 {
+        components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+    }
+}
+
+/// A request's connection.
+struct ConnectionContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let address: String
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        address = source.channel.remoteAddress?.ipAddress ?? ""
+    }
+}

@@ -1,0 +1,76 @@
+import EntitlementLedger
+import EventLog
+import LMDB
+import LedgerAPI
+import Stores
+
+extension Problem {
+    /// Gives a refusal or fault of the layers below its problem.
+    init(anyError error: any Error) {
+        switch error {
+        case let problem as Problem: self = problem
+        case let refusal as Refusal: self.init(refusal)
+        case let refusal as SignalRefusal: self.init(refusal)
+        case let fault as LedgerFault: self.init(fault)
+        case let fault as LogStorageFault: self.init(fault)
+        case let error as LMDBError: self.init(error)
+        case is CancellationError: self.init(.busy, "the server is going down", retryAfter: 1)
+        default: self.init(.internal)
+        }
+    }
+
+    /// An expected no of the ledger.
+    init(_ refusal: Refusal) {
+        let code: ProblemCode =
+            switch refusal.code {
+            case .conflict: .conflict
+            case .claimedByAnother: .claimedByAnother
+            case .trialUsed: .trialUsed
+            case .unknownTrial: .unknownTrial
+            case .unknownFeature: .unknownFeature
+            case .notAllowed: .notAllowed
+            case .overLimit: .overLimit
+            case .invalidCatalog: .invalidCatalog
+            case .notPermitted: .notPermitted
+            case .tooLarge: .tooLarge
+            case .recordedTime: .recordedTime
+            case .unknownGrant: .unknownGrant
+            }
+        self.init(code, refusal.detail, path: refusal.path)
+    }
+
+    /// A store's message that is turned away.
+    init(_ refusal: SignalRefusal) {
+        self.init(
+            ProblemCode(rawValue: refusal.code.rawValue) ?? .invalidRequest,
+            refusal.detail,
+            path: refusal.path
+        )
+    }
+
+    private init(_ fault: LedgerFault) {
+        switch fault.code {
+        case .clockBehind: self.init(.clockBehind, fault.message, retryAfter: 5)
+        case .contended: self.init(.busy, fault.message, retryAfter: 1)
+        case .readOnly: self.init(.readOnly, fault.message)
+        case .unknownSequence: self.init(.unknownSequence, fault.message)
+        }
+    }
+
+    private init(_ fault: LogStorageFault) {
+        switch fault.code {
+        case .full: self.init(.storageFull, fault.message, retryAfter: 30)
+        case .busy: self.init(.busy, fault.message, retryAfter: 1)
+        case .outcomeUnknown, .damaged, .unreadable, .newerFormat:
+            self.init(.storage, fault.message)
+        }
+    }
+
+    private init(_ error: LMDBError) {
+        switch error.kind {
+        case .mapFull, .diskFull: self.init(.storageFull, error.message, retryAfter: 30)
+        case .readersFull, .mapResized: self.init(.busy, error.message, retryAfter: 1)
+        default: self.init(.storage, error.message)
+        }
+    }
+}

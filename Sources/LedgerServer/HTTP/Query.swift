@@ -1,0 +1,75 @@
+import LedgerAPI
+
+/// The parameters of a query string, decoded strictly.
+struct Query: Sendable {
+    private let values: [(name: String, value: String)]
+
+    /// Parameters that a query may have.
+    static let countLimit = 32
+
+    /// Reads `name=value` pairs (WHATWG URL, but `+` is itself: no parameter here holds a space).
+    ///
+    /// A parameter that the route does not know, a repeated one, and text that is not UTF-8 are
+    /// refused.
+    init(_ text: Substring?, known: [String]) throws(Problem) {
+        var values: [(name: String, value: String)] = []
+        for pair in (text ?? "").utf8.split(separator: UInt8(ascii: "&")) {
+            guard values.count < Self.countLimit else {
+                throw Problem(.invalidRequest, "too many parameters")
+            }
+            let parts = pair.split(
+                separator: UInt8(ascii: "="),
+                maxSplits: 1,
+                omittingEmptySubsequences: false
+            )
+            guard let name = PercentCoding.decode(parts[0]),
+                let value = parts.count == 2 ? PercentCoding.decode(parts[1]) : ""
+            else { throw Problem(.invalidRequest, "the query is not percent-encoded UTF-8") }
+            guard known.contains(name) else {
+                throw Problem(
+                    .unknownParameter,
+                    known.isEmpty
+                        ? "this call takes no parameters"
+                        : "this call takes: " + known.joined(separator: ", ")
+                )
+            }
+            guard !values.contains(where: { $0.name == name }) else {
+                throw Problem(.invalidRequest, "a parameter is given once", path: name)
+            }
+            values.append((name, value))
+        }
+        self.values = values
+    }
+
+    subscript(name: String) -> String? { values.first { $0.name == name }?.value }
+}
+
+/// Percent-encoding (RFC 3986, section 2.1).
+enum PercentCoding {
+    /// The text of encoded bytes; nil if an escape is broken or the bytes are not UTF-8.
+    static func decode(_ bytes: some Collection<UInt8>) -> String? {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var iterator = bytes.makeIterator()
+        while let byte = iterator.next() {
+            guard byte == UInt8(ascii: "%") else {
+                decoded.append(byte)
+                continue
+            }
+            guard let high = iterator.next().flatMap(digit),
+                let low = iterator.next().flatMap(digit)
+            else { return nil }
+            decoded.append(high << 4 | low)
+        }
+        return String(validating: decoded, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x37
+        case 0x61...0x66: byte - 0x57
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package import EntitlementLedger
+package import Entitlements
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+package import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import ServiceLifecycle
+import UnixSignals
+
+/// The HTTP interface of a ledger (interfaces.md, section 2).
+package enum LedgerServer {
+    /// What a server is run with.
+    package struct Options: Sendable {
+        /// The ledger that is served.
+        package var ledger: Ledger
+        /// Whose signals are taken.
+        package var stores = StoreAccess()
+        /// The API keys that count.
+        package var keys: KeyRing
+        /// Who issues customer tokens; nil: none are taken.
+        package var customers: CustomerTokenVerifier?
+        /// How many requests each client may make.
+        package var quotas = Options.standardQuotas
+        /// Where to listen.
+        package var host = "127.0.0.1"
+        /// 0 picks one.
+        package var port = 8080
+        /// Certificate and key; nil: no encryption.
+        package var tls: TLS?
+        /// Connections that are open at once.
+        package var connectionLimit = 10_000
+        /// How long the answers under way may take once the server is told to stop.
+        package var drainSeconds: Int64 = 25
+        /// Where log lines go; they name nobody.
+        package var logger: Logger
+        /// The time.
+        package var clock: @Sendable () -> Instant
+        /// Ids for requests that bring none.
+        package var makeID: @Sendable () -> String
+        /// Resolves the named time zones of a catalog (K10).
+        package var resolveTimeZones: @Sendable (JSONValue) -> JSONValue
+
+        /// Makes options with what has no default.
+        package init(
+            ledger: Ledger,
+            keys: KeyRing,
+            logger: Logger,
+            clock: @escaping @Sendable () -> Instant,
+            makeID: @escaping @Sendable () -> String,
+            resolveTimeZones: @escaping @Sendable (JSONValue) -> JSONValue
+        ) {
+            self.ledger = ledger
+            self.keys = keys
+            self.logger = logger
+            self.clock = clock
+            self.makeID = makeID
+            self.resolveTimeZones = resolveTimeZones
+        }
+
+        /// What holds unless it is configured.
+        package static let standardQuotas = Dictionary(
+            uniqueKeysWithValues: RateLimitPolicy.allCases.map { ($0, RateLimitQuota.standard($0)) }
+        )
+    }
+
+    /// A certificate chain and its private key.
+    package struct TLS: Sendable {
+        let configuration: TLSConfiguration
+
+        /// Reads both from PEM.
+        ///
+        /// - Throws: what NIOSSL throws.
+        package init(certificate: [UInt8], key: [UInt8]) throws {
+            configuration = .makeServerConfiguration(
+                certificateChain: try NIOSSLCertificate.fromPEMBytes(certificate)
+                    .map { .certificate($0) },
+                privateKey: .privateKey(try NIOSSLPrivateKey(bytes: key, format: .pem))
+            )
+        }
+    }
+
+    /// Whether a server could not begin because of its address.
+    package static func isAddressFault(_ error: any Error) -> Bool {
+        error is IOError || error is SocketAddressError
+    }
+
+    /// Bytes of a request's head.
+    static let headByteLimit = 16 << 10
+    /// Header fields of a request.
+    static let headerFieldLimit = 100
+
+    /// Serves until it is told to stop (SIGTERM, SIGINT), then lets the answers under way go out.
+    ///
+    /// `onListening`: told the port, once.
+    package static func run(
+        _ options: Options,
+        onListening: @escaping @Sendable (_ port: Int) -> Void
+    ) async throws {
+        let service = LedgerService(options)
+        let application = try application(options, service, onListening: onListening)
+        var configuration = ServiceGroupConfiguration(
+            services: [.init(service: application)],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: options.logger
+        )
+        configuration.maximumGracefulShutdownDuration = .seconds(options.drainSeconds)
+        let group = ServiceGroup(configuration: configuration)
+        let outcome = await Result { try await group.run() }
+        try await service.stop()
+        try outcome.get()
+    }
+
+    /// The server as Hummingbird runs and tests it.
+    static func application(
+        _ options: Options,
+        _ service: LedgerService,
+        onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
+    ) throws -> some ApplicationProtocol {
+        var connection = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [RequestDeadline(RequestDeadline.Limits())],
+            idleTimeout: .seconds(75)
+        )
+        connection.httpDecoder = HTTP1Channel.Configuration.DecoderConfiguration(
+            maxHeaderFieldSize: headByteLimit,
+            maxHeaderListSize: headByteLimit,
+            maxHeaderFieldCount: headerFieldLimit
+        )
+        let plain = HTTPServerBuilder.http1(configuration: connection)
+        return Application(
+            responder: LedgerResponder(RouteTable.routes, service),
+            server: try options.tls.map { try .tls(plain, tlsConfiguration: $0.configuration) }
+                ?? plain,
+            configuration: ApplicationConfiguration(
+                address: .hostname(options.host, port: options.port),
+                backlog: 4096,
+                availableConnectionsDelegate: .maximum(
+                    options.connectionLimit,
+                    logger: options.logger
+                )
+            ),
+            onServerRunning: { channel in
+                onListening(channel.localAddress?.port ?? options.port)
+            },
+            logger: options.logger
+        )
+    }
+}
+
+extension Result where Failure == any Error {
+    /// What an asynchronous body came to.
+    fileprivate init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}

@@ -1,0 +1,84 @@
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+import Logging
+import NIOPosix
+package import Stores
+
+/// What the routes work with: the ledger, who verifies, who may, and how much.
+final class LedgerService: Sendable {
+    let ledger: Ledger
+    let stores: StoreAccess
+    let access: AccessControl
+    let metrics: ServerMetrics
+    let logger: Logger
+    let clock: @Sendable () -> Instant
+    /// Ids for requests that bring none.
+    let makeID: @Sendable () -> String
+    /// Resolves the named time zones of a catalog (K10).
+    let resolveTimeZones: @Sendable (JSONValue) -> JSONValue
+    private let pool: NIOThreadPool
+
+    /// Threads on which questions and decisions wait for the disk.
+    static let threadCount = 32
+
+    init(_ options: LedgerServer.Options) {
+        let metrics = ServerMetrics(operations: RouteTable.routes.map(\.operation))
+        ledger = options.ledger
+        stores = options.stores
+        access = AccessControl(
+            Authenticator(keys: options.keys, customers: options.customers),
+            RateLimiter(options.quotas, origin: .now),
+            metrics
+        )
+        self.metrics = metrics
+        logger = options.logger
+        clock = options.clock
+        makeID = options.makeID
+        resolveTimeZones = options.resolveTimeZones
+        pool = NIOThreadPool(numberOfThreads: Self.threadCount)
+        pool.start()
+    }
+
+    /// Ends the threads; nothing may be asked any more.
+    func stop() async throws { try await pool.shutdownGracefully() }
+
+    /// Does what may wait for the disk, away from the threads that serve connections.
+    func blocking<Result: Sendable>(
+        _ body: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await pool.runIfActive(body)
+    }
+
+    /// Refuses to answer from less of the log than the caller has seen (read your writes).
+    func require(_ minimum: UInt64?) async throws {
+        guard let minimum else { return }
+        for _ in 0..<Self.waitCount {
+            if try ledger.size() >= minimum { return }
+            try await Task.sleep(for: Self.waitInterval)
+        }
+        throw Problem(
+            .notThereYet,
+            "the log is shorter than Ledger-Min-Sequence",
+            retryAfter: 1
+        )
+    }
+
+    /// How often, and how long apart, a question waits for the log: two seconds in all.
+    private static let waitCount = 40
+    private static let waitInterval = Duration.milliseconds(50)
+}
+
+/// The stores that the server listens to.
+package struct StoreAccess: Sendable {
+    /// Verifies what Apple signs; nil: not configured.
+    package var appStore: AppStoreVerifier?
+    /// Knows RevenueCat's webhooks; nil: only a key with `ingest` vouches for one.
+    package var revenueCat: RevenueCatAuthentication?
+
+    /// Names the stores.
+    package init(appStore: AppStoreVerifier? = nil, revenueCat: RevenueCatAuthentication? = nil) {
+        self.appStore = appStore
+        self.revenueCat = revenueCat
+    }
+}

@@ -1,0 +1,156 @@
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+
+/// The interface description (OpenAPI 3.1), made from the table of routes.
+enum OpenAPIDocument {
+    /// The document for a table.
+    static func document(of routes: [Route]) -> JSONValue {
+        var paths: [(template: String, operations: [JSONMember])] = []
+        for route in routes {
+            let member = JSONMember(route.method.rawValue.lowercased(), operation(route))
+            if let index = paths.firstIndex(where: { $0.template == route.template }) {
+                paths[index].operations.append(member)
+            } else {
+                paths.append((route.template, [member]))
+            }
+        }
+        return .members([
+            "openapi": "3.1.1",
+            "info": .members([
+                "title": "entitlement-ledger",
+                "version": .string(ProductVersion.current),
+                "summary": "What was this customer entitled to at T, as known at R, and why?",
+            ]),
+            "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
+            "paths": .object(paths.map { JSONMember($0.template, .object($0.operations)) }),
+            "components": .members([
+                "schemas": .object(Shapes.named.map { JSONMember($0.name, $0.shape.schema) }),
+                "securitySchemes": .members([
+                    "key": .members([
+                        "type": "http", "scheme": "bearer",
+                        "description": "An API key, or a customer's token (JWT)",
+                    ]),
+                    "keyHeader": .members([
+                        "type": "apiKey", "in": "header", "name": "X-API-Key",
+                    ]),
+                ]),
+            ]),
+        ])
+    }
+
+    private static func operation(_ route: Route) -> JSONValue {
+        var members = [
+            JSONMember("operationId", .string(route.operation)),
+            JSONMember("summary", .string(route.summary)),
+        ]
+        if let rights = rights(route) { members.append(JSONMember("description", .string(rights))) }
+        let parameters = pathParameters(route) + route.parameters.map(parameter)
+        if !parameters.isEmpty { members.append(JSONMember("parameters", .array(parameters))) }
+        if let body = route.body {
+            members.append(
+                JSONMember(
+                    "requestBody",
+                    .members([
+                        "required": .bool(true),
+                        "content": content("application/json", body.shape),
+                    ])
+                )
+            )
+        }
+        members.append(JSONMember("responses", .object(responses(route))))
+        members.append(JSONMember("security", security(route)))
+        return .object(members)
+    }
+
+    private static func rights(_ route: Route) -> String? {
+        switch route.access {
+        case .open: nil
+        case .store: "For the store: known by its signature or secret."
+        case .keys(let scopes): "Keys with: \(names(scopes))."
+        case .customer(let scopes), .anyCustomer(let scopes):
+            "Keys with: \(names(scopes)); customers for themselves."
+        }
+    }
+
+    private static func names(_ scopes: ScopeSet) -> String {
+        scopes.named.map(\.rawValue).joined(separator: ", ")
+    }
+
+    private static func security(_ route: Route) -> JSONValue {
+        switch route.access {
+        case .open, .store: .array([])
+        default:
+            .array([.members(["key": .array([])]), .members(["keyHeader": .array([])])])
+        }
+    }
+
+    private static func pathParameters(_ route: Route) -> [JSONValue] {
+        route.template.split(separator: "/").filter { $0.hasPrefix("{") }.map { segment in
+            .members([
+                "name": .string(String(segment.dropFirst().dropLast())), "in": "path",
+                "required": .bool(true), "schema": Shape.identifier.schema,
+            ])
+        }
+    }
+
+    private static func parameter(_ parameter: Route.Parameter) -> JSONValue {
+        .members([
+            "name": .string(parameter.name), "in": .string(parameter.place.rawValue),
+            "required": .bool(false), "description": .string(parameter.text),
+            "schema": parameter.shape.schema,
+        ])
+    }
+
+    private static func responses(_ route: Route) -> [JSONMember] {
+        var byStatus: [(status: Int, value: JSONValue)] = route.answers.map { reply in
+            var members = [JSONMember("description", .string(reply.text))]
+            if let shape = reply.shape {
+                members.append(JSONMember("content", content(reply.mediaType, shape)))
+            }
+            return (reply.status, .object(members))
+        }
+        let problems = Dictionary(grouping: route.allProblems, by: \.status)
+        for (status, codes) in problems where !byStatus.contains(where: { $0.status == status }) {
+            let names = codes.map(\.rawValue).sorted().joined(separator: ", ")
+            byStatus.append(
+                (
+                    status,
+                    .members([
+                        "description": .string(names),
+                        "content": content(Problem.mediaType, .named("Problem")),
+                    ])
+                )
+            )
+        }
+        return byStatus.sorted { $0.status < $1.status }
+            .map { JSONMember(String($0.status), $0.value) }
+    }
+
+    private static func content(_ mediaType: String, _ shape: Shape) -> JSONValue {
+        .object([JSONMember(mediaType, .members(["schema": shape.schema]))])
+    }
+}
+
+extension Route {
+    /// Every problem that a call may meet.
+    var allProblems: Set<ProblemCode> {
+        var codes: Set<ProblemCode> = [
+            .invalidRequest, .unknownParameter, .rateLimited, .internal, .storage, .busy,
+        ]
+        switch access {
+        case .open: break
+        case .store: codes.formUnion([.unauthenticated])
+        case .keys: codes.formUnion([.unauthenticated, .forbidden])
+        case .customer, .anyCustomer:
+            codes.formUnion([.unauthenticated, .forbidden, .notFound])
+        }
+        if body != nil {
+            codes.formUnion([
+                .malformed, .missingField, .invalidValue, .unknownField, .outOfRange, .tooLarge,
+                .unsupportedMediaType, .requestTimeout,
+            ])
+        }
+        return codes.union(problems)
+    }
+}

@@ -1,0 +1,184 @@
+import LedgerAPI
+import Synchronization
+
+/// What the server counts.
+///
+/// Labels are words of closed sets: no id, no path, no customer.
+final class ServerMetrics: Sendable {
+    private let state: Mutex<State>
+
+    private struct State {
+        var operations: [String: Operation]
+        var signals: [SignalKey: UInt64] = [:]
+        var refusedCredentials: [AuthenticationRefusal: UInt64] = [:]
+    }
+
+    private struct SignalKey: Hashable {
+        var store: String
+        var outcome: String
+    }
+
+    private struct Operation {
+        var statuses: [Int: UInt64] = [:]
+        var buckets = [UInt64](repeating: 0, count: ServerMetrics.bounds.count + 1)
+        var microseconds: UInt64 = 0
+    }
+
+    /// Upper bounds of the duration histogram, in microseconds.
+    fileprivate static let bounds: [Int64] = [
+        250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000,
+        5_000_000,
+    ]
+
+    init(operations: [String]) {
+        let rows = (operations + ["none"]).map { ($0, Operation()) }
+        state = Mutex(State(operations: Dictionary(uniqueKeysWithValues: rows)))
+    }
+
+    /// Counts an answered request.
+    func count(_ operation: String, status: Int, duration: Duration) {
+        let microseconds = duration.microseconds
+        let bucket = Self.bounds.firstIndex { microseconds <= $0 } ?? Self.bounds.count
+        state.withLock { state in
+            state.operations[operation]?.statuses[status, default: 0] += 1
+            state.operations[operation]?.buckets[bucket] += 1
+            state.operations[operation]?.microseconds += UInt64(max(0, microseconds))
+        }
+    }
+
+    /// Counts a store's signal.
+    ///
+    /// `outcome`: `appended`, `duplicate`, `known` or the code of a refusal.
+    func countSignal(_ store: String, outcome: String) {
+        state.withLock {
+            $0.signals[SignalKey(store: store, outcome: outcome), default: 0] += 1
+        }
+    }
+
+    /// Counts a credential that did not count.
+    func countRefusedCredential(_ reason: AuthenticationRefusal) {
+        state.withLock { $0.refusedCredentials[reason, default: 0] += 1 }
+    }
+
+    /// The metrics in Prometheus' text format.
+    func text(ledgerSequence: UInt64) -> String {
+        let (operations, signals, refused) = state.withLock {
+            ($0.operations, $0.signals, $0.refusedCredentials)
+        }
+        var text = PrometheusText()
+        text.family("entitle_build_info", "The version that runs.", .gauge)
+        text.sample("entitle_build_info", [("version", ProductVersion.current)], 1)
+        text.family("entitle_ledger_sequence", "Events in the log.", .gauge)
+        text.sample("entitle_ledger_sequence", [], ledgerSequence)
+        text.family("entitle_signals_total", "Signals of stores by what became of them.", .counter)
+        for (key, count) in signals.sorted(by: {
+            ($0.key.store, $0.key.outcome) < ($1.key.store, $1.key.outcome)
+        }) {
+            text.sample(
+                "entitle_signals_total",
+                [("store", key.store), ("outcome", key.outcome)],
+                count
+            )
+        }
+        text.family(
+            "entitle_refused_credentials_total",
+            "Keys and tokens that did not count, by reason.",
+            .counter
+        )
+        for (reason, count) in refused.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            text.sample(
+                "entitle_refused_credentials_total",
+                [("reason", reason.rawValue)],
+                count
+            )
+        }
+        let rows = operations.filter { !$0.value.statuses.isEmpty }.sorted { $0.key < $1.key }
+        text.family("entitle_requests_total", "Requests by operation and status.", .counter)
+        for (name, operation) in rows {
+            for (status, count) in operation.statuses.sorted(by: { $0.key < $1.key }) {
+                text.sample(
+                    "entitle_requests_total",
+                    [("operation", name), ("status", String(status))],
+                    count
+                )
+            }
+        }
+        text.family(
+            "entitle_request_duration_seconds",
+            "From the request's head to its answer.",
+            .histogram
+        )
+        for (name, operation) in rows {
+            text.histogram(
+                "entitle_request_duration_seconds",
+                [("operation", name)],
+                bounds: Self.bounds,
+                counts: operation.buckets,
+                sum: operation.microseconds
+            )
+        }
+        return text.text
+    }
+}
+
+/// Prometheus' text format 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats).
+struct PrometheusText {
+    /// The type without which a scrape fails.
+    static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
+
+    enum Kind: String { case counter, gauge, histogram }
+
+    private(set) var text = ""
+
+    mutating func family(_ name: String, _ help: String, _ kind: Kind) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+    }
+
+    mutating func sample(_ name: String, _ labels: [(String, String)], _ value: UInt64) {
+        sample(name, labels, String(value))
+    }
+
+    /// A histogram whose bounds and sum are counted in microseconds, shown in seconds.
+    mutating func histogram(
+        _ name: String,
+        _ labels: [(String, String)],
+        bounds: [Int64],
+        counts: [UInt64],
+        sum: UInt64
+    ) {
+        var total: UInt64 = 0
+        for (bound, count) in zip(bounds.map { Self.seconds(UInt64($0)) } + ["+Inf"], counts) {
+            total += count
+            sample(name + "_bucket", labels + [("le", bound)], total)
+        }
+        sample(name + "_sum", labels, Self.seconds(sum))
+        sample(name + "_count", labels, total)
+    }
+
+    private mutating func sample(_ name: String, _ labels: [(String, String)], _ value: String) {
+        text += name
+        if !labels.isEmpty {
+            text +=
+                "{" + labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",") + "}"
+        }
+        text += " \(value)\n"
+    }
+
+    private static func escaped(_ value: String) -> String {
+        value.reduce(into: "") { text, character in
+            switch character {
+            case "\\": text += "\\\\"
+            case "\"": text += "\\\""
+            case "\n": text += "\\n"
+            default: text.append(character)
+            }
+        }
+    }
+
+    /// Seconds from microseconds, exactly.
+    private static func seconds(_ microseconds: UInt64) -> String {
+        let rest = String(microseconds % 1_000_000)
+        return "\(microseconds / 1_000_000)."
+            + String(repeating: "0", count: 6 - rest.utf8.count) + rest
+    }
+}

@@ -1,0 +1,96 @@
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+
+/// What is sold and what it unlocks.
+extension RouteTable {
+    static let catalogRoutes = [
+        Route(
+            method: .get,
+            template: "/v1/catalog",
+            operation: "readCatalog",
+            summary: "The catalog in force at T, as known at R.",
+            access: .keys([.read, .support]),
+            parameters: pointParameters.filter { $0.name != "environment" },
+            answers: replies(.document("A catalog")),
+            problems: questionProblems + [.notFound],
+            handler: read
+        ),
+        Route(
+            method: .post,
+            template: "/v1/catalog",
+            operation: "publishCatalog",
+            summary: "Publishes a catalog from an effective time on.",
+            access: .keys([.admin]),
+            parameters: [
+                Route.Parameter(name: "effective", text: "From when it holds (default: now)"),
+                idempotencyKey,
+            ],
+            body: Route.Body(shape: .document("A catalog"), byteLimit: catalogByteLimit),
+            answers: [receiptReply],
+            problems: appendProblems + [.invalidCatalog],
+            handler: publish
+        ),
+    ]
+
+    private static let catalogByteLimit = 4 << 20
+
+    @Sendable
+    private static func read(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let point = try call.point()
+        try await service.require(call.minimumSequence())
+        let document = try await service.blocking {
+            try service.ledger.catalogDocument(at: point)
+        }
+        guard let document else { throw Problem(.notFound, "no catalog was published yet") }
+        var answer = Answer(document)
+        answer.caching = .revalidated
+        return answer
+    }
+
+    @Sendable
+    private static func publish(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let given = try call.json()
+        guard case .object = given else { throw Problem(.malformed, "expected a JSON object") }
+        let effective = try call.query["effective"].map { text throws(Problem) in
+            guard let instant = Instant(rfc3339: text), instant.isPlausible else {
+                throw Problem(.invalidValue, "expected an instant (RFC 3339)", path: "effective")
+            }
+            return instant
+        }
+        let document = service.resolveTimeZones(given)
+        do throws(CatalogFaults) {
+            _ = try Catalog(document: document)
+        } catch {
+            throw Problem(error)
+        }
+        let request = try call.request(service, source: Source.catalog, environment: .production)
+        return try await record(call, request, service, []) {
+            try service.ledger.publish(document, effective: effective, request)
+        }
+    }
+}
+
+extension Problem {
+    /// Every fault of a catalog at once (K10).
+    init(_ faults: CatalogFaults) {
+        self.init(
+            .invalidCatalog,
+            "\(faults.faults.count) faults",
+            members: [
+                JSONMember(
+                    "faults",
+                    .array(
+                        faults.faults.map {
+                            .members([
+                                "code": .string($0.code.rawValue), "path": .string($0.path),
+                                "detail": .string($0.detail),
+                            ])
+                        }
+                    )
+                )
+            ]
+        )
+    }
+}

@@ -1,0 +1,175 @@
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+
+/// What backends, support and customers ask to have recorded.
+extension RouteTable {
+    static let changeRoutes = [
+        Route(
+            method: .post,
+            template: "/v1/customers/{id}/grants",
+            operation: "grant",
+            summary: "Gives features or a tier by hand.",
+            access: .keys([.write, .support]),
+            parameters: [environmentParameter, idempotencyKey],
+            body: Route.Body(
+                shape: .object(
+                    [],
+                    optional: [
+                        Shape.Member("grantId", .identifier),
+                        Shape.Member("features", .list(.text)), Shape.Member("tier", .text),
+                        Shape.Member("expiresAt", .instant), Shape.Member("reason", .text),
+                    ],
+                    isClosed: true
+                ),
+                byteLimit: smallBodyLimit
+            ),
+            answers: [receiptReply],
+            problems: appendProblems,
+            handler: grant
+        ),
+        Route(
+            method: .delete,
+            template: "/v1/customers/{id}/grants/{grantId}",
+            operation: "withdrawGrant",
+            summary: "Ends a grant.",
+            access: .keys([.write, .support]),
+            parameters: [environmentParameter, idempotencyKey],
+            answers: [receiptReply],
+            problems: appendProblems + [.unknownGrant],
+            handler: withdraw
+        ),
+        Route(
+            method: .post,
+            template: "/v1/customers/{id}/trials",
+            operation: "startTrial",
+            summary: "Starts a trial, once for each customer and trial.",
+            access: .customer([.write]),
+            parameters: [environmentParameter, idempotencyKey],
+            body: Route.Body(
+                shape: .object([Shape.Member("trialId", .text)], isClosed: true),
+                byteLimit: smallBodyLimit
+            ),
+            answers: [receiptReply],
+            problems: appendProblems + [.trialUsed, .unknownTrial],
+            handler: startTrial
+        ),
+        Route(
+            method: .post,
+            template: "/v1/customers/{id}/usage",
+            operation: "use",
+            summary: "Checks and records a limited use in one step, or takes one back.",
+            access: .customer([.write]),
+            parameters: [environmentParameter, idempotencyKey],
+            body: Route.Body(
+                shape: .object(
+                    [],
+                    optional: [
+                        Shape.Member("featureId", .text), Shape.Member("amount", .integer),
+                        Shape.Member("unit", .text), Shape.Member("undo", .identifier),
+                    ],
+                    isClosed: true
+                ),
+                byteLimit: smallBodyLimit
+            ),
+            answers: [receiptReply],
+            problems: appendProblems + [.notAllowed, .overLimit, .unknownFeature],
+            handler: use
+        ),
+    ]
+
+    static let receiptReply = Route.Reply(
+        status: 200,
+        text: "On the disk, now or since an earlier time",
+        shape: .named("Receipt")
+    )
+
+    @Sendable
+    private static func grant(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let request = try call.request(service, source: Source.support)
+        let data = try call.data(.grantGiven, default: JSONMember("grantId", .string(request.id)))
+        guard let grantID = data.text(.grantID),
+            data.texts(.features)?.isEmpty == false || data.text(.tier) != nil
+        else {
+            throw Problem(.missingField, "a grant gives features or a tier", path: "features")
+        }
+        let customer = call.customer
+        return try await record(call, request, service, [("grantId", .string(grantID))]) {
+            try service.ledger.grant(
+                grantID,
+                to: customer,
+                features: data.texts(.features) ?? [],
+                tier: data.text(.tier),
+                expiresAt: data.instant(.expiresAt),
+                reason: data.text(.reason),
+                request
+            )
+        }
+    }
+
+    @Sendable
+    private static func withdraw(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let customer = call.customer
+        let grantID = call.path["grantId"] ?? ""
+        guard Identifier.isValid(grantID) else { throw Problem(.unknownGrant) }
+        let request = try call.request(service, source: Source.support)
+        return try await record(call, request, service, [("grantId", .string(grantID))]) {
+            try service.ledger.withdraw(grantID, from: customer, request)
+        }
+    }
+
+    @Sendable
+    private static func startTrial(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let request = try call.request(service, source: Source.app)
+        let data = try call.data(.trialStarted)
+        let customer = call.customer
+        return try await record(call, request, service, []) {
+            try service.ledger.startTrial(data.text(.trialID) ?? "", for: customer, request)
+        }
+    }
+
+    @Sendable
+    private static func use(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let request = try call.request(service, source: Source.app)
+        let customer = call.customer
+        if let undo = try call.json()["undo"] {
+            _ = try call.object("undo")
+            let useID = try call.data(.usageReversed, .members(["useId": undo])).text(.useID) ?? ""
+            return try await record(call, request, service, [("useId", .string(useID))]) {
+                try service.ledger.reverseUse(useID, of: customer, request)
+            }
+        }
+        _ = try call.object("featureId", "amount", "unit")
+        let data = try call.data(
+            .usageRecorded,
+            default: JSONMember("useId", .string(request.id))
+        )
+        return try await record(call, request, service, [("useId", .string(request.id))]) {
+            try service.ledger.use(
+                data.text(.featureID) ?? "",
+                by: customer,
+                amount: data.integer(.amount),
+                unit: data.text(.unit),
+                request
+            )
+        }
+    }
+
+    /// Makes a decision where it may wait for the disk, and answers with its receipt.
+    static func record(
+        _ call: Call,
+        _ request: LedgerRequest,
+        _ service: LedgerService,
+        _ further: [(name: String, value: JSONValue)],
+        _ body: @escaping @Sendable () throws -> Receipt
+    ) async throws -> Answer {
+        let receipt = try await service.blocking(body)
+        if case .refused(let refusal) = receipt, refusal.code == .conflict,
+            call.headers[.idempotencyKey] != nil
+        {
+            throw Problem(.keyReused, refusal.detail, path: refusal.path)
+        }
+        return try Answer(receipt, [("id", .string(request.id))] + further)
+    }
+}

@@ -1,0 +1,188 @@
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+import Stores
+
+/// What customers hand in: signed transactions, one or many (rows 2.3, 6.3, CL1).
+extension RouteTable {
+    static let claimRoutes = [
+        Route(
+            method: .post,
+            template: "/v1/customers/{id}/purchases",
+            operation: "claimPurchase",
+            summary: "Claims a purchase by the transaction that the store signed.",
+            access: .customer([.write]),
+            parameters: [idempotencyKey],
+            body: Route.Body(shape: transaction, byteLimit: transactionByteLimit),
+            answers: [
+                Route.Reply(
+                    status: 200,
+                    text: "Recorded, or known already",
+                    shape: .named("ClaimOutcome")
+                )
+            ],
+            problems: claimProblems,
+            handler: claim
+        ),
+        Route(
+            method: .post,
+            template: "/v1/customers/{id}/restore",
+            operation: "restorePurchases",
+            summary: "Claims many purchases at once; repeating it changes nothing.",
+            access: .customer([.write]),
+            parameters: [idempotencyKey],
+            body: Route.Body(
+                shape: .object([Shape.Member("transactions", .list(transaction))]),
+                byteLimit: restoreByteLimit
+            ),
+            answers: [
+                Route.Reply(
+                    status: 200,
+                    text: "What became of each; an empty list is nothing to restore (row 6.4)",
+                    shape: .named("RestoreAnswer")
+                )
+            ],
+            problems: appendProblems + [.notConfigured],
+            handler: restore
+        ),
+    ]
+
+    private static let transaction = Shape.object([
+        Shape.Member("store", .choice([Source.appStore])),
+        Shape.Member("signedTransaction", .text),
+    ])
+
+    private static let transactionByteLimit = 128 << 10
+    private static let restoreByteLimit = 4 << 20
+    /// Transactions that one restore may hold.
+    private static let restoreItemLimit = 500
+
+    private static let claimProblems =
+        appendProblems
+        + SignalRefusal.Code.allCases.compactMap { ProblemCode(rawValue: $0.rawValue) }
+        + [.claimedByAnother, .notConfigured]
+
+    @Sendable
+    private static func claim(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let body = try call.object("store", "signedTransaction")
+        let item = try await verified(body, call, service).get()
+        let customer = call.customer
+        let request = try call.request(
+            service,
+            source: Source.app,
+            environment: item.facts.environment
+        )
+        let outcome = try await service.blocking {
+            try service.ledger.claim(item, for: customer, request)
+        }
+        if case .refused(let refusal, let owner) = outcome {
+            var problem = Problem(refusal)
+            problem.members += call.ownerMember(owner)
+            throw problem
+        }
+        return Answer(.object(outcome.members(of: item.purchase, call)))
+    }
+
+    @Sendable
+    private static func restore(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        guard let entries = try call.object("transactions")["transactions"]?.array else {
+            throw Problem(.missingField, "expected a list", path: "transactions")
+        }
+        guard entries.count <= restoreItemLimit else {
+            throw Problem(
+                .outOfRange,
+                "a restore has at most \(restoreItemLimit) transactions",
+                path: "transactions"
+            )
+        }
+        var verified: [Result<VerifiedTransaction, SignalRefusal>] = []
+        for entry in entries { verified.append(try await self.verified(entry, call, service)) }
+        let handedIn = verified.compactMap { try? $0.get() }
+        let customer = call.customer
+        let request = try call.request(service, source: Source.app, environment: .production)
+        var outcomes = try await service.blocking {
+            Array(try service.ledger.restore(handedIn, for: customer, request).reversed())
+        }
+        let items = verified.map { item in
+            switch item {
+            case .failure(let refusal): Self.members(of: refusal)
+            case .success(let transaction):
+                outcomes.popLast()?.members(of: transaction.purchase, call) ?? []
+            }
+        }
+        func count(_ word: String) -> JSONValue {
+            .integer(items.count { $0.first?.value.string == word })
+        }
+        return Answer(
+            .members([
+                "recorded": count("recorded"), "known": count("known"),
+                "refused": count("refused"), "items": .array(items.map { .object($0) }),
+            ])
+        )
+    }
+
+    /// What is refused says why and does not hold up the others.
+    private static func members(of refusal: SignalRefusal) -> [JSONMember] {
+        [
+            JSONMember("outcome", "refused"), JSONMember("purchase", .null),
+            JSONMember("sequence", .null), JSONMember("code", .string(refusal.code.rawValue)),
+            JSONMember("detail", .string(refusal.detail)),
+        ]
+    }
+
+    /// What the store signed, verified; a refusal is counted.
+    private static func verified(
+        _ entry: JSONValue,
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> Result<VerifiedTransaction, SignalRefusal> {
+        guard try entry.required("store") == Source.appStore else {
+            throw Problem(.invalidValue, "expected \(Source.appStore)", path: "store")
+        }
+        guard let verifier = service.stores.appStore else {
+            throw Problem(.notConfigured, "the App Store is not configured here")
+        }
+        let bytes = Array(try entry.required("signedTransaction").utf8)
+        let result = await verifier.transaction(bytes, now: call.now)
+            .flatMap { $0.handedIn() }
+        if case .failure(let refusal) = result {
+            try await service.count(refusal, of: Source.appStore)
+        }
+        return result
+    }
+}
+
+extension ClaimOutcome {
+    fileprivate func members(of purchase: PurchaseName, _ call: Call) -> [JSONMember] {
+        var word = "recorded"
+        var sequence: UInt64?
+        var further: [JSONMember] = []
+        switch self {
+        case .recorded(let first): sequence = first
+        case .known(let first):
+            word = "known"
+            sequence = first
+        case .refused(let refusal, let owner):
+            word = "refused"
+            further = [
+                JSONMember("code", .string(Problem(refusal).code.rawValue)),
+                JSONMember("detail", .string(refusal.detail)),
+            ]
+            further += call.ownerMember(owner)
+        }
+        return [
+            JSONMember("outcome", .string(word)),
+            JSONMember("purchase", .string(purchase.description)),
+            JSONMember("sequence", sequence.map { .integer($0) } ?? .null),
+        ] + further
+    }
+}
+
+extension Call {
+    /// The other customer of a refused claim, for support only (stores.md, rule 7).
+    func ownerMember(_ owner: String?) -> [JSONMember] {
+        guard let owner, caller.has(.support) else { return [] }
+        return [JSONMember("owner", .string(owner))]
+    }
+}

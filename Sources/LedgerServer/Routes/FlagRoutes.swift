@@ -1,0 +1,196 @@
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+
+/// Feature access as feature flags: the OpenFeature Remote Evaluation Protocol 0.3.0
+/// (open-feature/protocol), so that existing SDKs are clients (Z8).
+///
+/// A flag is a feature; its value is whether the customer (`targetingKey`) has it. The world is
+/// the context's `environment`, default production.
+extension RouteTable {
+    static let flagRoutes = [
+        Route(
+            method: .post,
+            template: "/ofrep/v1/evaluate/flags/{key}",
+            operation: "evaluateFlag",
+            summary: "One feature as a flag (OpenFeature remote evaluation).",
+            access: .anyCustomer([.read]),
+            body: Route.Body(shape: .named("EvaluationContext"), byteLimit: smallBodyLimit),
+            answers: [
+                Route.Reply(status: 200, text: "The flag's value", shape: .named("Flag")),
+                failure(400, "The context cannot be used"),
+                failure(404, "The catalog in force has no such feature"),
+            ],
+            handler: evaluateOne
+        ),
+        Route(
+            method: .post,
+            template: "/ofrep/v1/evaluate/flags",
+            operation: "evaluateFlags",
+            summary: "All features as flags (OpenFeature remote evaluation).",
+            access: .anyCustomer([.read]),
+            parameters: [
+                Route.Parameter(
+                    name: "flagConfigEtag",
+                    text: "Taken and passed over: answers are made from the log as it stands"
+                ),
+                Route.Parameter(
+                    name: "flagConfigLastModified",
+                    text: "Taken and passed over: answers are made from the log as it stands"
+                ),
+            ],
+            body: Route.Body(shape: .named("EvaluationContext"), byteLimit: smallBodyLimit),
+            answers: [
+                Route.Reply(
+                    status: 200,
+                    text: "Every flag, by key",
+                    shape: .object([
+                        Shape.Member("flags", .list(.named("Flag"))),
+                        Shape.Member("metadata", .map(.either([.boolean, .text, .integer]))),
+                    ])
+                ),
+                Route.Reply(status: 304, text: "As the caller has it already", shape: nil),
+                failure(400, "The context cannot be used"),
+            ],
+            handler: evaluateAll
+        ),
+    ]
+
+    private static func failure(_ status: Int, _ text: String) -> Route.Reply {
+        Route.Reply(
+            status: status,
+            text: text,
+            shape: .either([.named("FlagFailure"), .named("Problem")])
+        )
+    }
+
+    @Sendable
+    private static func evaluateOne(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let key = call.path["key"] ?? ""
+        do throws(FlagFailure) {
+            let subject = try EvaluationSubject(call)
+            let standing = try await subject.standing(call, service)
+            guard let feature = standing.features[key] else {
+                throw FlagFailure(404, "FLAG_NOT_FOUND", "the catalog has no such feature")
+            }
+            return Answer(flag(key, feature, standing))
+        } catch {
+            return try error.answer(key: key)
+        }
+    }
+
+    @Sendable
+    private static func evaluateAll(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        do throws(FlagFailure) {
+            let subject = try EvaluationSubject(call)
+            let standing = try await subject.standing(call, service)
+            let flags = standing.features.sorted { $0.key < $1.key }
+                .map { flag($0.key, $0.value, standing) }
+            let json = JSONValue.members([
+                "flags": .array(flags), "metadata": .object([]),
+            ])
+            var answer = Answer(json)
+            answer.caching = .until(standing.validUntil, content: json.description)
+            return answer
+        } catch {
+            return try error.answer(key: nil)
+        }
+    }
+
+    /// All members are always there: the reference provider reads them without asking.
+    private static func flag(
+        _ key: String,
+        _ feature: StandingFeatures.Feature,
+        _ standing: StandingFeatures
+    ) -> JSONValue {
+        var metadata = [JSONMember("reason", .string(feature.reason.rawValue))]
+        if let validUntil = standing.validUntil {
+            metadata.append(JSONMember("validUntil", .instant(validUntil)))
+        }
+        return .members([
+            "key": .string(key), "value": .bool(feature.isAllowed),
+            "reason": "TARGETING_MATCH",
+            "variant": .string(feature.isAllowed ? "allowed" : "denied"),
+            "metadata": .object(metadata),
+        ])
+    }
+}
+
+/// Whom an evaluation is about.
+private struct EvaluationSubject {
+    var customer: String
+    var environment: StoreEnvironment
+
+    init(_ call: Call) throws(FlagFailure) {
+        let body: JSONValue
+        do throws(Problem) { body = try call.json() } catch {
+            throw FlagFailure(400, "PARSE_ERROR", error.detail ?? "not JSON")
+        }
+        guard let context = body["context"], case .object = context else {
+            throw FlagFailure(400, "INVALID_CONTEXT", "expected a context object")
+        }
+        guard let key = context["targetingKey"] else {
+            throw FlagFailure(400, "TARGETING_KEY_MISSING", "the targetingKey is the customer's id")
+        }
+        guard let customer = key.string, Identifier.isValid(customer) else {
+            throw FlagFailure(400, "INVALID_CONTEXT", "the targetingKey is not an id")
+        }
+        var environment = StoreEnvironment.production
+        if let given = context["environment"] {
+            guard let named = given.string.flatMap({ StoreEnvironment(name: $0) }) else {
+                throw FlagFailure(
+                    400,
+                    "INVALID_CONTEXT",
+                    "environment is production, sandbox or local"
+                )
+            }
+            environment = named
+        }
+        // Row 9.4: a customer reaches themselves only; the same answer whoever else it is.
+        if case .customer(let own) = call.caller, own != customer {
+            throw FlagFailure(Problem(.notFound))
+        }
+        self.customer = customer
+        self.environment = environment
+    }
+
+    func standing(
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws(FlagFailure) -> StandingFeatures {
+        do {
+            return try await service.standing(customer, environment, at: call.now)
+        } catch {
+            throw FlagFailure(Problem(anyError: error))
+        }
+    }
+}
+
+/// Why a flag is not evaluated, in the protocol's words; or a problem of another kind.
+private struct FlagFailure: Error {
+    var status: Int
+    var code: String
+    var details: String
+    var problem: Problem?
+
+    init(_ status: Int, _ code: String, _ details: String) {
+        self.status = status
+        self.code = code
+        self.details = details
+    }
+
+    init(_ problem: Problem) {
+        self.init(problem.code.status, "GENERAL", problem.detail ?? problem.code.title)
+        self.problem = problem
+    }
+
+    func answer(key: String?) throws -> Answer {
+        if let problem { throw problem }
+        var members = [
+            JSONMember("errorCode", .string(code)), JSONMember("errorDetails", .string(details)),
+        ]
+        if let key { members.insert(JSONMember("key", .string(key)), at: 0) }
+        return Answer(status: status, .object(members))
+    }
+}

@@ -1,0 +1,87 @@
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+
+/// What happens in the app while somebody buys (rows 2.2, 2.4, 10.1).
+extension RouteTable {
+    static let flowRoutes = [
+        Route(
+            method: .post,
+            template: "/v1/customers/{id}/flows",
+            operation: "recordFlow",
+            summary: "A purchase flow has started or ended: one at a time for each customer.",
+            access: .customer([.write]),
+            parameters: [environmentParameter, idempotencyKey],
+            body: Route.Body(
+                shape: .object(
+                    [
+                        Shape.Member("type", .choice(kinds.map(\.word))),
+                        Shape.Member("flowId", .identifier),
+                    ],
+                    optional: [
+                        Shape.Member("productId", .text), Shape.Member("errorCode", .text),
+                        Shape.Member("stages", .map(.integer)), Shape.Member("platform", .text),
+                        Shape.Member("experiment", .text),
+                    ],
+                    isClosed: true
+                ),
+                byteLimit: smallBodyLimit
+            ),
+            answers: [receiptReply],
+            problems: appendProblems + [.purchaseInProgress],
+            handler: record
+        )
+    ]
+
+    private static let kinds: [(word: String, kind: EventKind)] = [
+        ("started", .flowStarted), ("succeeded", .flowSucceeded), ("failed", .flowFailed),
+        ("cancelled", .flowCancelled), ("pending", .flowPending), ("restored", .flowRestored),
+    ]
+
+    @Sendable
+    private static func record(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let body = try call.json()
+        let word = try body.required("type")
+        guard let kind = kinds.first(where: { $0.word == word })?.kind else {
+            let words = kinds.map(\.word).joined(separator: ", ")
+            throw Problem(.invalidValue, "expected one of \(words)", path: "type")
+        }
+        let members = (body.members ?? []).filter { $0.name != "type" }
+        let data = try call.data(kind, .object(members))
+        let flowID = data.text(.flowID) ?? ""
+        let request = try call.request(service, source: Source.app)
+        let flows = service.access.flows
+        if kind == .flowStarted {
+            let outcome = flows.begin(
+                flowID,
+                of: call.customer,
+                in: request.environment,
+                at: call.now
+            )
+            switch outcome {
+            case .began, .sameFlow: break
+            case .busy(let until):
+                throw Problem(
+                    .purchaseInProgress,
+                    "another flow of this customer runs until it ends or expires",
+                    retryAfter: Int((until.milliseconds - call.now.milliseconds + 999) / 1000)
+                )
+            case .full: throw Problem(.busy, "too many flows run", retryAfter: 60)
+            }
+        } else {
+            flows.end(flowID, of: call.customer, in: request.environment, at: call.now)
+        }
+        let event = Event(
+            id: request.id,
+            source: request.source,
+            subject: .customer(call.customer),
+            time: call.now,
+            environment: request.environment,
+            data: data
+        )
+        return try await self.record(call, request, service, []) {
+            try service.ledger.record(Submission(event: event))
+        }
+    }
+}

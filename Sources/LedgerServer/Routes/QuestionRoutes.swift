@@ -1,0 +1,199 @@
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+
+/// Questions about one customer.
+extension RouteTable {
+    static let questionRoutes = [
+        Route(
+            method: .get,
+            template: "/v1/customers/{id}",
+            operation: "showCustomer",
+            summary: "What a customer is entitled to at T, as known at R.",
+            access: .customer([.read, .support]),
+            parameters: pointParameters,
+            answers: replies(.named("State")),
+            problems: questionProblems,
+            handler: show
+        ),
+        Route(
+            method: .get,
+            template: "/v1/customers/{id}/features/{feature}",
+            operation: "checkFeature",
+            summary: "Whether a customer has a feature: the hot path.",
+            access: .customer([.read, .support]),
+            parameters: pointParameters,
+            answers: replies(.named("FeatureAnswer")),
+            problems: questionProblems + [.unknownFeature],
+            handler: check
+        ),
+        Route(
+            method: .get,
+            template: "/v1/customers/{id}/timeline",
+            operation: "showTimeline",
+            summary: "A customer over time, in both times.",
+            access: .customer([.read, .support]),
+            parameters: pointParameters,
+            answers: replies(.named("Timeline")),
+            problems: questionProblems,
+            handler: timeline
+        ),
+        Route(
+            method: .get,
+            template: "/v1/customers/{id}/purchases",
+            operation: "listPurchases",
+            summary: "What a customer bought, with every period (row 7.1).",
+            access: .customer([.read, .support]),
+            parameters: pointParameters,
+            answers: replies(.named("Purchases")),
+            problems: questionProblems,
+            handler: purchases
+        ),
+    ]
+
+    static let questionProblems: [ProblemCode] = [
+        .invalidValue, .unknownSequence, .notThereYet, .clockBehind,
+    ]
+
+    static func replies(_ shape: Shape) -> [Route.Reply] {
+        [
+            Route.Reply(status: 200, text: "The answer", shape: shape),
+            Route.Reply(status: 304, text: "As the caller has it already", shape: nil),
+        ]
+    }
+
+    @Sendable
+    private static func show(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        try await ask(call, service) { ledger, question in try ledger.show(question) }
+    }
+
+    @Sendable
+    private static func timeline(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        try await ask(call, service) { ledger, question in try ledger.timelineAnswer(question) }
+    }
+
+    @Sendable
+    private static func purchases(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        try await ask(call, service) { ledger, question in try ledger.purchases(of: question) }
+    }
+
+    /// Asks where it may wait for the disk; the tag leaves out what changes with the clock alone.
+    private static func ask(
+        _ call: Call,
+        _ service: LedgerService,
+        _ body: @escaping @Sendable (Ledger, CustomerQuestion) throws -> JSONValue
+    ) async throws -> Answer {
+        let question = CustomerQuestion(
+            customer: call.customer,
+            environment: try call.environment(),
+            point: try call.point()
+        )
+        try await service.require(call.minimumSequence())
+        let json = try await service.blocking { try body(service.ledger, question) }
+        var answer = Answer(json)
+        let content = JSONValue.object(
+            (json.members ?? []).filter { $0.name != "at" && $0.name != "sequence" }
+        )
+        let validUntil = json["validUntil"]?.string.flatMap { Instant(rfc3339: $0) }
+        answer.caching = .until(validUntil, content: content.description)
+        if let sequence = json["sequence"]?.integer {
+            answer.headers[.ledgerSequence] = String(sequence)
+        }
+        return answer
+    }
+
+    /// Now, everything known: an answer that stands is given on the caller's thread.
+    @Sendable
+    private static func check(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        try await service.require(call.minimumSequence())
+        let environment = try call.environment()
+        let feature = call.path["feature"] ?? ""
+        guard call.query["at"] == nil, call.query["known"] == nil,
+            call.query["knownSequence"] == nil
+        else { return try await checkThen(call, environment, feature, service) }
+        let standing = try await service.standing(call.customer, environment, at: call.now)
+        guard let answer = standing.features[feature] else {
+            throw Problem(.unknownFeature, "the catalog in force has no such feature")
+        }
+        return try Self.answer(
+            call,
+            feature,
+            at: call.now,
+            answer.json,
+            validUntil: standing.validUntil,
+            sequence: service.ledger.size()
+        )
+    }
+
+    /// At another point.
+    private static func checkThen(
+        _ call: Call,
+        _ environment: StoreEnvironment,
+        _ feature: String,
+        _ service: LedgerService
+    ) async throws -> Answer {
+        let point = try call.point()
+        let question = CustomerQuestion(
+            customer: call.customer,
+            environment: environment,
+            point: point
+        )
+        let (json, size) = try await service.blocking {
+            let ledger = service.ledger
+            let state = try ledger.access(to: feature, question)
+            return (
+                try state?.json(names: ledger.names).description,
+                try ledger.prefix(knownAt: point.knownAt)
+            )
+        }
+        guard let json else {
+            throw Problem(.unknownFeature, "the catalog in force has no such feature")
+        }
+        return Self.answer(
+            call,
+            feature,
+            at: point.at,
+            json,
+            validUntil: nil,
+            sequence: size
+        )
+    }
+
+    private static func answer(
+        _ call: Call,
+        _ feature: String,
+        at: Instant,
+        _ json: String,
+        validUntil: Instant?,
+        sequence: UInt64
+    ) -> Answer {
+        var text = "{\"customer\":"
+        JSONValue.string(call.customer).write(to: &text)
+        text += ",\"feature\":"
+        JSONValue.string(feature).write(to: &text)
+        text += ",\"at\":\""
+        text += at.description
+        text += "\","
+        text += json.dropFirst()
+        var answer = Answer(text: text, mediaType: "application/json")
+        answer.caching = .until(validUntil, content: json)
+        answer.headers[.ledgerSequence] = String(sequence)
+        return answer
+    }
+}
+
+extension LedgerService {
+    /// The features of a customer now: as they stand, or folded where it may wait for the disk.
+    func standing(
+        _ customer: String,
+        _ environment: StoreEnvironment,
+        at now: Instant
+    ) async throws -> StandingFeatures {
+        let kept = try ledger.keptFeatures(of: customer, environment: environment, at: now)
+        if let kept { return kept }
+        return try await blocking { [ledger] in
+            try ledger.foldFeatures(of: customer, environment: environment, at: now)
+        }
+    }
+}

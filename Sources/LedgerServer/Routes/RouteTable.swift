@@ -1,0 +1,43 @@
+import LedgerAPI
+
+/// Every call of the HTTP interface, in the order of its description.
+enum RouteTable {
+    static let routes: [Route] =
+        signalRoutes + claimRoutes + changeRoutes + flowRoutes + questionRoutes + catalogRoutes
+        + flagRoutes + operationRoutes
+
+    /// Parameters of questions about a customer.
+    static let pointParameters = [
+        environmentParameter,
+        Route.Parameter(name: "at", text: "T, an instant (default: now)"),
+        Route.Parameter(name: "known", text: "R, an instant (default: all that is known)"),
+        Route.Parameter(name: "knownSequence", text: "R, as the size of the log's prefix"),
+        minimumSequence,
+    ]
+
+    static let environmentParameter = Route.Parameter(
+        name: "environment",
+        text: "The world that is meant (default: production)",
+        shape: .choice(["production", "sandbox", "local"])
+    )
+
+    static let minimumSequence = Route.Parameter(
+        name: "Ledger-Min-Sequence",
+        place: .header,
+        text: "The smallest size of the log to answer from: waits, at most two seconds"
+    )
+
+    static let idempotencyKey = Route.Parameter(
+        name: "Idempotency-Key",
+        place: .header,
+        text: "A name for this request: repeating it changes nothing"
+    )
+
+    /// Problems of everything that appends.
+    static let appendProblems: [ProblemCode] = [
+        .conflict, .keyReused, .readOnly, .clockBehind, .storageFull, .tooLarge, .notPermitted,
+    ]
+
+    /// Bodies of requests that hold a few members.
+    static let smallBodyLimit = 64 << 10
+}

@@ -1,0 +1,173 @@
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+import Stores
+
+/// What the stores send (stores.md).
+///
+/// 200 for what is recorded and for duplicates, 4xx for what can never succeed, 5xx where the
+/// fault is ours, so that the store sends again (rule 10).
+extension RouteTable {
+    static let signalRoutes = [
+        Route(
+            method: .post,
+            template: "/v1/signals/app-store",
+            operation: "receiveAppStoreSignal",
+            summary: "App Store Server Notifications V2: the URL for App Store Connect.",
+            access: .store,
+            body: Route.Body(
+                shape: .object([Shape.Member("signedPayload", .text)]),
+                byteLimit: signalBodyLimit
+            ),
+            answers: [signalReply],
+            problems: appendProblems
+                + SignalRefusal.Code.allCases.compactMap {
+                    ProblemCode(rawValue: $0.rawValue)
+                } + [.notConfigured],
+            handler: receiveAppStoreSignal
+        ),
+        Route(
+            method: .post,
+            template: "/v1/signals/revenuecat",
+            operation: "receiveRevenueCatSignal",
+            summary: "RevenueCat's webhooks.",
+            access: .store,
+            body: Route.Body(shape: .document("A webhook body"), byteLimit: signalBodyLimit),
+            answers: [signalReply],
+            problems: appendProblems + [.notConfigured, .forbidden],
+            handler: receiveRevenueCatSignal
+        ),
+    ]
+
+    /// A real notification has about 20 KB; evidence is kept up to 1 MiB.
+    private static let signalBodyLimit = 512 << 10
+
+    private static let signalReply = Route.Reply(
+        status: 200,
+        text: "On the disk, now or since an earlier time",
+        shape: .named("SignalReceipt")
+    )
+
+    @Sendable
+    private static func receiveAppStoreSignal(
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> Answer {
+        guard let verifier = service.stores.appStore else {
+            throw Problem(.notConfigured, "the App Store is not configured here")
+        }
+        let payload = try call.json().required("signedPayload")
+        let notification: VerifiedAppStoreNotification
+        switch await verifier.notification(Array(payload.utf8), now: call.now) {
+        case .success(let value): notification = value
+        case .failure(let refusal):
+            try await service.count(refusal, of: Source.appStore)
+            throw refusal
+        }
+        return try await record(
+            AppStoreMapping.submission(for: notification, body: call.body),
+            Source.appStore,
+            service
+        )
+    }
+
+    @Sendable
+    private static func receiveRevenueCatSignal(
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> Answer {
+        try vouch(for: call, service)
+        switch UnverifiedRevenueCatWebhook.reading(bytes: call.body) {
+        case .failure(let refusal):
+            try await service.count(refusal, of: Source.revenueCat)
+            throw refusal
+        case .success(let webhook):
+            return try await record(
+                RevenueCatMapping.submission(
+                    for: webhook.trusting(.authenticatedRequest),
+                    body: call.body
+                ),
+                Source.revenueCat,
+                service
+            )
+        }
+    }
+
+    /// RevenueCat's secret, or a key that may ingest, vouches for a webhook.
+    private static func vouch(for call: Call, _ service: LedgerService) throws {
+        if call.caller.has(.ingest) { return }
+        guard let revenueCat = service.stores.revenueCat else {
+            throw Problem(.notConfigured, "RevenueCat is not configured here")
+        }
+        let isTheirs = revenueCat.accepts(
+            authorization: call.headers[.authorization],
+            signature: call.headers[.revenueCatSignature],
+            body: call.body,
+            now: call.now
+        )
+        guard isTheirs else {
+            service.metrics.countSignal(
+                Source.revenueCat,
+                outcome: ProblemCode.unauthenticated.rawValue
+            )
+            throw Problem(.unauthenticated, "the webhook's secret does not fit")
+        }
+    }
+
+    private static func record(
+        _ submission: Submission,
+        _ store: String,
+        _ service: LedgerService
+    ) async throws -> Answer {
+        let receipt = try await service.ledger.record(concurrently: submission)
+        service.metrics.countSignal(store, outcome: receipt.outcome)
+        return try Answer(receipt, [])
+    }
+}
+
+extension LedgerService {
+    /// Counts a signal that is turned away, in the metrics and, rarely, in the log (rule 5).
+    func count(_ refusal: SignalRefusal, of store: String) async throws {
+        let code = refusal.code.rawValue
+        metrics.countSignal(store, outcome: code)
+        try await blocking { [ledger] in
+            ledger.countRefusal(code, of: store, environment: .production)
+        }
+    }
+}
+
+extension Receipt {
+    /// The word for what became of it.
+    var outcome: String {
+        switch self {
+        case .appended: "appended"
+        case .duplicate: "duplicate"
+        case .known: "known"
+        case .refused(let refusal): refusal.code.rawValue
+        }
+    }
+}
+
+extension Answer {
+    /// What became of a submission; a refusal is thrown.
+    init(_ receipt: Receipt, _ further: [(name: String, value: JSONValue)]) throws {
+        let sequence: UInt64?
+        switch receipt {
+        case .appended(let first, _): sequence = first
+        case .duplicate(let first): sequence = first
+        case .known: sequence = nil
+        case .refused(let refusal): throw refusal
+        }
+        let members = [
+            JSONMember("outcome", .string(receipt.outcome)),
+            JSONMember("sequence", sequence.map { .integer($0) } ?? .null),
+        ]
+        self.init(
+            .object(members + further.map { JSONMember($0.name, $0.value) })
+        )
+        if case .appended(let first, let count) = receipt {
+            headers[.ledgerSequence] = String(first + UInt64(count))
+        }
+    }
+}

@@ -1,8 +1,0 @@
-import AsyncHTTPClient
-import EntitlementLedger
-import Hummingbird
-import HummingbirdTLS
-import JWTKit
-import ServiceLifecycle
-import Stores
-import StructuredFieldValues

@@ -1,0 +1,149 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+import LedgerServer
+import Logging
+
+/// The command `entitle serve`.
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serves the ledger over HTTP.",
+        discussion: """
+            Answers to nobody without a key (entitle keys create) but health, the description at \
+            /openapi.json and store signals. SIGTERM lets the answers under way go out. Settings \
+            stand in flags, in ENTITLE_HOST, ENTITLE_PORT, ENTITLE_STORES and the like, or in the \
+            configuration file.
+            """
+    )
+
+    @OptionGroup var options: LedgerOptions
+    @Option(help: "The address to listen on (default: 127.0.0.1).") var host: String?
+    @Option(help: "The port; 0 picks one (default: 8080).") var port: Int?
+    @Flag(help: "A new ledger in a temporary directory, with a key that is shown; gone at the end.")
+    var ephemeral = false
+    @Flag(help: "Answers questions only.") var readOnly = false
+    @Option(help: "A catalog to publish at once; with --ephemeral.") var catalog: String?
+    @OptionGroup var stores: StoresOptions
+    @Option(help: "A certificate chain in PEM: serves over TLS.") var tlsCertificate: String?
+    @Option(help: "Its private key, a file in PEM.") var tlsKey: String?
+    @Option(help: "Whose tokens let customers in: a JWK set or public keys in PEM.")
+    var customerKeys: String?
+    @Option(help: "trace, debug, info (a line for each request), notice (default), warning, error.")
+    var logLevel: String?
+
+    func run() async throws {
+        guard !(ephemeral && readOnly) else {
+            throw CommandFailure(.usage, "usage", "--ephemeral and --read-only exclude one another")
+        }
+        guard catalog == nil || ephemeral else {
+            throw CommandFailure(
+                .usage,
+                "usage",
+                "--catalog goes with --ephemeral",
+                hint: "publish it with `entitle catalog publish FILE`"
+            )
+        }
+        let place = try ephemeral ? TemporaryLedger() : nil
+        defer { place?.remove() }
+        let open = try place?.open(catalog: catalog) ?? options.open(writing: !readOnly)
+        do {
+            try await serve(open, at: place?.path ?? options.path, key: place?.key)
+        } catch {
+            open.closeAfterFailure()
+            throw error
+        }
+        open.close()
+    }
+
+    private func serve(_ open: OpenLedger, at path: String, key: String?) async throws {
+        let settings = ServeConfiguration(self, Settings.current.serve)
+        let options = try await settings.options(open.ledger, path)
+        let wantsJSON = self.options.json
+        let scheme = options.tls == nil ? "http" : "https"
+        let host = options.host.contains(":") ? "[\(options.host)]" : options.host
+        do {
+            try await LedgerServer.run(options) { port in
+                let url = "\(scheme)://\(host):\(port)"
+                guard wantsJSON else {
+                    Terminal.line("listening on \(url)" + (key.map { " with key \($0)" } ?? ""))
+                    return
+                }
+                var members = [
+                    JSONMember("event", "listening"), JSONMember("url", .string(url)),
+                    JSONMember("pid", .integer(ProcessInfo.processInfo.processIdentifier)),
+                ]
+                if let key { members.append(JSONMember("key", .string(key))) }
+                Terminal.line(.object(members))
+            }
+        } catch let error where LedgerServer.isAddressFault(error) {
+            throw CommandFailure(
+                .io,
+                "cannot_listen",
+                "the address cannot be listened on",
+                place: "\(options.host):\(options.port)",
+                hint: "choose another with --host and --port; --port 0 picks one"
+            )
+        }
+    }
+}
+
+/// A ledger that is gone when its server ends.
+private struct TemporaryLedger {
+    let path: String
+    let key: String
+    private let masterKey: [UInt8]
+
+    init() throws {
+        path =
+            FileManager.default.temporaryDirectory
+            .appending(path: "entitle-" + UUID().uuidString.lowercased()).path
+        var randomness = RandomSource.system
+        masterKey = randomness.bytes(MasterKey.byteCount)
+        try LedgerDirectory.create(
+            at: path,
+            masterKey: masterKey,
+            origin: "ledger.local/ephemeral",
+            created: SystemClock.now().description,
+            randomness: .system
+        )
+        let made = APIKey.make(
+            name: "ephemeral",
+            scopes: [.admin],
+            createdAt: SystemClock.now(),
+            expiresAt: nil,
+            using: &randomness
+        )
+        key = made.text
+        do {
+            var file = KeyFile()
+            _ = file.add(made.key)
+            try LedgerDirectory.change(KeyFile.name, at: path) { file.bytes }
+        } catch {
+            try? FileManager.default.removeItem(atPath: path)
+            throw error
+        }
+    }
+
+    func open(catalog: String?) throws -> OpenLedger {
+        let open = try OpenLedger(at: path, masterKey: masterKey, writing: true)
+        do {
+            if let catalog {
+                try CatalogFile.publish(
+                    CatalogFile.read(catalog),
+                    effective: nil,
+                    id: nil,
+                    open.ledger
+                )
+            }
+        } catch {
+            open.closeAfterFailure()
+            throw error
+        }
+        return open
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+}

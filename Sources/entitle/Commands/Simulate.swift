@@ -1,0 +1,141 @@
+import ArgumentParser
+import Entitlements
+import Foundation
+import StoreSimulator
+
+/// The command `entitle simulate`.
+struct Simulate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Plays the stores, for development: signs what they would sign.",
+        discussion: """
+            No ledger trusts what is signed here unless stores.json names the authority's root.
+            """,
+        subcommands: [Authority.self, Trigger.self]
+    )
+
+    /// The command `entitle simulate authority`.
+    struct Authority: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Makes a signing authority with the App Store's marks."
+        )
+
+        @Argument(help: "A file for its keys and certificates; it must not be there yet.")
+        var file: String
+        @Option(help: "A file for its root alone, to be named in stores.json.")
+        var root: String?
+
+        /// Days for which its certificates are good, before and after now.
+        private static let dayCount: Int64 = 3650
+
+        func run() throws {
+            let now = SystemClock.now()
+            let span = Self.dayCount * Instant.millisecondsPerDay
+            let authority = try SigningAuthority(
+                validity: now.advanced(byMilliseconds: -span)..<now.advanced(byMilliseconds: span)
+            )
+            try write(authority.pem, to: file, permissions: 0o600)
+            if let root { try write(authority.rootPEM, to: root, permissions: 0o644) }
+        }
+
+        private func write(_ text: String, to path: String, permissions: Int) throws {
+            let isMade =
+                !FileManager.default.fileExists(atPath: path)
+                && FileManager.default.createFile(
+                    atPath: path,
+                    contents: Data(text.utf8),
+                    attributes: [.posixPermissions: permissions]
+                )
+            guard isMade else {
+                throw CommandFailure(
+                    .cannotCreate,
+                    "cannot_create",
+                    "the file cannot be made, or is there already",
+                    place: path
+                )
+            }
+        }
+    }
+
+    /// The command `entitle simulate trigger`.
+    struct Trigger: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Prints a signal as the App Store would send it.",
+            discussion: """
+                KIND is TRANSACTION (a signed transaction by itself), or a notification's type, \
+                with its subtype after a slash: SUBSCRIBED/INITIAL_BUY, DID_RENEW, REFUND, …
+                """
+        )
+
+        @Argument(help: "TRANSACTION, or TYPE or TYPE/SUBTYPE of a notification.") var kind: String
+        @Option(help: "The authority's file.") var authority: String
+        @Option(help: "The app's bundle id.") var bundle = "com.example.app"
+        @Option(help: "The app's id in the App Store.") var appAppleId: Int64 = 1_234_567_890
+        @Flag(help: "Signs for the sandbox.") var sandbox = false
+        @Option(help: "When the period starts and all is signed (default: now).") var time: String?
+        @Option(help: "The notification's id (default: a new one).") var id: String?
+        @Option(help: "Members of the transaction to replace, add or (null) leave out, as JSON.")
+        var transaction = "{}"
+        @Option(help: "Members of the renewal info likewise.") var renewalInfo = "{}"
+
+        func run() throws {
+            let store = SimulatedAppStore(
+                authority: try readAuthority(),
+                bundleID: bundle,
+                appAppleID: appAppleId,
+                environment: sandbox ? "Sandbox" : "Production"
+            )
+            let start =
+                try time.map { try InstantArgument.parse($0, place: "--time") }
+                ?? SystemClock.now()
+            let changes = try object(transaction, "--transaction")
+            if kind == "TRANSACTION" {
+                let jws = try store.transaction(start: start, changes)
+                return Terminal.line(String(decoding: jws, as: UTF8.self))
+            }
+            let parts = kind.split(separator: "/", maxSplits: 1).map(String.init)
+            guard let type = parts.first else {
+                throw CommandFailure(.usage, "usage", "KIND is missing")
+            }
+            let jws = try store.notification(
+                type,
+                parts.count > 1 ? parts[1] : nil,
+                id: id ?? UUID().uuidString.lowercased(),
+                start: start,
+                transaction: changes,
+                renewalInfo: try object(renewalInfo, "--renewal-info")
+            )
+            Terminal.line(
+                .members(["signedPayload": .string(String(decoding: jws, as: UTF8.self))])
+            )
+        }
+
+        private func readAuthority() throws -> SigningAuthority {
+            guard let text = try? String(contentsOfFile: authority, encoding: .utf8) else {
+                throw CommandFailure(
+                    .noInput,
+                    "no_input",
+                    "the authority cannot be read",
+                    place: authority,
+                    hint: "make one with `entitle simulate authority FILE`"
+                )
+            }
+            do {
+                return try SigningAuthority(pem: text)
+            } catch {
+                throw CommandFailure(
+                    .badInput,
+                    "malformed",
+                    "not the keys and certificates of an authority",
+                    place: authority
+                )
+            }
+        }
+
+        private func object(_ text: String, _ place: String) throws -> JSONValue {
+            guard let json = try? JSONValue(parsing: Array(text.utf8)), json.members != nil else {
+                throw CommandFailure(.usage, "usage", "expected a JSON object", place: place)
+            }
+            return json
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Entitlements
+import Stores
+
+/// Reads lines as items of a format.
+struct ItemReader: Sendable {
+    let format: ImportFormat
+    /// Verifies what Apple signs; nil: the App Store is not configured.
+    let appStore: AppStoreVerifier?
+
+    /// Reads one line; an array of signals gives several items.
+    func items(_ line: LineReader.Line) -> [ImportFormat.Item] {
+        guard let bytes = line.bytes else {
+            return [
+                refused(
+                    line,
+                    "too_large",
+                    "",
+                    "a line has at most \(LineReader.lineByteLimit) bytes"
+                )
+            ]
+        }
+        if format == .appStore || format == .auto, AppStoreImport.looksLikeJWS(bytes) {
+            return signals(.string(String(decoding: bytes, as: UTF8.self)), bytes, line)
+        }
+        do {
+            return items(try JSONValue(parsing: bytes), bytes, line)
+        } catch {
+            return [
+                refused(line, "malformed", "", "not JSON at byte \(error.offset): \(error.message)")
+            ]
+        }
+    }
+
+    /// Reads one JSON value.
+    func items(
+        _ json: JSONValue,
+        _ bytes: [UInt8],
+        _ line: LineReader.Line
+    ) -> [ImportFormat.Item] {
+        switch format {
+        case .events: [event(json, line)]
+        case .revenuecat: webhooks(json, bytes, line)
+        case .appStore: signals(json, bytes, line)
+        case .auto:
+            if RevenueCatImport.looksLikeWebhook(json) {
+                webhooks(json, bytes, line)
+            } else if AppStoreImport.looksLikeAppStore(json) {
+                signals(json, bytes, line)
+            } else {
+                [event(json, line)]
+            }
+        }
+    }
+
+    private func webhooks(
+        _ json: JSONValue,
+        _ bytes: [UInt8],
+        _ line: LineReader.Line
+    ) -> [ImportFormat.Item] {
+        RevenueCatImport.outcomes(of: json, body: bytes).enumerated().map { index, outcome in
+            item(outcome, json.array.map { Array($0[index].description.utf8) } ?? bytes, line)
+        }
+    }
+
+    private func signals(
+        _ json: JSONValue,
+        _ bytes: [UInt8],
+        _ line: LineReader.Line
+    ) -> [ImportFormat.Item] {
+        guard let appStore else {
+            return [
+                refused(
+                    line,
+                    "not_configured",
+                    "",
+                    "the App Store is not configured: stores.json or --stores FILE"
+                )
+            ]
+        }
+        let now = SystemClock.now()
+        let outcomes = Blocking.wait {
+            await AppStoreImport.outcomes(
+                of: json,
+                body: json.string == nil ? bytes : nil,
+                verifier: appStore,
+                now: now
+            )
+        }
+        return outcomes.map { item($0, bytes, line) }
+    }
+
+    private func item(
+        _ outcome: Result<Submission, SignalRefusal>,
+        _ bytes: [UInt8],
+        _ line: LineReader.Line
+    ) -> ImportFormat.Item {
+        ImportFormat.Item(
+            line: line.number,
+            result: outcome.mapError { ImportRefusal($0.code.rawValue, $0.path, $0.detail) },
+            bytes: bytes
+        )
+    }
+
+    private func event(_ json: JSONValue, _ line: LineReader.Line) -> ImportFormat.Item {
+        do {
+            var event = try Event(validating: json)
+            if let document = event.data.document {
+                event.data = EventData(
+                    recorded: .catalogPublished,
+                    entries: [],
+                    document: TimeZones.resolved(document)
+                )
+            }
+            let recordedAt = json["recordedtime"]?.string.flatMap { Instant(rfc3339: $0) }
+            return ImportFormat.Item(
+                line: line.number,
+                result: .success(Submission(event: event)),
+                recordedAt: recordedAt,
+                hasUnreadableRecordedTime: json["recordedtime"] != nil && recordedAt == nil,
+                bytes: line.bytes
+            )
+        } catch {
+            return refused(line, error.code.rawValue, error.path, error.detail)
+        }
+    }
+
+    private func refused(
+        _ line: LineReader.Line,
+        _ code: String,
+        _ path: String,
+        _ detail: String
+    ) -> ImportFormat.Item {
+        ImportFormat.Item(
+            line: line.number,
+            result: .failure(ImportRefusal(code, path, detail)),
+            bytes: line.bytes
+        )
+    }
+}

@@ -1,0 +1,151 @@
+import EntitlementLedger
+import Entitlements
+import Foundation
+import LedgerServer
+import Logging
+import Stores
+
+/// What a server is run with: flags, then settings, then defaults, each checked.
+struct ServeConfiguration {
+    private let command: Serve
+    private let settings: ServeSettings
+
+    init(_ command: Serve, _ settings: ServeSettings) {
+        self.command = command
+        self.settings = settings
+    }
+
+    func options(_ ledger: Ledger, _ path: String) async throws -> LedgerServer.Options {
+        let logger = try logger()
+        let ids = RequestIDs()
+        var options = LedgerServer.Options(
+            ledger: ledger,
+            keys: try keys(path, logger),
+            logger: logger,
+            clock: SystemClock.now,
+            makeID: { ids.next() },
+            resolveTimeZones: { TimeZones.resolved($0) }
+        )
+        options.host = command.host ?? settings.host ?? options.host
+        options.port = try command.port ?? number(settings.port, "port", 0...65_535) ?? options.port
+        options.connectionLimit =
+            try number(settings.connections, "connections", 1...1_000_000)
+            ?? options.connectionLimit
+        options.stores = try stores(path)
+        options.customers = try await customers()
+        options.tls = try tls()
+        try setQuotas(&options)
+        return options
+    }
+
+    private func number(_ text: String?, _ name: String, _ range: ClosedRange<Int>) throws -> Int? {
+        guard let text else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw misconfigured("\(name) is not a number in \(range)", text)
+        }
+        return number
+    }
+
+    private func misconfigured(_ message: String, _ place: String) -> CommandFailure {
+        CommandFailure(.misconfigured, "configuration", message, place: place)
+    }
+
+    private func file(_ path: String) throws -> [UInt8] {
+        do {
+            return Array(try Data(contentsOf: URL(filePath: path)))
+        } catch {
+            throw misconfigured("the file cannot be read", path)
+        }
+    }
+
+    private func logger() throws -> Logger {
+        let name = command.logLevel ?? settings.logLevel ?? "notice"
+        guard let level = Logger.Level(rawValue: name) else {
+            throw misconfigured("no such log level", name)
+        }
+        return Logger(label: "entitle") { label in
+            JSONLogHandler(
+                label: label,
+                level: level,
+                clock: SystemClock.now,
+                write: { Terminal.note($0) }
+            )
+        }
+    }
+
+    private func keys(_ path: String, _ logger: Logger) throws -> KeyRing {
+        do {
+            return try KeyRing(ledgerPath: path, at: SystemClock.now()) { fault in
+                logger.error("keys.json is not used", metadata: ["fault": "\(fault.message)"])
+            }
+        } catch {
+            throw misconfigured("keys.json: \(error.message)", path)
+        }
+    }
+
+    private func stores(_ path: String) throws -> StoreAccess {
+        guard let configuration = try command.stores.configuration(at: path) else {
+            return StoreAccess()
+        }
+        return StoreAccess(
+            appStore: try StoresOptions.verifier(configuration),
+            revenueCat: RevenueCatAuthentication(
+                authorization: configuration.revenueCat?.authorization,
+                hmacSecret: configuration.revenueCat?.hmacSecret
+            )
+        )
+    }
+
+    private func customers() async throws -> CustomerTokenVerifier? {
+        guard let place = command.customerKeys ?? settings.customerKeysFile else { return nil }
+        let text = String(decoding: try file(place), as: UTF8.self)
+        do {
+            return CustomerTokenVerifier(
+                keys: try await CustomerTokenKeys(text),
+                issuer: settings.customerIssuer,
+                audience: settings.customerAudience
+            )
+        } catch {
+            throw misconfigured("the keys of customer tokens: \(error.rawValue)", place)
+        }
+    }
+
+    private func tls() throws -> LedgerServer.TLS? {
+        let certificate = command.tlsCertificate ?? settings.tlsCertificateFile
+        let key = command.tlsKey ?? settings.tlsKeyFile
+        guard let certificate, let key else {
+            guard certificate == nil, key == nil else {
+                throw misconfigured("TLS needs a certificate and its key", certificate ?? key ?? "")
+            }
+            return nil
+        }
+        do {
+            return try LedgerServer.TLS(certificate: try file(certificate), key: try file(key))
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw misconfigured("not a certificate chain and its key in PEM", certificate)
+        }
+    }
+
+    /// `keys=60000/60,customers=600/60`: requests and seconds; `0` lifts a limit.
+    private func setQuotas(_ options: inout LedgerServer.Options) throws {
+        guard let text = settings.limits else { return }
+        for part in text.split(separator: ",") {
+            let sides = part.split(separator: "=", maxSplits: 1)
+            guard sides.count == 2, let policy = RateLimitPolicy(rawValue: String(sides[0])) else {
+                let names = RateLimitPolicy.allCases.map(\.rawValue).joined(separator: ", ")
+                throw misconfigured("a limit is NAME=REQUESTS/SECONDS, of \(names)", String(part))
+            }
+            if sides[1] == "0" {
+                options.quotas[policy] = nil
+                continue
+            }
+            let numbers = sides[1].split(separator: "/").compactMap { Int64($0) }
+            guard numbers.count == 2,
+                let quota = RateLimitQuota(requests: numbers[0], windowSeconds: numbers[1])
+            else { throw misconfigured("a limit is NAME=REQUESTS/SECONDS", String(part)) }
+            options.quotas[policy] = quota
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Configuration
+
+/// What `entitle serve` goes by where no flag says otherwise; secrets are files, never values.
+struct ServeSettings {
+    /// `host`: the address to listen on.
+    var host: String?
+    /// `port`: 0 picks one.
+    var port: String?
+    /// `stores`: a file in the form of `stores.json`.
+    var stores: String?
+    /// `tlsCertificateFile`: a chain in PEM.
+    var tlsCertificateFile: String?
+    /// `tlsKeyFile`: its private key in PEM.
+    var tlsKeyFile: String?
+    /// `customerKeysFile`: whose tokens let customers in, a JWK set or PEM.
+    var customerKeysFile: String?
+    /// `customerIssuer`: what `iss` must be.
+    var customerIssuer: String?
+    /// `customerAudience`: what `aud` must hold.
+    var customerAudience: String?
+    /// `logLevel`: trace, debug, info, notice, warning, error or critical.
+    var logLevel: String?
+    /// `limits`: quotas such as `keys=60000/60,customers=600/60`, requests and seconds.
+    var limits: String?
+    /// `connections`: how many may be open at once.
+    var connections: String?
+
+    init() {}
+
+    init(_ value: (ConfigKey) -> String?) {
+        host = value("host")
+        port = value("port")
+        stores = value("stores")
+        tlsCertificateFile = value("tlsCertificateFile")
+        tlsKeyFile = value("tlsKeyFile")
+        customerKeysFile = value("customerKeysFile")
+        customerIssuer = value("customerIssuer")
+        customerAudience = value("customerAudience")
+        logLevel = value("logLevel")
+        limits = value("limits")
+        connections = value("connections")
+    }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import Entitlements
+import Foundation
+import Stores
+
+/// Whose signals a command takes.
+struct StoresOptions: ParsableArguments {
+    @Option(help: "Which stores are trusted (default: DIR/stores.json, if it is there).")
+    var stores: String?
+
+    /// What is configured; nil: nothing.
+    ///
+    /// `stores.json` of the ledger's directory may be absent; a file that is named may not.
+    func configuration(at ledgerPath: String) throws -> StoresConfiguration? {
+        let named = stores ?? Settings.current.serve.stores
+        let place = named ?? ledgerPath + "/stores.json"
+        if named == nil && !FileManager.default.fileExists(atPath: place) { return nil }
+        let bytes = try Self.file(place)
+        // Files that it names stand beside it.
+        let folder = URL(filePath: place).deletingLastPathComponent()
+        do {
+            return try StoresConfiguration(parsing: bytes) { name in
+                try Self.file(URL(filePath: name, relativeTo: folder).path)
+            }
+        } catch let fault as StoresConfigurationFault {
+            throw CommandFailure(
+                .misconfigured,
+                "configuration",
+                fault.detail,
+                place: place + (fault.path.isEmpty ? "" : ": \(fault.path)")
+            )
+        }
+    }
+
+    /// The verifier of the App Store; nil: it is not configured.
+    func appStore(_ options: LedgerOptions) throws -> AppStoreVerifier? {
+        try configuration(at: options.path).flatMap(Self.verifier)
+    }
+
+    static func verifier(_ configuration: StoresConfiguration) throws -> AppStoreVerifier? {
+        guard let appStore = configuration.appStore else { return nil }
+        do {
+            return try AppStoreVerifier(appStore)
+        } catch {
+            throw CommandFailure(
+                .misconfigured,
+                "configuration",
+                "a root of the App Store is not a certificate",
+                place: "appStore.roots"
+            )
+        }
+    }
+
+    private static func file(_ path: String) throws -> [UInt8] {
+        do {
+            return Array(try Data(contentsOf: URL(filePath: path)))
+        } catch {
+            throw CommandFailure(
+                .misconfigured,
+                "configuration",
+                "the file cannot be read",
+                place: path
+            )
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import EntitlementLedger
+import Entitlements
+
+/// Verified transactions as a store's mapping makes them.
+enum SampleTransaction {
+    /// `signed`: which of the store's signatures it is: other bytes, another id, the same facts.
+    ///
+    /// `token`: the customer whom the store's account token names.
+    static func make(
+        _ purchase: String = "1",
+        transaction: Int = 1,
+        signed: Int = 0,
+        token: String? = nil,
+        priceMicros: Int64 = 4_990_000,
+        environment: StoreEnvironment = .production
+    ) -> VerifiedTransaction {
+        let name = PurchaseName(store: "app_store", originalID: purchase)
+        let start = Sample.day(Int64(30 * (transaction - 1) + 1))
+        let observedAt = start.advanced(byMilliseconds: Int64(signed) * 1000)
+        let transactionID = "\(purchase).\(transaction)"
+        func event(_ data: EventData) -> Event {
+            Event(
+                id: "",
+                source: "",
+                subject: .purchase(name),
+                time: start,
+                observedAt: observedAt,
+                data: data
+            )
+        }
+        let facts = Submission(
+            id: "transaction/\(transactionID)/\(signed)",
+            source: Source.appStore,
+            environment: environment,
+            nature: .signal,
+            events: [
+                event(
+                    EventData(
+                        transaction == 1 ? .purchaseCompleted : .purchaseRenewed,
+                        [
+                            .transactionID: .text(transactionID),
+                            .productID: .text("pro.month"),
+                            .productKind: .text("auto_renewable"),
+                            .expiresAt: .instant(Sample.day(Int64(30 * transaction + 1))),
+                            .priceMicros: .integer(priceMicros), .currencyCode: .text("EUR"),
+                        ]
+                    )
+                ),
+                event(
+                    EventData(
+                        .verificationPassed,
+                        [
+                            .transactionID: .text(transactionID),
+                            .method: .text("app_store_jws"),
+                        ]
+                    )
+                ),
+            ],
+            evidenceParts: [
+                .shared(Array("header".utf8)), .bytes(Array(".\(transactionID).\(signed)".utf8)),
+            ],
+            claims: token.map {
+                [
+                    ClaimProposal(
+                        customer: $0,
+                        purchase: name,
+                        purchasedAt: Sample.day(1),
+                        transactionStart: start,
+                        observedAt: observedAt
+                    )
+                ]
+            } ?? []
+        )
+        return VerifiedTransaction(purchase: name, facts: facts)
+    }
+}

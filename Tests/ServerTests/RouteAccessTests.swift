@@ -1,0 +1,200 @@
+import Entitlements
+import HTTPTypes
+import Testing
+
+@testable import LedgerServer
+
+/// Every route, every credential, own and foreign ids (row 9.4; quality.md, section 2).
+struct `Who may` {
+    /// What the interface says (interfaces.md, "Who may"), written apart from the table of routes.
+    private struct Right {
+        var scopes: Set<Scope>
+        var customers = Customers.none
+
+        enum Customers { case none, themselves, nobodySpecial }
+    }
+
+    private static let rights: [String: Right] = [
+        "receiveAppStoreSignal": Right(scopes: [], customers: .nobodySpecial),
+        "receiveRevenueCatSignal": Right(scopes: [.ingest, .admin]),
+        "claimPurchase": Right(scopes: [.write, .admin], customers: .themselves),
+        "restorePurchases": Right(scopes: [.write, .admin], customers: .themselves),
+        "grant": Right(scopes: [.write, .support, .admin]),
+        "withdrawGrant": Right(scopes: [.write, .support, .admin]),
+        "startTrial": Right(scopes: [.write, .admin], customers: .themselves),
+        "use": Right(scopes: [.write, .admin], customers: .themselves),
+        "recordFlow": Right(scopes: [.write, .admin], customers: .themselves),
+        "showCustomer": Right(scopes: [.read, .support, .admin], customers: .themselves),
+        "checkFeature": Right(scopes: [.read, .support, .admin], customers: .themselves),
+        "showTimeline": Right(scopes: [.read, .support, .admin], customers: .themselves),
+        "listPurchases": Right(scopes: [.read, .support, .admin], customers: .themselves),
+        "readCatalog": Right(scopes: [.read, .support, .admin]),
+        "publishCatalog": Right(scopes: [.admin]),
+        "evaluateFlag": Right(scopes: [.read, .admin], customers: .themselves),
+        "evaluateFlags": Right(scopes: [.read, .admin], customers: .themselves),
+        "health": Right(scopes: [], customers: .nobodySpecial),
+        "readiness": Right(scopes: [], customers: .nobodySpecial),
+        "metrics": Right(scopes: [.read, .audit, .admin]),
+        "describe": Right(scopes: [], customers: .nobodySpecial),
+    ]
+
+    /// What a caller presents, and what it makes of them.
+    fileprivate enum Credential: CustomStringConvertible {
+        case nothing, nonsense, revoked
+        case key(Scope)
+        case customer(String)
+        case stranger
+
+        var description: String {
+            switch self {
+            case .nothing: "nothing"
+            case .nonsense: "nonsense"
+            case .revoked: "a revoked key"
+            case .key(let scope): "a key with \(scope)"
+            case .customer(let id): "\(id)'s token"
+            case .stranger: "a token of another issuer"
+            }
+        }
+    }
+
+    private static let credentials: [Credential] =
+        [.nothing, .nonsense, .revoked, .stranger, .customer("alice")]
+        + Scope.allCases.map { .key($0) }
+
+    private enum Verdict { case admitted, unauthenticated, forbidden, notFound }
+
+    private static func expected(
+        _ operation: String,
+        _ credential: Credential,
+        about id: String?
+    ) throws -> Verdict {
+        let right = try #require(rights[operation], "\(operation) is not in the table")
+        if right.customers == .nobodySpecial { return .admitted }
+        switch credential {
+        case .nothing, .nonsense, .revoked, .stranger: return .unauthenticated
+        case .key(let scope):
+            // A webhook that no key vouches for has no secret either.
+            let refusal =
+                operation == "receiveRevenueCatSignal" ? Verdict.unauthenticated : .forbidden
+            return right.scopes.contains(scope) ? .admitted : refusal
+        case .customer(let own):
+            switch right.customers {
+            case .themselves: return id == own ? .admitted : .notFound
+            default:
+                return operation == "receiveRevenueCatSignal" ? .unauthenticated : .forbidden
+            }
+        }
+    }
+
+    private static func verdict(_ answer: TestAnswer) -> Verdict {
+        switch (answer.status, answer.code) {
+        case (401, "unauthenticated"): .unauthenticated
+        case (403, "forbidden"): .forbidden
+        case (404, "not_found"): .notFound
+        default: .admitted
+        }
+    }
+
+    fileprivate static func body(_ route: Route, _ id: String) -> String? {
+        guard route.body != nil else { return nil }
+        switch route.operation {
+        case "evaluateFlag", "evaluateFlags": return #"{"context":{"targetingKey":"\#(id)"}}"#
+        case "grant": return #"{"tier":"pro"}"#
+        case "startTrial": return #"{"trialId":"week"}"#
+        case "use": return #"{"featureId":"scan"}"#
+        case "recordFlow": return #"{"type":"started","flowId":"f"}"#
+        case "publishCatalog": return TestServer.catalog
+        default: return "{}"
+        }
+    }
+
+    @Test func `every route admits whom the interface names, and says no more to others`()
+        async throws
+    {
+        var setup = TestServer.Setup()
+        setup.stores.revenueCat = RevenueCatSecret.authentication
+        try await TestServer.with(setup) { server in
+            try server.publishCatalog()
+            for customer in ["alice", "bob"] {
+                _ = try await server.post("/v1/customers/\(customer)/grants", #"{"tier":"pro"}"#)
+            }
+            var count = 0
+            var refusals: [Verdict: Int] = [:]
+            for route in RouteTable.routes {
+                let ids = route.isAboutCustomer ? ["alice", "bob", "nobody"] : [nil]
+                for credential in Self.credentials {
+                    var foreign: [String] = []
+                    for id in ids {
+                        let answer = try await server.send(route, credential, about: id)
+                        let expected = try Self.expected(route.operation, credential, about: id)
+                        let verdict = Self.verdict(answer)
+                        #expect(
+                            verdict == expected,
+                            "\(route.operation), \(credential), \(id ?? "-"): \(answer)"
+                        )
+                        count += 1
+                        refusals[verdict, default: 0] += 1
+                        if verdict != .admitted {
+                            #expect(!answer.body.contains("bob") && !answer.body.contains("nobody"))
+                            if id != "alice" { foreign.append(answer.anonymousBody) }
+                        }
+                    }
+                    // "Not yours" and "does not exist" are one answer.
+                    #expect(Set(foreign).count <= 1)
+                }
+            }
+            let refused = count - refusals[.admitted, default: 0]
+            print("routes × credentials × ids: \(count) requests, \(refused) refused, 0 leaks")
+            #expect(count > 400)
+            for verdict in [Verdict.unauthenticated, .forbidden, .notFound, .admitted] {
+                #expect(refusals[verdict, default: 0] > 0)
+            }
+        }
+    }
+
+    @Test func `the interface's rights name every route and no other`() {
+        #expect(Set(RouteTable.routes.map(\.operation)) == Set(Self.rights.keys))
+        #expect(Set(RouteTable.routes.map(\.operation)).count == RouteTable.routes.count)
+    }
+}
+
+extension Route {
+    fileprivate var isAboutCustomer: Bool {
+        template.contains("{id}") || operation.hasPrefix("evaluate")
+    }
+}
+
+extension TestServer {
+    fileprivate func send(
+        _ route: Route,
+        _ credential: `Who may`.Credential,
+        about id: String?
+    ) async throws -> TestAnswer {
+        let path = route.template
+            .replacing("{id}", with: id ?? "").replacing("{feature}", with: "scan")
+            .replacing("{key}", with: "scan").replacing("{grantId}", with: "g")
+        let text: String? =
+            switch credential {
+            case .nothing: nil
+            case .nonsense: "nonsense"
+            case .revoked: APIKey.sample(999).text
+            case .key(let scope): keys[scope]
+            case .customer(let id): try token(for: id)
+            case .stranger: try await TokenIssuer.es256().token(for: "alice", from: clock.now)
+            }
+        return try await send(
+            route.method,
+            path,
+            credential: text,
+            body: `Who may`.body(route, id ?? "")
+        )
+    }
+}
+
+extension TestAnswer {
+    /// The body without what differs from request to request.
+    fileprivate var anonymousBody: String {
+        guard case .object(let members) = json else { return body }
+        return JSONValue.object(members.filter { $0.name != "requestId" }).description
+    }
+}

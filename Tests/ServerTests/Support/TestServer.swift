@@ -1,0 +1,215 @@
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Logging
+import NIOCore
+import Stores
+import Synchronization
+
+@testable import LedgerServer
+
+/// A server over a ledger in memory, with keys of every kind and an issuer of tokens.
+struct TestServer: Sendable {
+    let ledger: Ledger
+    let service: LedgerService
+    let client: any TestClientProtocol
+    let clock: TestClock
+    let log: LogLines
+    /// The text of a key with a scope.
+    let keys: [Scope: String]
+    private let issuer: TokenIssuer
+
+    /// What can be set before it starts.
+    struct Setup: Sendable {
+        var stores = StoreAccess()
+        var quotas: [RateLimitPolicy: RateLimitQuota] = [:]
+        var isReadOnly = false
+    }
+
+    /// Lends a server; without quotas unless some are given.
+    static func with(
+        _ setup: Setup = Setup(),
+        _ body: @escaping @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        try await KeyFolder.with { folder in
+            var keys: [Scope: String] = [:]
+            var made: [APIKey] = []
+            for (seed, scope) in Scope.allCases.enumerated() {
+                let sample = APIKey.sample(UInt64(seed), scopes: [scope])
+                keys[scope] = sample.text
+                made.append(sample.key)
+            }
+            try folder.write(made)
+            let issuer = try await TokenIssuer.es256()
+            let clock = TestClock()
+            let log = LogLines()
+            let ledger = try Self.ledger(folder.path, clock, isReadOnly: setup.isReadOnly)
+            let count = Atomic<Int>(0)
+            let counter = Counter(count)
+            var options = LedgerServer.Options(
+                ledger: ledger,
+                keys: try folder.ring(),
+                logger: log.logger(),
+                clock: { clock.now },
+                makeID: { "r-\(counter.next())" },
+                resolveTimeZones: { $0 }
+            )
+            options.quotas = setup.quotas
+            options.stores = setup.stores
+            options.customers = CustomerTokenVerifier(keys: try await CustomerTokenKeys(issuer.pem))
+            let service = LedgerService(options)
+            let all = keys
+            try await LedgerServer.application(options, service).test(.router) { client in
+                try await body(
+                    TestServer(
+                        ledger: ledger,
+                        service: service,
+                        client: client,
+                        clock: clock,
+                        log: log,
+                        keys: all,
+                        issuer: issuer
+                    )
+                )
+            }
+            try await service.stop()
+            try ledger.close()
+        }
+    }
+
+    private final class Counter: Sendable {
+        private let count: Atomic<Int>
+        init(_ count: consuming Atomic<Int>) { self.count = count }
+        func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).newValue }
+    }
+
+    private static func ledger(
+        _ folder: String,
+        _ clock: TestClock,
+        isReadOnly: Bool
+    ) throws -> Ledger {
+        try Ledger(
+            identity: LedgerIdentity(id: Array(repeating: 7, count: 16), origin: "ledger.test/log"),
+            log: MemoryLog(),
+            vault: try MemoryVault(randomness: .system),
+            options: Ledger.Options(
+                viewsPath: folder + "/views",
+                bootID: "test",
+                isReadOnly: isReadOnly,
+                clock: { clock.now }
+            )
+        )
+    }
+
+    /// A token of the configured issuer.
+    func token(for customer: String) throws -> String {
+        try issuer.token(for: customer, from: clock.now)
+    }
+
+    /// Publishes the sample catalog.
+    func publishCatalog() throws {
+        _ = try ledger.publish(
+            try JSONValue(parsing: Array(Self.catalog.utf8)),
+            effective: Instant(milliseconds: 1_577_836_800_000),
+            EntitlementLedger.Request(id: "catalog", source: "catalog", environment: .production)
+        )
+    }
+
+    /// Tiers free and pro; `scan` is free, three times a day; `export` is pro's.
+    static let catalog = """
+        {"tiers":["free","pro"],
+         "features":[{"id":"export"},
+           {"id":"scan","level":"free","limits":{"free":{
+             "perUse":{"amount":30,"unit":"seconds"},
+             "perPeriod":{"count":3,"period":"day","timeZone":"UTC"}}}}],
+         "products":[{"id":"com.example.app.pro.month","kind":"auto_renewable",
+                      "unlocks":{"tier":"pro"}}],
+         "trials":[{"id":"week","days":7,"tier":"pro"}],
+         "policy":{"claim":"keep"}}
+        """
+}
+
+/// A clock that a test sets.
+final class TestClock: Sendable {
+    private let milliseconds = Atomic<Int64>(noon.milliseconds)
+
+    var now: Instant {
+        get { Instant(milliseconds: milliseconds.load(ordering: .sequentiallyConsistent)) }
+        set { milliseconds.store(newValue.milliseconds, ordering: .sequentiallyConsistent) }
+    }
+}
+
+/// The lines that a server logs.
+final class LogLines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+
+    func logger() -> Logger {
+        Logger(label: "test") { label in
+            JSONLogHandler(label: label, level: .info, clock: { noon }) { [self] line in
+                lines.withLock { $0.append(line) }
+            }
+        }
+    }
+}
+
+/// An answer as a test looks at it.
+struct TestAnswer: Sendable {
+    var status: Int
+    var headers: HTTPFields
+    var body: String
+
+    var json: JSONValue { (try? JSONValue(parsing: Array(body.utf8))) ?? .null }
+    var code: String? { json["code"]?.string }
+}
+
+extension TestServer {
+    /// Sends a request.
+    ///
+    /// `credential`: what stands behind `Bearer`.
+    func send(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        credential: String? = nil,
+        headers: HTTPFields = [:],
+        body: String? = nil
+    ) async throws -> TestAnswer {
+        var headers = headers
+        if let credential { headers[.authorization] = "Bearer " + credential }
+        if body != nil, headers[.contentType] == nil {
+            headers[.contentType] = "application/json"
+        }
+        return try await client.execute(
+            uri: path,
+            method: method,
+            headers: headers,
+            body: body.map { ByteBuffer(string: $0) }
+        ) { response in
+            TestAnswer(
+                status: response.status.code,
+                headers: response.headers,
+                body: String(buffer: response.body)
+            )
+        }
+    }
+
+    /// Asks with the key of a scope.
+    func get(_ path: String, as scope: Scope = .read) async throws -> TestAnswer {
+        try await send(.get, path, credential: keys[scope])
+    }
+
+    /// Hands in JSON with the key of a scope.
+    func post(
+        _ path: String,
+        _ body: String,
+        as scope: Scope = .write,
+        headers: HTTPFields = [:]
+    ) async throws -> TestAnswer {
+        try await send(.post, path, credential: keys[scope], headers: headers, body: body)
+    }
+}

@@ -166,6 +166,10 @@ let package = Package(
                 "Stores", "StoreSimulator", "ModelSupport", crypto, jwtKit, logging, hummingbird,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(
+                    name: "RawStructuredFieldValues",
+                    package: "swift-http-structured-headers"
+                ),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: house

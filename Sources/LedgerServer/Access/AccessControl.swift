@@ -68,7 +68,7 @@ final class AccessControl: Sendable {
     /// A key or a customer; whoever tries credentials is slowed down.
     private func identified(_ exchange: inout Exchange) throws(Problem) -> Caller {
         let address = RateLimitClient.address(exchange.address)
-        if let refusal = limiter.isExhausted(.failures, address, at: exchange.begun) {
+        if let refusal = limiter.exhausted(.failures, address, at: exchange.begun) {
             throw limited(refusal, &exchange)
         }
         switch credential(exchange) {

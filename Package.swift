@@ -171,6 +171,7 @@ let package = Package(
                     package: "swift-http-structured-headers"
                 ),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: house
         ),

@@ -39,9 +39,12 @@ struct LedgerResponder: HTTPResponder {
     }
 
     private func answer(_ request: Request, _ exchange: inout Exchange) async throws -> Answer {
-        let match = try matcher.match(request.method, request.uri.path)
-        guard case .route(let target, let path) = match else {
+        let match = Result { () throws(Problem) in
+            try matcher.match(request.method, request.uri.path)
+        }
+        guard case .success(.route(let target, let path)) = match else {
             try service.access.admitStray(&exchange)
+            let match = try match.get()
             if case .otherMethods(let methods) = match {
                 var allowed = methods.map(\.rawValue)
                 if methods.contains(.get) { allowed.append("HEAD") }

@@ -17,13 +17,11 @@ extension RouteTable {
                 shape: .object(
                     [
                         Shape.Member("type", .choice(kinds.map(\.word))),
-                        Shape.Member("flowId", .identifier),
+                        Shape.Member(.flowID),
                     ],
-                    optional: [
-                        Shape.Member("productId", .text), Shape.Member("errorCode", .text),
-                        Shape.Member("stages", .map(.integer)), Shape.Member("platform", .text),
-                        Shape.Member("experiment", .text),
-                    ],
+                    optional: [Field.productID, .errorCode, .stages, .platform, .experiment].map {
+                        Shape.Member($0)
+                    },
                     isClosed: true
                 ),
                 byteLimit: smallBodyLimit
@@ -72,16 +70,9 @@ extension RouteTable {
         } else {
             flows.end(flowID, of: call.customer, in: request.environment, at: call.now)
         }
-        let event = Event(
-            id: request.id,
-            source: request.source,
-            subject: .customer(call.customer),
-            time: call.now,
-            environment: request.environment,
-            data: data
-        )
+        let customer = call.customer
         return try await self.record(call, request, service, []) {
-            try service.ledger.record(Submission(event: event))
+            try service.ledger.recordFlow(data, of: customer, request)
         }
     }
 }

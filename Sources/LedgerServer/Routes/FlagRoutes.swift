@@ -87,7 +87,10 @@ extension RouteTable {
                 "flags": .array(flags), "metadata": .object([]),
             ])
             var answer = Answer(json)
-            answer.caching = .until(standing.validUntil, content: json.description)
+            answer.caching = .until(
+                standing.validUntil,
+                digest: ContentDigest.text(of: answer.body)
+            )
             return answer
         } catch {
             return try error.answer(key: nil)

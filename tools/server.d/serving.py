@@ -65,7 +65,8 @@ class Material:
     def token(self, customer, seconds=3600):
         """A customer's token."""
         now = int(time.time())
-        return jwt.encode({"sub": customer, "iat": now, "exp": now + seconds}, self.private, "ES256")
+        claims = {"sub": customer, "iat": now, "exp": now + seconds}
+        return jwt.encode(claims, self.private, "ES256")
 
     def notifications(self, count, kind="SUBSCRIBED/INITIAL_BUY", product="month"):
         """Bodies of signed notifications, of a purchase each."""

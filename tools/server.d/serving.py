@@ -174,6 +174,12 @@ class Server:
                     return int(line.split()[1]) / 1024
         raise Fault("no %s" % name)
 
+    def processor_seconds(self):
+        """Seconds of processor time that the server has used."""
+        with open("/proc/%d/stat" % self.pid, encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def open_files(self):
         return len(os.listdir("/proc/%d/fd" % self.pid))
 

@@ -1,5 +1,6 @@
 """Honest clients: a steady stream of checks, store signals and grants that must all be answered."""
 
+import contextlib
 import http.client
 import json
 import socket
@@ -99,7 +100,8 @@ class Stub(threading.Thread):
     def run(self):
         while True:
             connection, _ = self.listener.accept()
-            with connection, connection.makefile("rb") as requests:
+            with contextlib.suppress(OSError), connection, \
+                    connection.makefile("rb") as requests:
                 for _ in range(self.count):
                     self.read(requests)
                     connection.sendall(self.ANSWER)

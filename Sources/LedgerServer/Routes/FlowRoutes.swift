@@ -50,6 +50,10 @@ extension RouteTable {
         let flowID = data.text(.flowID) ?? ""
         let request = try call.request(service, source: Source.app)
         let flows = service.access.flows
+        let release: @Sendable () -> Void = { [customer = call.customer, now = call.now] in
+            flows.end(flowID, of: customer, in: request.environment, at: now)
+        }
+        var hasBegun = false
         if kind == .flowStarted {
             let outcome = flows.begin(
                 flowID,
@@ -58,7 +62,8 @@ extension RouteTable {
                 at: call.now
             )
             switch outcome {
-            case .began, .sameFlow: break
+            case .began: hasBegun = true
+            case .sameFlow: break
             case .busy(let until):
                 throw Problem(
                     .purchaseInProgress,
@@ -68,11 +73,15 @@ extension RouteTable {
             case .full: throw Problem(.busy, "too many flows run", retryAfter: 60)
             }
         } else {
-            flows.end(flowID, of: call.customer, in: request.environment, at: call.now)
+            release()
         }
-        let customer = call.customer
-        return try await self.record(call, request, service, []) {
-            try service.ledger.recordFlow(data, of: customer, request)
+        return try await self.record(call, request, service, []) { [hasBegun] in
+            // What is not recorded, or was before, begins nothing and shuts nobody out.
+            var isNew = false
+            defer { if hasBegun, !isNew { release() } }
+            let receipt = try service.ledger.recordFlow(data, of: call.customer, request)
+            if case .appended = receipt { isNew = true }
+            return receipt
         }
     }
 }

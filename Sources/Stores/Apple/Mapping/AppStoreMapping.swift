@@ -176,6 +176,7 @@ public enum AppStoreMapping {
                     data: $0.data
                 )
             },
+            // Whole; in parts: `AppStoreEvidence.parts(of: evidence)`.
             evidence: evidence,
             claims: meaning.claims
         )

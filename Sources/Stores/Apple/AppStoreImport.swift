@@ -1,0 +1,102 @@
+public import Entitlements
+
+/// Reads what the App Store has signed from files and bodies (`entitle import --format app-store`,
+/// webhooks, what apps hand in).
+public enum AppStoreImport {
+    /// What became of one item of an import.
+    public typealias Outcome = Result<Submission, SignalRefusal>
+
+    /// Reads an object with signed members, a compact JWS as a string, or an array of them, in
+    /// their order.
+    ///
+    /// An item that is refused does not hold up the others; the path of a refusal begins with
+    /// where it stands, such as `[2].signedPayload`. `body` are the bytes that `json` was read
+    /// from: the evidence of a single notification; nil, and in an array: its JWS.
+    public static func outcomes(
+        of json: JSONValue,
+        body: [UInt8]? = nil,
+        verifier: any AppStoreSignalVerifier,
+        now: Instant
+    ) async -> [Outcome] {
+        guard let items = json.array else {
+            return await outcomes(ofItem: json, body: body, verifier, now)
+        }
+        var outcomes: [Outcome] = []
+        for (index, item) in items.enumerated() {
+            outcomes += await self.outcomes(ofItem: item, body: nil, verifier, now)
+                .map { $0.mapError { $0.inside("[\(index)]") } }
+        }
+        return outcomes
+    }
+
+    /// Reads a compact JWS by itself.
+    public static func outcome(
+        ofJWS jws: [UInt8],
+        verifier: any AppStoreSignalVerifier,
+        now: Instant
+    ) async -> Outcome {
+        await outcome(jws, expecting: nil, body: jws, verifier, now)
+    }
+
+    /// Whether a value looks like the App Store's rather than another format's; an array is
+    /// judged by its first item.
+    public static func looksLikeAppStore(_ json: JSONValue) -> Bool {
+        let item = json.array?.first ?? json
+        if let text = item.string { return looksLikeJWS(Array(text.utf8)) }
+        return members.contains { item[$0.name]?.string != nil }
+    }
+
+    /// Whether bytes look like a compact JWS: three parts, the first a JSON object.
+    public static func looksLikeJWS(_ bytes: [UInt8]) -> Bool {
+        // `{"` is `eyJ` in base64url.
+        bytes.starts(with: Array("eyJ".utf8)) && (try? CompactJWS(bytes)) != nil
+    }
+
+    /// The members that hold a JWS (developer.apple.com/documentation/appstoreservernotifications
+    /// and appstoreserverapi).
+    private static let members: [(name: String, kind: AppStoreSignalKind)] = [
+        ("signedPayload", .notification), ("signedTransactionInfo", .transaction),
+        ("signedRenewalInfo", .renewalInfo), ("signedAppTransactionInfo", .appTransaction),
+    ]
+
+    private static func outcomes(
+        ofItem item: JSONValue,
+        body: [UInt8]?,
+        _ verifier: any AppStoreSignalVerifier,
+        _ now: Instant
+    ) async -> [Outcome] {
+        if let text = item.string {
+            return [await outcome(ofJWS: Array(text.utf8), verifier: verifier, now: now)]
+        }
+        guard case .object = item else {
+            return [.failure(SignalRefusal(.malformed, "", "expected a JSON object or a JWS"))]
+        }
+        var outcomes: [Outcome] = []
+        for (name, kind) in members {
+            guard let value = item.present(name) else { continue }
+            guard let text = value.string else {
+                let refusal = SignalRefusal(.invalidValue, name, "expected a compact JWS")
+                outcomes.append(.failure(refusal))
+                continue
+            }
+            let jws = Array(text.utf8)
+            outcomes.append(
+                await outcome(jws, expecting: kind, body: body ?? jws, verifier, now)
+                    .mapError { $0.inside(name) }
+            )
+        }
+        guard outcomes.isEmpty else { return outcomes }
+        return [.failure(SignalRefusal(.missingField, "signedPayload", "required"))]
+    }
+
+    private static func outcome(
+        _ jws: [UInt8],
+        expecting kind: AppStoreSignalKind?,
+        body: [UInt8],
+        _ verifier: any AppStoreSignalVerifier,
+        _ now: Instant
+    ) async -> Outcome {
+        await verifier.signal(jws, expecting: kind, now: now)
+            .map { AppStoreMapping.submission(for: $0, body: body) }
+    }
+}

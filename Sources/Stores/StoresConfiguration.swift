@@ -1,0 +1,181 @@
+import Entitlements
+import SwiftASN1
+import X509
+
+/// What `stores.json` says: which stores are listened to, and what their messages are checked
+/// against.
+///
+/// Secrets stand in files of their own, which the file names.
+public struct StoresConfiguration: Sendable {
+    /// The App Store; nil: its messages are refused.
+    public var appStore: AppStoreConfiguration?
+    /// Whether the App Store's authority is asked about revocation (`AppStoreRevocationCheck`,
+    /// for which the server has the transport).
+    public var checksRevocation = false
+    /// How to ask the App Store, for fetching.
+    public var appStoreAccess: AppStoreAccess?
+    /// RevenueCat; nil: its messages are refused.
+    public var revenueCat: RevenueCatConfiguration?
+
+    /// No store at all.
+    public init() {}
+
+    /// Reads the text of `stores.json`.
+    ///
+    /// - Parameters:
+    ///   - bytes: One JSON object; a member that is not known is refused.
+    ///   - file: Gives the bytes of a file that is named in it.
+    /// - Throws: `StoresConfigurationFault` with the member's path, and what `file` throws.
+    public init(parsing bytes: [UInt8], file: (String) throws -> [UInt8]) throws {
+        let json: JSONValue
+        do throws(JSONFault) {
+            json = try JSONValue(parsing: bytes)
+        } catch {
+            throw StoresConfigurationFault("", "\(error.message) at byte \(error.offset)")
+        }
+        _ = try ConfigurationReader(json, path: "", ["appStore", "playStore", "revenueCat"])
+        if let member = json.present("appStore") {
+            let reader = try ConfigurationReader(member, path: "appStore", Self.appStoreNames)
+            appStore = try Self.appStore(reader, file)
+            checksRevocation = try reader.flag("checkRevocation") ?? false
+            appStoreAccess = try AppStoreAccess(
+                issuerID: reader.text("issuerId"),
+                keyID: reader.text("keyId"),
+                privateKeyFile: reader.text("privateKeyFile")
+            )
+        }
+        if let member = json.present("revenueCat") {
+            let reader = try ConfigurationReader(member, path: "revenueCat", Self.revenueCatNames)
+            revenueCat = try Self.revenueCat(reader, file)
+        }
+        if let member = json.present("playStore") {
+            _ = try ConfigurationReader(member, path: "playStore", Self.playStoreNames)
+        }
+    }
+
+    private static let appStoreNames: Set<String> = [
+        "bundleIds", "appAppleId", "environments", "roots", "builtInRoots", "checkRevocation",
+        "issuerId", "keyId", "privateKeyFile",
+    ]
+    private static let playStoreNames: Set<String> = [
+        "packageNames", "licenseKeys", "pushAudience", "pushServiceAccount", "serviceAccountFile",
+    ]
+    private static let revenueCatNames: Set<String> = [
+        "authorizationFile", "hmacSecretFile", "apiKeyFile", "projectId",
+    ]
+}
+
+/// Who asks the App Store's API (developer.apple.com/documentation/appstoreserverapi).
+public struct AppStoreAccess: Hashable, Sendable {
+    /// The issuer's id of App Store Connect.
+    public var issuerID: String?
+    /// The key's id.
+    public var keyID: String?
+    /// The file of the key.
+    public var privateKeyFile: String?
+}
+
+/// What RevenueCat's webhooks are checked against.
+public struct RevenueCatConfiguration: Hashable, Sendable {
+    /// What the authorization header must be; nil: none is asked for.
+    public var authorization: [UInt8]?
+    /// The secret of the HMAC; nil: none is asked for.
+    public var hmacSecret: [UInt8]?
+    /// The file of the key for RevenueCat's API.
+    public var apiKeyFile: String?
+    /// The project in RevenueCat's API.
+    public var projectID: String?
+}
+
+extension StoresConfiguration {
+    private static func appStore(
+        _ reader: ConfigurationReader,
+        _ file: (String) throws -> [UInt8]
+    ) throws -> AppStoreConfiguration {
+        guard let bundleIDs = try reader.texts("bundleIds"), !bundleIDs.isEmpty else {
+            throw reader.fault("bundleIds", "expected one bundle id or more")
+        }
+        let appAppleID = try reader.integer("appAppleId")
+        let environments = try Self.environments(reader)
+        guard appAppleID != nil || !environments.contains(.production) else {
+            throw reader.fault("appAppleId", "required where production is accepted")
+        }
+        let isBuiltIn = try reader.flag("builtInRoots") ?? true
+        var roots = isBuiltIn ? AppStoreConfiguration.builtInRoots : []
+        for (index, name) in try (reader.texts("roots") ?? []).enumerated() {
+            roots += try certificates(file(name), reader, "roots[\(index)]")
+        }
+        guard !roots.isEmpty else { throw reader.fault("roots", "expected one root or more") }
+        return AppStoreConfiguration(
+            bundleIDs: Set(bundleIDs),
+            appAppleID: appAppleID,
+            environments: environments,
+            roots: roots
+        )
+    }
+
+    private static func environments(
+        _ reader: ConfigurationReader
+    ) throws -> Set<StoreEnvironment> {
+        guard let names = try reader.texts("environments") else { return [.production, .sandbox] }
+        var environments: Set<StoreEnvironment> = []
+        for (index, name) in names.enumerated() {
+            guard let environment = StoreEnvironment(name: name), environment != .local else {
+                throw reader.fault("environments[\(index)]", "expected production or sandbox")
+            }
+            environments.insert(environment)
+        }
+        guard !environments.isEmpty else {
+            throw reader.fault("environments", "expected one environment or more")
+        }
+        return environments
+    }
+
+    /// DER is one certificate, PEM one or more.
+    private static func certificates(
+        _ bytes: [UInt8],
+        _ reader: ConfigurationReader,
+        _ name: String
+    ) throws -> [[UInt8]] {
+        var certificates = [bytes]
+        if bytes.starts(with: Array("-----BEGIN".utf8)) {
+            // Whatever the parser finds, it is not PEM.
+            let documents = try? PEMDocument.parseMultiple(
+                pemString: String(decoding: bytes, as: UTF8.self)
+            )
+            certificates = documents?.map(\.derBytes) ?? []
+        }
+        // A key is no certificate either.
+        guard !certificates.isEmpty,
+            certificates.allSatisfy({ (try? Certificate(derEncoded: $0)) != nil })
+        else { throw reader.fault(name, "expected PEM or DER certificates") }
+        return certificates
+    }
+
+    private static func revenueCat(
+        _ reader: ConfigurationReader,
+        _ file: (String) throws -> [UInt8]
+    ) throws -> RevenueCatConfiguration {
+        let authorization = try secret("authorizationFile", reader, file)
+        let hmacSecret = try secret("hmacSecretFile", reader, file)
+        return RevenueCatConfiguration(
+            authorization: authorization,
+            hmacSecret: hmacSecret,
+            apiKeyFile: try reader.text("apiKeyFile"),
+            projectID: try reader.text("projectId")
+        )
+    }
+
+    /// A secret without the line's end that editors add.
+    private static func secret(
+        _ name: String,
+        _ reader: ConfigurationReader,
+        _ file: (String) throws -> [UInt8]
+    ) throws -> [UInt8]? {
+        guard let path = try reader.text(name) else { return nil }
+        var secret = try file(path)
+        while let last = secret.last, last == 0x0A || last == 0x0D { secret.removeLast() }
+        guard !secret.isEmpty else { throw reader.fault(name, "expected a file that is not empty") }
+        return secret
+    }
+}

@@ -29,9 +29,11 @@ MALFORMED = {
     "zeros": b"\x00" * 512,
     "a zero in a header": b"GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\x00c\r\n\r\n",
     "a space in a header's name": b"GET /healthz HTTP/1.1\r\nHost: x\r\nA b: c\r\n\r\n",
-    "a space before a colon": b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length : 5\r\n\r\nabcde",
+    "a space before a colon":
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length : 5\r\n\r\nabcde",
     "two lengths": HEAD + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",
-    "a length and chunks": HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "a length and chunks":
+        HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "a negative length": HEAD + b"Content-Length: -5\r\n\r\n",
     "a length beyond 64 bits": HEAD + b"Content-Length: 99999999999999999999999\r\n\r\n",
     "a length in words": HEAD + b"Content-Length: five\r\n\r\nabcde",
@@ -61,8 +63,9 @@ class Kind:
         self.outcomes = collections.Counter()
 
     def value(self):
-        return {"begun": self.begun, "closed": self.closed, "longestSeconds": round(self.seconds, 1),
-                "mostBytes": self.bytes, "outcomes": dict(self.outcomes)}
+        return {
+            "begun": self.begun, "closed": self.closed, "longestSeconds": round(self.seconds, 1),
+            "mostBytes": self.bytes, "outcomes": dict(self.outcomes)}
 
 
 class Attack:
@@ -180,7 +183,7 @@ class Attack:
             await asyncio.sleep(1)
 
     async def converse(self, name, data, half_close):
-        """Sends all, then reads to the end or until nothing comes; the first status and all bytes."""
+        """Sends all, reads to the end or until nothing comes; the first status and all bytes."""
         kind = self.kinds[name]
         connection = await self.connect(kind)
         if not connection:
@@ -213,8 +216,10 @@ class Attack:
                 request = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * count
                 _, received = await self.converse(name, request, half_close)
                 answers = received.count(b"HTTP/1.1 200 OK")
-                kind.outcomes["all answered" if answers == count else "%s of %d, half-closed: %s" % (
-                    answers, count, half_close)] += 1
+                outcome = "all answered"
+                if answers != count:
+                    outcome = "%d of %d, half-closed: %s" % (answers, count, half_close)
+                kind.outcomes[outcome] += 1
             # The half of a request, and no more.
             outcome, _ = await self.converse(name, b"GET /healthz HTT", True)
             kind.outcomes["half a request: %s" % outcome] += 1
@@ -223,7 +228,8 @@ class Attack:
     async def run(self):
         huge = str(HUGE).encode()
         jobs = [self.hold("idle", b"", b"") for _ in range(2000)]
-        jobs += [self.hold("slow headers", b"GET /healthz HTTP/1.1\r\nX: ", b"a") for _ in range(150)]
+        jobs += [
+            self.hold("slow headers", b"GET /healthz HTTP/1.1\r\nX: ", b"a") for _ in range(150)]
         jobs += [self.hold(
             "slow bodies", HEAD + b"Content-Length: 100000\r\n\r\n{", b" ") for _ in range(150)]
         jobs += [self.read_slowly("slow readers", 400) for _ in range(40)]
@@ -242,7 +248,8 @@ class Attack:
             for _ in range(2)]
         jobs += [self.flood(
             "huge bodies where none belongs",
-            b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: " + huge + b"\r\n\r\n", CHUNK, HUGE)]
+            b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: " + huge + b"\r\n\r\n", CHUNK,
+            HUGE)]
         jobs += [self.send_malformed(), self.pipeline("pipelining", 100)]
         await asyncio.gather(*jobs)
 

@@ -91,7 +91,7 @@ def schemathesis(tool, url, credential, seed, examples, only=None, parameters=No
         os.path.join(os.path.dirname(sys.executable), "schemathesis"),
         "--config-file", place + ".toml", "run", url + "/openapi.json", "--url", url,
         "--header", "Authorization: Bearer " + credential, "--checks", "all",
-        "--max-examples", str(examples), "--seed", str(seed), "--workers", "2",
+        "--max-examples", str(examples), "--seed", str(seed), "--workers", "1",
         "--generation-database", "none", "--suppress-health-check", "all",
         "--continue-on-failure", "--no-color",
         "--report", "json", "--report-json-path", place + ".json"]

@@ -3,6 +3,7 @@
 import http.client
 import json
 import random
+import socket
 import threading
 import time
 
@@ -86,6 +87,40 @@ def check_control(places):
     return 2
 
 
+def require_whole(load):
+    """No answer ends in the middle."""
+    halves = [half for client in load for half in client.halves]
+    if halves:
+        raise Fault("%d answers end in the middle: %s" % (len(halves), halves[0]))
+
+
+def check_half_control():
+    """Half an answer must be found."""
+    client = Load(honest.Stub(3, honest.Stub.ANSWER[:-9]), "half", 0, {})
+    client.start()
+    client.join(30)
+    try:
+        require_whole([client])
+    except Fault:
+        return 1
+    raise Fault("control: half an answer was not found")
+
+
+def stalled(tool, material):
+    """A client that sends half a request and waits does not hold up the end."""
+    ledger, key = material.ledger()
+    with Server(material, ledger, key) as server, \
+            socket.create_connection((server.host, server.port), 10) as connection:
+        connection.sendall(
+            b"POST /v1/signals/app-store HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{")
+        time.sleep(0.5)
+        seconds = server.stop()
+    if seconds > DRAIN_SECONDS + 1:
+        raise Fault("with a stalled client the server took %.1f s to end" % seconds)
+    checked_audit(tool, ledger)
+    return seconds
+
+
 def terminate(tool, material, source, rounds):
     """SIGTERM under load."""
     ledger, key = material.ledger()
@@ -94,9 +129,7 @@ def terminate(tool, material, source, rounds):
         with Server(material, ledger, key) as server:
             load, seconds = under_load(
                 server, "term%d" % number, acknowledged, server.stop, source.uniform(0.5, 1.5))
-        halves = [half for client in load for half in client.halves]
-        if halves:
-            raise Fault("%d answers end in the middle: %s" % (len(halves), halves[0]))
+        require_whole(load)
         wrong = [text for client in load for text in client.refused if " 503 " not in text]
         if wrong:
             raise Fault("SIGTERM: %s" % wrong[0])
@@ -107,7 +140,8 @@ def terminate(tool, material, source, rounds):
         raise Fault("the server took %.1f s to end" % slowest)
     checked_audit(tool, ledger)
     return {"rounds": rounds, "acknowledged": len(acknowledged), "lost": 0, "refusedAtTheEnd": cut,
-            "slowestEndSeconds": round(slowest, 2)}
+            "slowestEndSeconds": round(slowest, 2), "plantedAndFound": check_half_control(),
+            "stalledEndSeconds": round(stalled(tool, material), 2)}
 
 
 def kill(tool, material, source, cycles):

@@ -46,7 +46,8 @@ def check_bulk(server, customer):
     status, _, text = server.ask("POST", path, context, headers={"If-None-Match": tag})
     if status != 304 or text:
         raise Fault("the same flags again: %d %s" % (status, str(text)[:100]))
-    expect(server.ask("POST", "/v1/customers/%s/grants" % customer, {"tier": "pro"}), 200, "a grant")
+    grants = "/v1/customers/%s/grants" % customer
+    expect(server.ask("POST", grants, {"tier": "pro"}), 200, "a grant")
     status, headers, value = server.ask("POST", path, context, headers={"If-None-Match": tag})
     flags = {flag["key"]: flag["value"] for flag in value.get("flags", [])}
     if status != 200 or headers["ETag"] == tag or flags.get(FEATURE) is not True:

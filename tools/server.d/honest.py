@@ -1,7 +1,9 @@
 """Honest clients: a steady stream of checks, store signals and grants that must all be answered."""
 
+import contextlib
 import http.client
 import json
+import socket
 import threading
 import time
 
@@ -77,6 +79,46 @@ class Crowd:
         if not latencies:
             return None
         return round(1000 * latencies[min(len(latencies) - 1, int(len(latencies) * share))], 1)
+
+
+class Stub(threading.Thread):
+    """A server for controls: answers so many requests of each connection, then sends `last` and
+    closes it."""
+
+    BODY = b'{"allowed":true,"outcome":"appended","sequence":1}'
+    ANSWER = (b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+              b"Content-Length: %d\r\n\r\n%s" % (len(BODY), BODY))
+
+    def __init__(self, count, last):
+        super().__init__(daemon=True)
+        self.count, self.last = count, last
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.host, self.port = self.listener.getsockname()
+        self.key = "none"
+        self.start()
+
+    def run(self):
+        while True:
+            connection, _ = self.listener.accept()
+            with contextlib.suppress(OSError), connection, \
+                    connection.makefile("rb") as requests:
+                for _ in range(self.count):
+                    self.read(requests)
+                    connection.sendall(self.ANSWER)
+                self.read(requests)
+                connection.sendall(self.last)
+
+    @staticmethod
+    def read(requests):
+        """One request, whole."""
+        length = 0
+        while (line := requests.readline().lower()).strip():
+            if line.startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+        requests.read(length)
+
+    def connect(self):
+        return http.client.HTTPConnection(self.host, self.port, timeout=ANSWER_SECONDS)
 
 
 def checks(key, customer, feature, allowed, fresh=False):

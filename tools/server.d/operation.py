@@ -1,4 +1,4 @@
-"""Running the server: TLS, a reader beside a writer, ports, bad configuration, and no secret told."""
+"""Running the server: TLS, a reader beside a writer, ports, bad configuration, secrets."""
 
 import json
 import os

@@ -65,7 +65,8 @@ class Material:
     def token(self, customer, seconds=3600):
         """A customer's token."""
         now = int(time.time())
-        return jwt.encode({"sub": customer, "iat": now, "exp": now + seconds}, self.private, "ES256")
+        claims = {"sub": customer, "iat": now, "exp": now + seconds}
+        return jwt.encode(claims, self.private, "ES256")
 
     def notifications(self, count, kind="SUBSCRIBED/INITIAL_BUY", product="month"):
         """Bodies of signed notifications, of a purchase each."""
@@ -172,6 +173,12 @@ class Server:
                 if line.startswith(name + ":"):
                     return int(line.split()[1]) / 1024
         raise Fault("no %s" % name)
+
+    def processor_seconds(self):
+        """Seconds of processor time that the server has used."""
+        with open("/proc/%d/stat" % self.pid, encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def open_files(self):
         return len(os.listdir("/proc/%d/fd" % self.pid))

@@ -18,6 +18,8 @@ final class PipelinedRequests: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether a request was handed on whose response is not out.
     private var isAnswering = false
     private var wantsToRead = false
+    /// Whether the client has sent its last byte while requests wait.
+    private var isEnded = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
@@ -25,6 +27,15 @@ final class PipelinedRequests: ChannelDuplexHandler, RemovableChannelHandler {
             handOn(part, context)
         } else {
             held.append(part)
+        }
+    }
+
+    /// The end comes behind the requests that wait, else they would go unanswered.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? ChannelEvent, event == .inputClosed, !held.isEmpty {
+            isEnded = true
+        } else {
+            context.fireUserInboundEventTriggered(event)
         }
     }
 
@@ -73,7 +84,12 @@ final class PipelinedRequests: ChannelDuplexHandler, RemovableChannelHandler {
             handOn(part, context)
         }
         context.fireChannelReadComplete()
-        if held.isEmpty, wantsToRead {
+        guard held.isEmpty else { return }
+        if isEnded {
+            isEnded = false
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
+        if wantsToRead {
             wantsToRead = false
             context.read()
         }

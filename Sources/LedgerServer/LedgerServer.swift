@@ -123,7 +123,7 @@ package enum LedgerServer {
     ) throws -> some ApplicationProtocol {
         var connection = HTTP1Channel.Configuration(
             additionalChannelHandlers: [RequestDeadline(options.deadlines)],
-            idleTimeout: .seconds(75)
+            idleTimeout: options.deadlines.idle
         )
         connection.httpDecoder = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: headByteLimit,

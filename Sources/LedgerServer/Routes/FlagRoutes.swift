@@ -58,11 +58,7 @@ extension RouteTable {
     ]
 
     private static func failure(_ status: Int, _ text: String) -> Route.Reply {
-        Route.Reply(
-            status: status,
-            text: text,
-            shape: .either([.named("FlagFailure"), .named("Problem")])
-        )
+        Route.Reply(status: status, text: text, shape: .named("FlagFailure"))
     }
 
     @Sendable

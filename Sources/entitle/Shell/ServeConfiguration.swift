@@ -10,6 +10,9 @@ struct ServeConfiguration {
     private let command: Serve
     private let settings: ServeSettings
 
+    /// Ports that there are; 0 picks one.
+    private static let ports = 0...65_535
+
     init(_ command: Serve, _ settings: ServeSettings) {
         self.command = command
         self.settings = settings
@@ -27,7 +30,10 @@ struct ServeConfiguration {
             resolveTimeZones: { TimeZones.resolved($0) }
         )
         options.host = command.host ?? settings.host ?? options.host
-        options.port = try command.port ?? number(settings.port, "port", 0...65_535) ?? options.port
+        if let port = command.port, !Self.ports.contains(port) {
+            throw CommandFailure(.usage, "usage", "expected \(Self.ports)", place: "--port")
+        }
+        options.port = try command.port ?? number(settings.port, "port", Self.ports) ?? options.port
         options.connectionLimit =
             try number(settings.connections, "connections", 1...1_000_000)
             ?? options.connectionLimit

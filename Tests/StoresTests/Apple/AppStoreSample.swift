@@ -6,9 +6,8 @@ import Testing
 /// A store of the tests' own, messages of it to vary, and a short form of what they come to.
 enum AppStoreSample {
     /// Signs for all tests: keys cost time.
-    static let authority = Result {
-        try SigningAuthority(validity: instant("2025-01-01")..<instant("2030-01-01"))
-    }
+    static let authority = Result { try SigningAuthority(validity: validity) }
+    static let validity = instant("2025-01-01")..<instant("2030-01-02")
 
     /// The app's messages from production.
     static func store(_ environment: String = "Production") throws -> SimulatedAppStore {

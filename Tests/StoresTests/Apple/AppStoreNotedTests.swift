@@ -1,0 +1,59 @@
+import Entitlements
+import Stores
+import Testing
+
+struct `A notification that changes nothing` {
+    // Trap 22, stores.md rule 5
+    @Test func `is noted on its purchase if its type is not known`() async throws {
+        let submission = try await AppStoreSample.submission(
+            "SOMETHING_NEW",
+            "SUB",
+            transaction: #""appAccountToken":"7e3fb20b-4cdb-47cc-936d-99d65f608138""#
+        )
+        #expect(
+            AppStoreSample.lines(submission)
+                == [#"signal.noted o1@S {"name":"something_new"}"#]
+        )
+        #expect(submission.claims.isEmpty)
+    }
+
+    // Trap 2, stores.md rule 6
+    @Test(arguments: [
+        ("DID_RENEW", nil, #""expiresDate":5"#, "", "expiresDate"),
+        ("EXPIRED", "VOLUNTARY", #""revocationDate":9999999999999999"#, "", "revocationDate"),
+        ("DID_FAIL_TO_RENEW", "GRACE_PERIOD", "", #""gracePeriodExpiresDate":5"#, "gracePeriod"),
+        ("DID_FAIL_TO_RENEW", "GRACE_PERIOD", "", "", "gracePeriodExpiresDate is missing"),
+        ("DID_FAIL_TO_RENEW", nil, #""expiresDate":9999999999999999"#, "", "without end"),
+        ("SUBSCRIBED", "INITIAL_BUY", #""type":"New""#, "", "type"),
+    ])
+    func `is noted with a reason if it makes no sense`(
+        _ type: String,
+        _ subtype: String?,
+        _ transaction: String,
+        _ renewal: String,
+        _ detail: String
+    ) async throws {
+        let submission = try await AppStoreSample.submission(
+            type,
+            subtype,
+            transaction: transaction,
+            renewal: renewal
+        )
+        #expect(submission.events.map(\.kind) == [.signalNoted])
+        let event = try #require(submission.events.first)
+        #expect(event.data.text(.detail)?.contains(detail) == true)
+        #expect(event.subject.kind == .purchase)
+    }
+
+    @Test func `is noted if it lacks the transaction that it is about`() async throws {
+        for (type, subtype) in AppStoreMapping.knownTypes {
+            let submission = try await AppStoreSample.submission(
+                type,
+                subtype.isEmpty ? nil : subtype,
+                transaction: nil,
+                renewal: nil
+            )
+            #expect(submission.events.map(\.kind) == [.signalNoted], "\(type) \(subtype)")
+        }
+    }
+}

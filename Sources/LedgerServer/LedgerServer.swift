@@ -127,7 +127,7 @@ package enum LedgerServer {
             additionalChannelHandlers: [
                 RequestDeadline(options.deadlines), PipelinedRequests(),
             ],
-            idleTimeout: .seconds(75)
+            idleTimeout: options.deadlines.idle
         )
         connection.httpDecoder = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: headByteLimit,

@@ -21,6 +21,8 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
         var body: TimeAmount = .seconds(30)
         /// From a full send buffer to room in it.
         var response: TimeAmount = .seconds(30)
+        /// Without any part of an exchange; nothing but a last resort.
+        var idle: TimeAmount = .seconds(75)
         /// How often it is looked.
         var interval: TimeAmount = .seconds(1)
     }

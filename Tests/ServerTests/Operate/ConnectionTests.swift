@@ -5,7 +5,7 @@ import Testing
 @testable import LedgerServer
 
 /// Clients that are slow, endless or silent, over a socket.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(2)))
 struct `A connection` {
     private static func setup() -> TestServer.Setup {
         var setup = TestServer.Setup()
@@ -14,6 +14,8 @@ struct `A connection` {
             head: .seconds(2),
             body: .seconds(2),
             response: .seconds(2),
+            // The last resort must not be what cuts.
+            idle: .hours(1),
             interval: .milliseconds(50)
         )
         return setup

@@ -166,7 +166,12 @@ let package = Package(
                 "Stores", "StoreSimulator", "ModelSupport", crypto, jwtKit, logging, hummingbird,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(
+                    name: "RawStructuredFieldValues",
+                    package: "swift-http-structured-headers"
+                ),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: house
         ),

@@ -6,7 +6,7 @@ extension ProblemCode {
             ServiceError(.purchaseInvalid, reason: .notSigned, platform: "app_store")
         case .wrongBundle, .wrongApp:
             ServiceError(.purchaseInvalid, reason: .wrongBundle, platform: "app_store")
-        case .badSignature: ServiceError(.invalidSignature, platform: "app_store")
+        case .badSignature, .wrongAlgorithm: ServiceError(.invalidSignature, platform: "app_store")
         case .badChain, .untrustedRoot, .wrongOID, .expiredCertificate, .revokedCertificate,
             .wrongEnvironment, .futureDate, .disagreement:
             ServiceError(.verificationFailed, platform: "app_store")

@@ -40,6 +40,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
 
     // What a store's evidence says (stores.md, rule 2)
     case notSigned = "not_signed"
+    case wrongAlgorithm = "wrong_algorithm"
     case badChain = "bad_chain"
     case untrustedRoot = "untrusted_root"
     case wrongOID = "wrong_oid"
@@ -82,9 +83,9 @@ extension ProblemCode {
             409
         case .tooLarge: 413
         case .unsupportedMediaType: 415
-        case .keyReused, .invalidCatalog, .unknownSequence, .notSigned, .badChain, .untrustedRoot,
-            .wrongOID, .expiredCertificate, .revokedCertificate, .badSignature, .wrongBundle,
-            .wrongApp, .wrongEnvironment, .futureDate, .disagreement:
+        case .keyReused, .invalidCatalog, .unknownSequence, .notSigned, .wrongAlgorithm, .badChain,
+            .untrustedRoot, .wrongOID, .expiredCertificate, .revokedCertificate, .badSignature,
+            .wrongBundle, .wrongApp, .wrongEnvironment, .futureDate, .disagreement:
             422
         case .rateLimited: 429
         case .internal, .storage: 500
@@ -137,6 +138,7 @@ extension ProblemCode {
         case .unknownSequence: "The log is not that long"
         case .notThereYet: "The ledger has not come that far yet"
         case .notSigned: "It is not signed as the store signs"
+        case .wrongAlgorithm: "It is signed by another algorithm than the store's"
         case .badChain: "The certificate chain does not hold"
         case .untrustedRoot: "The certificate chain ends in a root that is not trusted"
         case .wrongOID: "A certificate is not one for receipts"

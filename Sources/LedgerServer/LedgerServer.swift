@@ -34,6 +34,8 @@ package enum LedgerServer {
         package var connectionLimit = 10_000
         /// How long the answers under way may take once the server is told to stop.
         package var drainSeconds: Int64 = 25
+        /// How long the parts of an exchange may take.
+        var deadlines = RequestDeadline.Limits()
         /// Where log lines go; they name nobody.
         package var logger: Logger
         /// The time.
@@ -120,7 +122,7 @@ package enum LedgerServer {
         onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
     ) throws -> some ApplicationProtocol {
         var connection = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [RequestDeadline(RequestDeadline.Limits())],
+            additionalChannelHandlers: [RequestDeadline(options.deadlines)],
             idleTimeout: .seconds(75)
         )
         connection.httpDecoder = HTTP1Channel.Configuration.DecoderConfiguration(

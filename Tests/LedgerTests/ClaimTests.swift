@@ -264,4 +264,18 @@ struct `A transaction that a customer hands in` {
             #expect(try Self.kinds(ledger).count { $0 == .customerClaimed } == 1)
         }
     }
+
+    // E1: one id stands for one request, also among those of one group
+    @Test func `under one id is one, whatever comes at once`() async throws {
+        try await Self.withCatalog { scratch in
+            let ledger = scratch.ledger
+            let outcomes = try Concurrently.run(32) { index in
+                try ledger.claim(SampleTransaction.make("\(index)"), for: "ann", Self.request("r"))
+            }
+            let conflicts = outcomes.compactMap(Self.refusal).map(\.code)
+            #expect(conflicts == Array(repeating: .conflict, count: 31))
+            #expect(outcomes.contains(.recorded(sequence: 1)))
+            #expect(try ledger.size() == 4)
+        }
+    }
 }

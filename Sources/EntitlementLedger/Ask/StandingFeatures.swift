@@ -98,8 +98,15 @@ extension Ledger {
 /// Features that were folded, bounded by the bytes that they take; the oldest go first.
 final class StandingFeaturesShelf: Sendable {
     struct Key: Hashable, Sendable {
-        var environment: StoreEnvironment
-        var customer: String
+        private var environment: StoreEnvironment
+        /// Bytes: Swift's `==` takes two ways to write an accent for one, the ledger takes them for
+        /// two customers (row 9.4).
+        private var customer: [UInt8]
+
+        init(environment: StoreEnvironment, customer: String) {
+            self.environment = environment
+            self.customer = Array(customer.utf8)
+        }
     }
 
     /// Bytes that all shards hold together, about.

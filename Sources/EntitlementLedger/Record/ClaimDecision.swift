@@ -14,6 +14,8 @@ struct ClaimDecision {
     /// Of the transaction's environment, whatever was asked for.
     private let request: Request
     private let now: Instant
+    /// Where the request and the facts' signal were recorded before; nil: nowhere.
+    private let requestSequence, factsSequence: UInt64?
     private var reader: DecisionReader
 
     /// What there is to do.
@@ -46,6 +48,13 @@ struct ClaimDecision {
             environment: transaction.facts.environment
         )
         now = ledger.clock()
+        // Looked up before the reader takes its prefix: what is known here, it sees too.
+        requestSequence = try ledger.sequence(of: self.request)
+        factsSequence = try ledger.sequence(
+            ofSignal: transaction.facts.id,
+            source: transaction.facts.source,
+            environment: transaction.facts.environment
+        )
         reader = try DecisionReader(ledger, transaction.facts.environment)
     }
 
@@ -60,16 +69,12 @@ struct ClaimDecision {
 
     private mutating func decide() throws -> Step {
         if let refusal = BatchRecorder.refusal(of: transaction.facts) { throw refusal }
+        let facts = transaction.facts
         let earlier = try earlierClaim()
+        var sequence = factsSequence
         let (stream, known) = try reader.facts(ofPurchase: transaction.purchase)
         var ownership = PurchaseOwnership(purchase: stream, facts: known)
         let restated = try RestatedFacts(ofPurchase: stream, known, ledger)
-        let facts = transaction.facts
-        var sequence = try ledger.sequence(
-            ofSignal: facts.id,
-            source: facts.source,
-            environment: facts.environment
-        )
         var events: [Event] = []
         if sequence == nil {
             // The store's token comes before the customer's word.
@@ -102,7 +107,7 @@ struct ClaimDecision {
     ///
     /// - Throws: `Refusal.conflict` if it asked for something else (E1).
     private func earlierClaim() throws -> UInt64? {
-        guard let sequence = try ledger.sequence(of: request) else { return nil }
+        guard let sequence = requestSequence else { return nil }
         // Erased since: a repeat is a duplicate, nothing more.
         guard let known = try ledger.event(at: sequence) else { return sequence }
         let differing = request.event((claim.subject, known.event.time, claim.data))

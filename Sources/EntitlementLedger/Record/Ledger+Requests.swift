@@ -203,15 +203,28 @@ extension Ledger {
         }
     }
 
+    /// Records what happened in a purchase flow (rows 2.4, 10.1).
+    ///
+    /// `data`: of one of the `flow` kinds.
+    public func recordFlow(
+        _ data: EventData,
+        of customer: String,
+        _ request: Request
+    ) throws -> Receipt {
+        try decide(request) { _, now in (.customer(customer), now, data) }
+    }
+
     /// Publishes a catalog from an effective time on (K1).
     ///
     /// `document`: with its named time zones resolved (K10).
+    ///
+    /// `effective`: nil: now, or for a repeat when it was published first.
     public func publish(
         _ document: JSONValue,
         effective: Instant?,
         _ request: Request
     ) throws -> Receipt {
-        let time = effective ?? clock()
+        let time = try effective ?? timeOfEarlier(request) ?? clock()
         return try record(
             Submission(
                 event: Event(
@@ -296,6 +309,11 @@ extension Ledger {
                     "event \(known.sequence) has this id and other content"
                 )
             )
+    }
+
+    /// The effective time of what a request recorded before; nil: nothing.
+    private func timeOfEarlier(_ request: Request) throws -> Instant? {
+        try sequence(of: request).flatMap { try event(at: $0) }?.event.time
     }
 
     /// Where a request was recorded (E1); nil: never.

@@ -34,7 +34,7 @@ final class AccessControl: Sendable {
             return (try? credential(exchange).get()) ?? .anonymous
         case .keys(let scopes):
             let caller = try identified(&exchange)
-            guard scopes.named.contains(where: caller.has) else { throw Problem(.forbidden) }
+            guard caller.has(anyOf: scopes) else { throw Problem(.forbidden) }
             return caller
         case .customer(let scopes):
             let caller = try identified(&exchange)
@@ -42,12 +42,12 @@ final class AccessControl: Sendable {
                 guard let customer, caller.isCustomer(customer) else { throw Problem(.notFound) }
                 return caller
             }
-            guard scopes.named.contains(where: caller.has) else { throw Problem(.forbidden) }
+            guard caller.has(anyOf: scopes) else { throw Problem(.forbidden) }
             return caller
         case .anyCustomer(let scopes):
             let caller = try identified(&exchange)
             if case .customer = caller { return caller }
-            guard scopes.named.contains(where: caller.has) else { throw Problem(.forbidden) }
+            guard caller.has(anyOf: scopes) else { throw Problem(.forbidden) }
             return caller
         }
     }
@@ -67,13 +67,19 @@ final class AccessControl: Sendable {
 
     /// A key or a customer; whoever tries credentials is slowed down.
     private func identified(_ exchange: inout Exchange) throws(Problem) -> Caller {
-        let address = RateLimitClient.address(exchange.address)
-        if let refusal = limiter.isExhausted(.failures, address, at: exchange.begun) {
+        // Nobody's address is looked at while no credential has failed.
+        if limiter.clientCount(.failures) > 0,
+            let refusal = limiter.exhausted(
+                .failures,
+                .address(exchange.address),
+                at: exchange.begun
+            )
+        {
             throw limited(refusal, &exchange)
         }
         switch credential(exchange) {
         case .success(.anonymous):
-            try take(.anonymous, address, &exchange)
+            try take(.anonymous, .address(exchange.address), &exchange)
             exchange.headers[.wwwAuthenticate] = AuthenticationRefusal.challengeWithoutCredential
             throw Problem(.unauthenticated)
         case .success(.key(let id, let scopes)):
@@ -83,7 +89,7 @@ final class AccessControl: Sendable {
             try take(.customers, .customer(id), &exchange)
             return .customer(id: id)
         case .failure(let reason):
-            _ = limiter.take(.failures, address, at: exchange.begun)
+            _ = limiter.take(.failures, .address(exchange.address), at: exchange.begun)
             metrics.countRefusedCredential(reason)
             exchange.headers[.wwwAuthenticate] = AuthenticationRefusal.challenge
             throw Problem(.unauthenticated)

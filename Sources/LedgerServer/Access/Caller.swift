@@ -13,6 +13,12 @@ package enum Caller: Hashable, Sendable {
         return scopes.allows(scope)
     }
 
+    /// Whether the caller's key has one of some scopes.
+    package func has(anyOf scopes: ScopeSet) -> Bool {
+        guard case .key(_, let own) = self else { return false }
+        return own.allows(anyOf: scopes)
+    }
+
     /// Whether the caller is that very customer.
     ///
     /// Ids are compared byte by byte: Swift's `==` takes two ways to write an accent for one, the

@@ -9,14 +9,14 @@ struct IdentityHash: Hashable, Sendable {
     init(kind: UInt8, _ name: String) {
         var hasher = Hasher()
         hasher.combine(kind)
-        var (word, count): (UInt64, UInt64) = (0, 0)
-        for byte in name.utf8 {
-            word = word << 8 | UInt64(byte)
-            count += 1
-            if count.isMultiple(of: 8) { hasher.combine(word) }
+        let bytes = name.utf8Span.span
+        var word: UInt64 = 0
+        for place in bytes.indices {
+            word = word << 8 | UInt64(bytes[place])
+            if place & 7 == 7 { hasher.combine(word) }
         }
         hasher.combine(word)
-        hasher.combine(count)
+        hasher.combine(bytes.count)
         value = hasher.finalize()
     }
 }

@@ -108,28 +108,24 @@ package final class KeyRing: Sendable {
     }
 }
 
-/// What tells one file of a name from the next.
+/// What tells one file of a name from the next: its number, size and time.
 private struct FileIdentity: Equatable {
-    /// 0 where there is no file.
-    private var number: UInt64 = 0
-    private var size: UInt64 = 0
-    private var modifiedAt: Date?
+    /// Empty where there is no file.
+    ///
+    /// In words, because Foundation's number types differ from FoundationEssentials'.
+    private let attributes: [String]
 
     init(path: String) throws(KeyFileFault) {
         do {
-            let attributes = try FileManager.default.attributesOfItem(atPath: path)
-            number = Self.number(attributes[.systemFileNumber])
-            size = Self.number(attributes[.size])
-            modifiedAt = attributes[.modificationDate] as? Date
+            let found = try FileManager.default.attributesOfItem(atPath: path)
+            let time = (found[.modificationDate] as? Date)?.timeIntervalSinceReferenceDate
+            attributes = [
+                "\(found[.systemFileNumber] ?? "")", "\(found[.size] ?? "")", "\(time ?? 0)",
+            ]
         } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
-            return
+            attributes = []
         } catch {
             throw KeyFileFault("it cannot be looked at")
         }
-    }
-
-    /// Foundation's number types differ between platforms.
-    private static func number(_ value: Any?) -> UInt64 {
-        (value as? any BinaryInteger).map { UInt64(truncatingIfNeeded: $0) } ?? 0
     }
 }

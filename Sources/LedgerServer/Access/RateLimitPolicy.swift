@@ -11,6 +11,17 @@ package enum RateLimitPolicy: String, CaseIterable, Sendable {
     case anonymous
     /// Credentials that did not count, by address.
     case failures
+
+    /// The place among all cases, from 0.
+    var place: Int {
+        switch self {
+        case .signals: 0
+        case .keys: 1
+        case .customers: 2
+        case .anonymous: 3
+        case .failures: 4
+        }
+    }
 }
 
 /// How many requests one client may make in which time: a bucket of `requests` tokens that fills

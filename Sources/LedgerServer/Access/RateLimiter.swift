@@ -12,7 +12,8 @@ import Synchronization
 /// policy.
 package final class RateLimiter: Sendable {
     private let origin: ContinuousClock.Instant
-    private let lanes: [RateLimitPolicy: Lane]
+    /// By the policy's place.
+    private let lanes: [Lane?]
 
     /// Clients of one policy in one generation.
     package static let clientLimit = 65_536
@@ -58,9 +59,9 @@ package final class RateLimiter: Sendable {
         clientLimit: Int = RateLimiter.clientLimit
     ) {
         self.origin = origin
-        lanes = Dictionary(
-            uniqueKeysWithValues: quotas.map { ($0, Lane($0, $1, clientLimit: clientLimit)) }
-        )
+        lanes = RateLimitPolicy.allCases.map { policy in
+            quotas[policy].map { Lane(policy, $0, clientLimit: clientLimit) }
+        }
     }
 
     /// Counts a request and says whether it may pass; nil where the policy has no quota.
@@ -71,7 +72,7 @@ package final class RateLimiter: Sendable {
         _ client: RateLimitClient,
         at now: ContinuousClock.Instant
     ) -> RateLimitDecision? {
-        guard let lane = lanes[policy] else { return nil }
+        guard let lane = lanes[policy.place] else { return nil }
         let now = nanoseconds(now)
         return lane.buckets.withLock { buckets in
             buckets.turnIfDue(now, window: lane.burst)
@@ -84,15 +85,15 @@ package final class RateLimiter: Sendable {
         }
     }
 
-    /// Whether a client's quota is used up, without counting anything.
+    /// What a client whose quota is used up would be told; nil while it is not.
     ///
-    /// Asked of `failures` before a credential is looked at.
-    package func isExhausted(
+    /// Counts nothing. Asked of `failures` before a credential is looked at.
+    package func exhausted(
         _ policy: RateLimitPolicy,
         _ client: RateLimitClient,
         at now: ContinuousClock.Instant
     ) -> RateLimitDecision? {
-        guard let lane = lanes[policy] else { return nil }
+        guard let lane = lanes[policy.place] else { return nil }
         let now = nanoseconds(now)
         let used = lane.buckets.withLock {
             max($0.fullAt[client.identity] ?? 0, now) - now
@@ -102,7 +103,7 @@ package final class RateLimiter: Sendable {
 
     /// Clients held in memory, for tests of the bound.
     package func clientCount(_ policy: RateLimitPolicy) -> Int {
-        lanes[policy]?.buckets.withLock { $0.fullAt.count } ?? 0
+        lanes[policy.place]?.buckets.withLock { $0.fullAt.count } ?? 0
     }
 
     private static func admission(_ lane: Lane, used: Int64) -> RateLimitDecision {

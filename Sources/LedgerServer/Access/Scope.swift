@@ -43,6 +43,11 @@ package struct ScopeSet: Hashable, Sendable, ExpressibleByArrayLiteral {
         bits & (scope.bit | Scope.admin.bit) != 0
     }
 
+    /// Whether one of some scopes is given, by itself or through `admin`.
+    package func allows(anyOf scopes: ScopeSet) -> Bool {
+        bits & (scopes.bits | Scope.admin.bit) != 0
+    }
+
     /// The scopes that were named, in the order of their declaration.
     package var named: [Scope] { Scope.allCases.filter { bits & $0.bit != 0 } }
 }

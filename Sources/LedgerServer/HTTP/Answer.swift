@@ -121,6 +121,8 @@ extension Problem {
             text: document.description,
             mediaType: Problem.mediaType
         )
+        // 404 and 405 may be kept unless caches are told otherwise (RFC 9110, section 15.1).
+        answer.headers[.cacheControl] = "no-store"
         if let retryAfter { answer.headers[.retryAfter] = String(retryAfter) }
         return answer
     }

@@ -62,6 +62,7 @@ extension Call {
 
     /// A JSON value as the fields of an event about a customer.
     func data(_ kind: EventKind, _ json: JSONValue) throws(Problem) -> EventData {
+        guard case .object = json else { throw Problem(.malformed, "expected a JSON object") }
         guard json["observedAt"] == nil else {
             throw Problem(.unknownField, "the ledger itself observes it", path: "observedAt")
         }
@@ -70,6 +71,13 @@ extension Call {
         } catch {
             throw Problem(error)
         }
+    }
+
+    /// A refusal's problem: a conflict that the caller's own key led to is that key's (E1).
+    func problem(of refusal: Refusal) -> Problem {
+        var problem = Problem(refusal)
+        if refusal.code == .conflict, headers[.idempotencyKey] != nil { problem.code = .keyReused }
+        return problem
     }
 }
 

@@ -48,6 +48,9 @@ struct Call: Sendable {
         return BitemporalPoint(at: at, knownAt: known)
     }
 
+    /// Whether T moves with the clock, so that the answer may change without a new event.
+    var asksNow: Bool { query["at"].map { $0 == "now" } ?? true }
+
     private func instant(_ text: String, _ name: String) throws(Problem) -> Instant {
         if text == "now" { return now }
         guard let instant = Instant(rfc3339: text) ?? Instant(rfc3339: text + "T00:00:00Z") else {

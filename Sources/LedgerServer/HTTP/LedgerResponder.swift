@@ -33,15 +33,18 @@ struct LedgerResponder: HTTPResponder {
         }
         answer.headers[.requestID] = id
         let duration = exchange.begun.duration(to: .now)
-        service.metrics.count(exchange.operation, status: answer.status, duration: duration)
+        service.metrics.count(exchange.target?.number, status: answer.status, duration: duration)
         log(exchange, answer.status, duration)
         return answer.response(isHead: request.method == .head)
     }
 
     private func answer(_ request: Request, _ exchange: inout Exchange) async throws -> Answer {
-        let match = try matcher.match(request.method, request.uri.path)
-        guard case .route(let route, let path) = match else {
+        let match = Result { () throws(Problem) in
+            try matcher.match(request.method, request.uri.path)
+        }
+        guard case .success(.route(let target, let path)) = match else {
             try service.access.admitStray(&exchange)
+            let match = try match.get()
             if case .otherMethods(let methods) = match {
                 var allowed = methods.map(\.rawValue)
                 if methods.contains(.get) { allowed.append("HEAD") }
@@ -50,7 +53,8 @@ struct LedgerResponder: HTTPResponder {
             }
             throw Problem(.notFound, "there is no such path")
         }
-        exchange.operation = route.operation
+        let route = target.route
+        exchange.target = target
         exchange.caller = try service.access.admit(route, path["id"], &exchange)
         if let id = path["id"], !Identifier.isValid(id) {
             throw Problem(
@@ -58,10 +62,7 @@ struct LedgerResponder: HTTPResponder {
                 "an id has 1 to 1024 bytes without control characters"
             )
         }
-        let query = try Query(
-            request.uri.query.map { $0[...] },
-            known: route.queryNames
-        )
+        let query = try Query(request.uri.query, known: target.queryNames)
         let body = try await self.body(of: request, route)
         var answer = try await route.handler(
             Call(
@@ -135,8 +136,8 @@ struct LedgerResponder: HTTPResponder {
 
 /// What is known of a request while it is being answered.
 struct Exchange {
-    /// The route's name; of a path that leads nowhere, `none`.
-    var operation = "none"
+    /// Where the path leads; nil: nowhere.
+    var target: RouteMatcher.Target?
     var caller = Caller.anonymous
     var problem: Problem?
     /// Headers of every answer to it, such as rate limits.
@@ -146,16 +147,21 @@ struct Exchange {
     let now: Instant
     let begun = ContinuousClock.now
     let requestHeaders: HTTPFields
-    /// The peer's address, for rate limits; kept nowhere.
-    let address: String
+    private let connection: ConnectionContext
 
     init(_ request: Request, _ context: ConnectionContext, id: String, now: Instant) {
         method = HTTPRequest.Method.known.contains(request.method) ? request.method.rawValue : "-"
         self.id = id
         self.now = now
         requestHeaders = request.headers
-        address = context.address
+        connection = context
     }
+
+    /// The peer's address, for rate limits; kept nowhere.
+    var address: String { connection.address }
+
+    /// The route's name; of a path that leads nowhere, `none`.
+    var operation: String { target?.route.operation ?? "none" }
 
     /// The language that the caller reads.
     var language: Language { Language(acceptLanguage: requestHeaders[.acceptLanguage]) }
@@ -178,10 +184,13 @@ extension Duration {
 /// A request's connection.
 struct ConnectionContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    let address: String
+    private let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
-        address = source.channel.remoteAddress?.ipAddress ?? ""
+        channel = source.channel
     }
+
+    /// The peer's address, written out when it is asked for.
+    var address: String { channel.remoteAddress?.ipAddress ?? "" }
 }

@@ -11,9 +11,13 @@ struct Query: Sendable {
     ///
     /// A parameter that the route does not know, a repeated one, and text that is not UTF-8 are
     /// refused.
-    init(_ text: Substring?, known: [String]) throws(Problem) {
+    init(_ text: String?, known: [String]) throws(Problem) {
+        guard let text else {
+            values = []
+            return
+        }
         var values: [(name: String, value: String)] = []
-        for pair in (text ?? "").utf8.split(separator: UInt8(ascii: "&")) {
+        for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
             guard values.count < Self.countLimit else {
                 throw Problem(.invalidRequest, "too many parameters")
             }

@@ -29,6 +29,8 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     private var arrival: NIODeadline?
     private var departure: NIODeadline?
     private var timer: RepeatedTask?
+    /// Whether the request that comes in has its response already, one that is too large say.
+    private var isAnswered = false
 
     init(_ limits: Limits) { self.limits = limits }
 
@@ -75,9 +77,11 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head: arrival = .now() + limits.body
+        case .head:
+            isAnswered = false
+            arrival = .now() + limits.body
         case .body: break
-        case .end: arrival = nil
+        case .end: arrival = isAnswered ? .now() + limits.head : nil
         }
         context.fireChannelRead(data)
     }
@@ -92,7 +96,10 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
         data: NIOAny,
         promise: EventLoopPromise<Void>?
     ) {
-        if case .end = unwrapOutboundIn(data) { arrival = .now() + limits.head }
+        if case .end = unwrapOutboundIn(data) {
+            isAnswered = true
+            arrival = .now() + limits.head
+        }
         context.write(data, promise: promise)
     }
 }

@@ -90,16 +90,56 @@ enum Shapes {
 
     private static let purchase = Shape.object(purchaseMembers)
 
-    private static let purchases = Shape.object(
-        question + [Shape.Member("purchases", .list(.object(purchaseMembers)))]
+    private static let ownedPurchase = Shape.object(
+        purchaseMembers + [
+            Shape.Member("ownedSince", .optional(.instant)), Shape.Member("periods", .list(period)),
+        ]
     )
+
+    /// What one transaction gave; null where a store does not say.
+    private static let period = Shape.object([
+        Shape.Member("transactionId", .optional(.text)), Shape.Member("productId", .text),
+        Shape.Member("productKind", .text), Shape.Member("status", .text),
+        Shape.Member("startsAt", .instant), Shape.Member("expiresAt", .optional(.instant)),
+        Shape.Member("graceUntil", .optional(.instant)),
+        Shape.Member("ownership", .optional(.text)), Shape.Member("offer", .optional(.text)),
+        Shape.Member("priceMicros", .optional(.integer)),
+        Shape.Member("currencyCode", .optional(.text)),
+        Shape.Member("quantity", .optional(.integer)),
+        Shape.Member("storefront", .optional(.text)), Shape.Member("isVerified", .boolean),
+        Shape.Member("verification", .optional(verdict)),
+        Shape.Member("revocation", .optional(revocation)),
+        Shape.Member("source", .optional(.text)), Shape.Member("recordedAt", .instant),
+    ])
+
+    private static let verdict = Shape.object([
+        Shape.Member("at", .instant), Shape.Member("method", .optional(.text)),
+        Shape.Member("reason", .optional(.text)),
+    ])
+
+    private static let revocation = Shape.object([
+        Shape.Member("type", .text), Shape.Member("at", .instant),
+        Shape.Member("until", .optional(.instant)), Shape.Member("reason", .optional(.text)),
+        Shape.Member("priceMicros", .optional(.integer)),
+        Shape.Member("currencyCode", .optional(.text)),
+    ])
+
+    private static let purchases = Shape.object(
+        question + [Shape.Member("purchases", .list(ownedPurchase))]
+    )
+
+    private static let grant = Shape.object([
+        Shape.Member("grantId", .identifier), Shape.Member("features", .list(.text)),
+        Shape.Member("tier", .optional(.text)), Shape.Member("startsAt", .instant),
+        Shape.Member("expiresAt", .optional(.instant)), Shape.Member("active", .boolean),
+    ])
 
     private static let state = Shape.object(
         question + [
             Shape.Member("tier", .text), Shape.Member("validUntil", .optional(.instant)),
             Shape.Member("features", .map(.named("Feature"))),
             Shape.Member("purchases", .list(.named("Purchase"))),
-            Shape.Member("grants", .list(.document("A grant"))),
+            Shape.Member("grants", .list(grant)),
             Shape.Member(
                 "trials",
                 .list(
@@ -118,11 +158,16 @@ enum Shapes {
         Shape.Member("to", .optional(.instant)),
     ])
 
+    private static let accessStretch = Shape.object([
+        Shape.Member("source", .text), Shape.Member("productId", .optional(.text)),
+        Shape.Member("from", .instant), Shape.Member("to", .optional(.instant)),
+    ])
+
     private static let timeline = Shape.object(
         question + [
             Shape.Member("tiers", .list(stretch)),
             Shape.Member("features", .map(.list(stretch))),
-            Shape.Member("stretches", .list(.document("A stretch of access"))),
+            Shape.Member("stretches", .list(accessStretch)),
             Shape.Member("statuses", .map(.list(stretch))),
             Shape.Member("events", .list(.document("A CloudEvent"))),
         ]

@@ -8,7 +8,8 @@ final class ServerMetrics: Sendable {
     private let state: Mutex<State>
 
     private struct State {
-        var operations: [String: Operation]
+        /// By the routes' numbers; the last is that of requests that lead nowhere.
+        var operations: [Operation]
         var signals: [SignalKey: UInt64] = [:]
         var refusedCredentials: [AuthenticationRefusal: UInt64] = [:]
     }
@@ -19,9 +20,21 @@ final class ServerMetrics: Sendable {
     }
 
     private struct Operation {
-        var statuses: [Int: UInt64] = [:]
+        let name: String
+        var statuses: [(status: Int, count: UInt64)] = []
         var buckets = [UInt64](repeating: 0, count: ServerMetrics.bounds.count + 1)
         var microseconds: UInt64 = 0
+
+        init(_ name: String) { self.name = name }
+
+        /// A route has a handful of statuses: a walk is cheaper than a hash.
+        mutating func count(_ status: Int) {
+            if let index = statuses.firstIndex(where: { $0.status == status }) {
+                statuses[index].count += 1
+            } else {
+                statuses.append((status, 1))
+            }
+        }
     }
 
     /// Upper bounds of the duration histogram, in microseconds.
@@ -30,19 +43,22 @@ final class ServerMetrics: Sendable {
         5_000_000,
     ]
 
+    /// Counts for routes by their numbers.
     init(operations: [String]) {
-        let rows = (operations + ["none"]).map { ($0, Operation()) }
-        state = Mutex(State(operations: Dictionary(uniqueKeysWithValues: rows)))
+        state = Mutex(State(operations: (operations + ["none"]).map { Operation($0) }))
     }
 
     /// Counts an answered request.
-    func count(_ operation: String, status: Int, duration: Duration) {
+    ///
+    /// `number`: the route's; nil: it led nowhere.
+    func count(_ number: Int?, status: Int, duration: Duration) {
         let microseconds = duration.microseconds
         let bucket = Self.bounds.firstIndex { microseconds <= $0 } ?? Self.bounds.count
         state.withLock { state in
-            state.operations[operation]?.statuses[status, default: 0] += 1
-            state.operations[operation]?.buckets[bucket] += 1
-            state.operations[operation]?.microseconds += UInt64(max(0, microseconds))
+            let number = number ?? state.operations.count - 1
+            state.operations[number].count(status)
+            state.operations[number].buckets[bucket] += 1
+            state.operations[number].microseconds += UInt64(max(0, microseconds))
         }
     }
 
@@ -92,13 +108,13 @@ final class ServerMetrics: Sendable {
                 count
             )
         }
-        let rows = operations.filter { !$0.value.statuses.isEmpty }.sorted { $0.key < $1.key }
+        let rows = operations.filter { !$0.statuses.isEmpty }.sorted { $0.name < $1.name }
         text.family("entitle_requests_total", "Requests by operation and status.", .counter)
-        for (name, operation) in rows {
-            for (status, count) in operation.statuses.sorted(by: { $0.key < $1.key }) {
+        for operation in rows {
+            for (status, count) in operation.statuses.sorted(by: { $0.status < $1.status }) {
                 text.sample(
                     "entitle_requests_total",
-                    [("operation", name), ("status", String(status))],
+                    [("operation", operation.name), ("status", String(status))],
                     count
                 )
             }
@@ -108,10 +124,10 @@ final class ServerMetrics: Sendable {
             "From the request's head to its answer.",
             .histogram
         )
-        for (name, operation) in rows {
+        for operation in rows {
             text.histogram(
                 "entitle_request_duration_seconds",
-                [("operation", name)],
+                [("operation", operation.name)],
                 bounds: Self.bounds,
                 counts: operation.buckets,
                 sum: operation.microseconds

@@ -165,11 +165,7 @@ extension RouteTable {
         _ body: @escaping @Sendable () throws -> Receipt
     ) async throws -> Answer {
         let receipt = try await service.blocking(body)
-        if case .refused(let refusal) = receipt, refusal.code == .conflict,
-            call.headers[.idempotencyKey] != nil
-        {
-            throw Problem(.keyReused, refusal.detail, path: refusal.path)
-        }
+        if case .refused(let refusal) = receipt { throw call.problem(of: refusal) }
         return try Answer(receipt, [("id", .string(request.id))] + further)
     }
 }

@@ -77,7 +77,7 @@ extension RouteTable {
             try service.ledger.claim(item, for: customer, request)
         }
         if case .refused(let refusal, let owner) = outcome {
-            var problem = Problem(refusal)
+            var problem = call.problem(of: refusal)
             problem.members += call.ownerMember(owner)
             throw problem
         }
@@ -166,7 +166,7 @@ extension ClaimOutcome {
         case .refused(let refusal, let owner):
             word = "refused"
             further = [
-                JSONMember("code", .string(Problem(refusal).code.rawValue)),
+                JSONMember("code", .string(call.problem(of: refusal).code.rawValue)),
                 JSONMember("detail", .string(refusal.detail)),
             ]
             further += call.ownerMember(owner)

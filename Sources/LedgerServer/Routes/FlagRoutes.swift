@@ -148,7 +148,7 @@ private struct EvaluationSubject {
             environment = named
         }
         // Row 9.4: a customer reaches themselves only; the same answer whoever else it is.
-        if case .customer(let own) = call.caller, own != customer {
+        if case .customer = call.caller, !call.caller.isCustomer(customer) {
             throw FlagFailure(Problem(.notFound))
         }
         self.customer = customer

@@ -52,6 +52,10 @@ extension RouteTable {
         let flowID = data.text(.flowID) ?? ""
         let request = try call.request(service, source: Source.app)
         let flows = service.access.flows
+        let release: @Sendable () -> Void = { [customer = call.customer, now = call.now] in
+            flows.end(flowID, of: customer, in: request.environment, at: now)
+        }
+        var hasBegun = false
         if kind == .flowStarted {
             let outcome = flows.begin(
                 flowID,
@@ -60,7 +64,8 @@ extension RouteTable {
                 at: call.now
             )
             switch outcome {
-            case .began, .sameFlow: break
+            case .began: hasBegun = true
+            case .sameFlow: break
             case .busy(let until):
                 throw Problem(
                     .purchaseInProgress,
@@ -70,18 +75,15 @@ extension RouteTable {
             case .full: throw Problem(.busy, "too many flows run", retryAfter: 60)
             }
         } else {
-            flows.end(flowID, of: call.customer, in: request.environment, at: call.now)
+            release()
         }
-        let event = Event(
-            id: request.id,
-            source: request.source,
-            subject: .customer(call.customer),
-            time: call.now,
-            environment: request.environment,
-            data: data
-        )
-        return try await self.record(call, request, service, []) {
-            try service.ledger.record(Submission(event: event))
+        return try await self.record(call, request, service, []) { [hasBegun] in
+            // What is not recorded, or was before, begins nothing and shuts nobody out.
+            var isNew = false
+            defer { if hasBegun, !isNew { release() } }
+            let receipt = try service.ledger.recordFlow(data, of: call.customer, request)
+            if case .appended = receipt { isNew = true }
+            return receipt
         }
     }
 }

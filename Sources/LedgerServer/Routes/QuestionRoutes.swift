@@ -95,8 +95,7 @@ extension RouteTable {
         let content = JSONValue.object(
             (json.members ?? []).filter { $0.name != "at" && $0.name != "sequence" }
         )
-        let validUntil = json["validUntil"]?.string.flatMap { Instant(rfc3339: $0) }
-        answer.caching = .until(validUntil, content: content.description)
+        answer.caching = .until(call.validUntil(json["validUntil"]), content: content.description)
         if let sequence = json["sequence"]?.integer {
             answer.headers[.ledgerSequence] = String(sequence)
         }
@@ -109,20 +108,22 @@ extension RouteTable {
         try await service.require(call.minimumSequence())
         let environment = try call.environment()
         let feature = call.path["feature"] ?? ""
-        guard call.query["at"] == nil, call.query["known"] == nil,
+        guard call.asksNow, call.query["known"] == nil,
             call.query["knownSequence"] == nil
         else { return try await checkThen(call, environment, feature, service) }
+        // Before the answer: it is made from no less than the header says.
+        let size = try service.ledger.size()
         let standing = try await service.standing(call.customer, environment, at: call.now)
         guard let answer = standing.features[feature] else {
             throw Problem(.unknownFeature, "the catalog in force has no such feature")
         }
-        return try Self.answer(
+        return Self.answer(
             call,
             feature,
             at: call.now,
             answer.json,
             validUntil: standing.validUntil,
-            sequence: service.ledger.size()
+            sequence: size
         )
     }
 
@@ -155,7 +156,7 @@ extension RouteTable {
             feature,
             at: point.at,
             json,
-            validUntil: nil,
+            validUntil: call.validUntil(nil),
             sequence: size
         )
     }
@@ -180,6 +181,18 @@ extension RouteTable {
         answer.caching = .until(validUntil, content: json)
         answer.headers[.ledgerSequence] = String(sequence)
         return answer
+    }
+}
+
+extension Call {
+    /// Until when an answer may be taken without asking again (Z15).
+    ///
+    /// `stated`: the answer's `validUntil`; where T moves with the clock and the answer does not
+    /// say, it holds for now only. At a fixed T nothing changes without a new event.
+    fileprivate func validUntil(_ stated: JSONValue?) -> Instant? {
+        guard asksNow else { return nil }
+        guard let stated else { return now }
+        return stated.string.flatMap { Instant(rfc3339: $0) }
     }
 }
 

@@ -98,7 +98,7 @@ struct Keys: ParsableCommand {
 
     /// The command `entitle keys list`.
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists the keys that work.")
+        static let configuration = CommandConfiguration(abstract: "Lists the keys, ended ones too.")
 
         @OptionGroup var options: LedgerOptions
 

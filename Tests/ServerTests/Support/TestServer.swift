@@ -15,22 +15,35 @@ import Synchronization
 /// A server over a ledger in memory, with keys of every kind and an issuer of tokens.
 struct TestServer: Sendable {
     let ledger: Ledger
+    /// What the ledger stands on, to be made to fail.
+    let storage: FaultyLog
     let service: LedgerService
     let client: any TestClientProtocol
     let clock: TestClock
     let log: LogLines
+    /// Holds every answer against the interface description.
+    let audit = AnswerAudit()
     /// The text of a key with a scope.
     let keys: [Scope: String]
+    /// The text of a key that may write and is support's.
+    let supportKey: String
     private let issuer: TokenIssuer
 
     /// What can be set before it starts.
     struct Setup: Sendable {
         var stores = StoreAccess()
         var quotas: [RateLimitPolicy: RateLimitQuota] = [:]
-        var isReadOnly = false
+        /// Read-only, over what this writes first; nil: writable.
+        var readsOnly: (@Sendable (Ledger) throws -> Void)?
+        /// Over a socket, not only in process.
+        var isLive = false
+        var deadlines = RequestDeadline.Limits()
     }
 
     /// Lends a server; without quotas unless some are given.
+    ///
+    /// When the body ends, every answer that it got must be documented, and no line of the log may
+    /// name anybody (law 6).
     static func with(
         _ setup: Setup = Setup(),
         _ body: @escaping @Sendable (TestServer) async throws -> Void
@@ -43,11 +56,14 @@ struct TestServer: Sendable {
                 keys[scope] = sample.text
                 made.append(sample.key)
             }
+            let support = APIKey.sample(100, scopes: [.write, .support])
+            made.append(support.key)
             try folder.write(made)
             let issuer = try await TokenIssuer.es256()
             let clock = TestClock()
             let log = LogLines()
-            let ledger = try Self.ledger(folder.path, clock, isReadOnly: setup.isReadOnly)
+            let storage = FaultyLog()
+            let ledger = try Self.ledger(folder.path, storage, clock, setup.readsOnly)
             let count = Atomic<Int>(0)
             let counter = Counter(count)
             var options = LedgerServer.Options(
@@ -60,21 +76,26 @@ struct TestServer: Sendable {
             )
             options.quotas = setup.quotas
             options.stores = setup.stores
+            options.deadlines = setup.deadlines
             options.customers = CustomerTokenVerifier(keys: try await CustomerTokenKeys(issuer.pem))
             let service = LedgerService(options)
             let all = keys
-            try await LedgerServer.application(options, service).test(.router) { client in
-                try await body(
-                    TestServer(
-                        ledger: ledger,
-                        service: service,
-                        client: client,
-                        clock: clock,
-                        log: log,
-                        keys: all,
-                        issuer: issuer
-                    )
+            let application = try LedgerServer.application(options, service)
+            try await application.test(setup.isLive ? .live : .router) { client in
+                let server = TestServer(
+                    ledger: ledger,
+                    storage: storage,
+                    service: service,
+                    client: client,
+                    clock: clock,
+                    log: log,
+                    keys: all,
+                    supportKey: support.text,
+                    issuer: issuer
                 )
+                try await body(server)
+                server.audit.expectNoFindings()
+                log.expectNobody(among: server.audit.names)
             }
             try await service.stop()
             try ledger.close()
@@ -89,20 +110,32 @@ struct TestServer: Sendable {
 
     private static func ledger(
         _ folder: String,
+        _ storage: FaultyLog,
         _ clock: TestClock,
-        isReadOnly: Bool
+        _ fill: ((Ledger) throws -> Void)?
     ) throws -> Ledger {
-        try Ledger(
-            identity: LedgerIdentity(id: Array(repeating: 7, count: 16), origin: "ledger.test/log"),
-            log: MemoryLog(),
-            vault: try MemoryVault(randomness: .system),
-            options: Ledger.Options(
-                viewsPath: folder + "/views",
-                bootID: "test",
-                isReadOnly: isReadOnly,
-                clock: { clock.now }
+        let vault = try MemoryVault(randomness: .system)
+        func open(isReadOnly: Bool) throws -> Ledger {
+            try Ledger(
+                identity: LedgerIdentity(
+                    id: Array(repeating: 7, count: 16),
+                    origin: "ledger.test/log"
+                ),
+                log: storage,
+                vault: vault,
+                options: Ledger.Options(
+                    viewsPath: folder + "/views",
+                    bootID: "test",
+                    isReadOnly: isReadOnly,
+                    clock: { clock.now }
+                )
             )
-        )
+        }
+        guard let fill else { return try open(isReadOnly: false) }
+        let writer = try open(isReadOnly: false)
+        try fill(writer)
+        try writer.close()
+        return try open(isReadOnly: true)
     }
 
     /// A token of the configured issuer.
@@ -111,9 +144,11 @@ struct TestServer: Sendable {
     }
 
     /// Publishes the sample catalog.
-    func publishCatalog() throws {
+    func publishCatalog() throws { try Self.publishCatalog(in: ledger) }
+
+    static func publishCatalog(in ledger: Ledger) throws {
         _ = try ledger.publish(
-            try JSONValue(parsing: Array(Self.catalog.utf8)),
+            try JSONValue(parsing: Array(catalog.utf8)),
             effective: Instant(milliseconds: 1_577_836_800_000),
             EntitlementLedger.Request(id: "catalog", source: "catalog", environment: .production)
         )
@@ -143,21 +178,6 @@ final class TestClock: Sendable {
     }
 }
 
-/// The lines that a server logs.
-final class LogLines: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var all: [String] { lines.withLock { $0 } }
-
-    func logger() -> Logger {
-        Logger(label: "test") { label in
-            JSONLogHandler(label: label, level: .info, clock: { noon }) { [self] line in
-                lines.withLock { $0.append(line) }
-            }
-        }
-    }
-}
-
 /// An answer as a test looks at it.
 struct TestAnswer: Sendable {
     var status: Int
@@ -180,11 +200,14 @@ extension TestServer {
         body: String? = nil
     ) async throws -> TestAnswer {
         var headers = headers
-        if let credential { headers[.authorization] = "Bearer " + credential }
+        if let credential {
+            headers[.authorization] = "Bearer " + credential
+            audit.add(name: credential)
+        }
         if body != nil, headers[.contentType] == nil {
             headers[.contentType] = "application/json"
         }
-        return try await client.execute(
+        let answer = try await client.execute(
             uri: path,
             method: method,
             headers: headers,
@@ -196,6 +219,8 @@ extension TestServer {
                 body: String(buffer: response.body)
             )
         }
+        audit.look(at: answer, to: method, path, sent: body)
+        return answer
     }
 
     /// Asks with the key of a scope.

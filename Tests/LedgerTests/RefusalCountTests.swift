@@ -1,0 +1,122 @@
+import EntitlementLedger
+import Entitlements
+import Foundation
+import Testing
+
+/// Signals that fail verification (stores.md, rule 5).
+struct `Refused signals` {
+    private static let hour: Int64 = 3_600_000
+
+    /// What the log holds of them: the code and count of each note.
+    private static func notes(_ ledger: Ledger) throws -> [String] {
+        try (0..<ledger.size()).map { sequence in
+            let event = try #require(try ledger.event(at: sequence)).event
+            #expect(event.kind == .signalNoted)
+            #expect(event.data.text(.name) == "verification_refused")
+            #expect(event.source == Source.ledger)
+            return "\(event.subject) \(event.environment) \(event.data.text(.detail) ?? "")"
+        }
+    }
+
+    private static let note = "store/app_store production code bad_signature"
+
+    // stores.md, rule 5
+    @Test func `are noted once an hour and reason, with their count`() async throws {
+        try await ScratchLedger.with { scratch in
+            let ledger = scratch.ledger
+            let start = scratch.clock.now
+            func refuse(_ code: String, minute: Int64, _ times: Int = 1) {
+                scratch.clock.now = start.advanced(byMilliseconds: minute * 60_000)
+                for _ in 0..<times {
+                    ledger.countRefusal(code, of: "app_store", environment: .production)
+                }
+            }
+            refuse("bad_signature", minute: 0, 1000)
+            let notes = try Self.notes(ledger)
+            #expect(notes == [Self.note + ", count 1"])
+            refuse("bad_signature", minute: 59, 10)
+            #expect(try ledger.size() == 1)
+            refuse("bad_signature", minute: 60, 2)
+            #expect(try Self.notes(ledger).last == Self.note + ", count 1010")
+            refuse("bad_chain", minute: 61)
+            refuse("bad_signature", minute: 500)
+            #expect(
+                try Self.notes(ledger).suffix(2) == [
+                    "store/app_store production code bad_chain, count 1",
+                    "\(Self.note), count 2",
+                ]
+            )
+        }
+    }
+
+    @Test func `of each store and environment are counted apart`() async throws {
+        try await ScratchLedger.with { scratch in
+            for store in ["app_store", "play_store"] {
+                for environment in StoreEnvironment.allCases {
+                    scratch.ledger.countRefusal("x", of: store, environment: environment)
+                }
+            }
+            let notes = try Self.notes(scratch.ledger)
+            #expect(Set(notes).count == 6)
+        }
+    }
+
+    // A client that crashes us, or waits for a restart, gets no more notes out of it.
+    @Test func `are not noted again in the same hour after a restart`() async throws {
+        try await ScratchLedger.with { scratch in
+            func refuse() {
+                scratch.ledger.countRefusal(
+                    "bad_signature",
+                    of: "app_store",
+                    environment: .production
+                )
+            }
+            refuse()
+            try scratch.reopen()
+            refuse()
+            let size = try scratch.ledger.size()
+            #expect(size == 1)
+            scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: Self.hour)
+            refuse()
+            #expect(try Self.notes(scratch.ledger).last == Self.note + ", count 2")
+        }
+    }
+
+    // No count is lost between those who come at once.
+    @Test func `are all counted in a flood from many threads`() async throws {
+        try await ScratchLedger.with { scratch in
+            let ledger = scratch.ledger
+            _ = try Concurrently.run(16) { thread in
+                for index in 0..<5000 {
+                    ledger.countRefusal(
+                        "code\((thread + index) % 5)",
+                        of: "app_store",
+                        environment: .production
+                    )
+                }
+            }
+            #expect(try ledger.size() == 5)
+            scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: Self.hour)
+            for code in 0..<5 {
+                ledger.countRefusal("code\(code)", of: "app_store", environment: .production)
+            }
+            let counts = try Self.notes(ledger).compactMap { note in
+                note.split(separator: " ").last.flatMap { Int($0) }
+            }
+            #expect(counts.count == 10)
+            let total = counts.reduce(0, +)
+            #expect(total == 16 * 5000 + 5)
+        }
+    }
+
+    @Test func `for more reasons than there are stay bounded`() async throws {
+        try await ScratchLedger.with { scratch in
+            for index in 0..<1000 {
+                scratch.ledger.countRefusal("c\(index)", of: "app_store", environment: .production)
+            }
+            let notes = try Self.notes(scratch.ledger)
+            #expect(notes.count == 256)
+            #expect(notes.last == "store/app_store production code other, count 1")
+        }
+    }
+}

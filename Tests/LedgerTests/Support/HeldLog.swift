@@ -1,0 +1,60 @@
+import EventLog
+import Foundation
+import Synchronization
+
+/// A log in memory that counts its commits, and may hold the first one or fail.
+final class HeldLog: LogStorage {
+    private let log = MemoryLog()
+    private let state = Mutex(State())
+
+    private struct State {
+        var commits = 0
+        var isFailing = false
+        var release: (@Sendable () -> Bool)?
+    }
+
+    /// Commits so far.
+    var commits: Int { state.withLock { $0.commits } }
+
+    /// Holds the next commit until a condition is met.
+    func hold(until release: @escaping @Sendable () -> Bool) {
+        state.withLock { $0.release = release }
+    }
+
+    /// Whether commits fail, as on a full disk.
+    func fail(_ isFailing: Bool) { state.withLock { $0.isFailing = isFailing } }
+
+    func append(_ batch: LogBatch) throws -> LogEnd {
+        let (isFailing, release) = state.withLock { state in
+            defer { state.release = nil }
+            return (state.isFailing, state.release)
+        }
+        if isFailing { throw LogStorageFault(.full, "no room") }
+        while let release, !release() { sched_yield() }
+        state.withLock { $0.commits += 1 }
+        return try log.append(batch)
+    }
+
+    func end() -> LogEnd { log.end() }
+    func reopen() {}
+    func companion(of carrier: UInt64) -> [UInt8]? { log.companion(of: carrier) }
+    func sharedPart(_ digest: Digest) -> [UInt8]? { log.sharedPart(digest) }
+    func tile(level: Int, index: UInt64) -> [UInt8]? { log.tile(level: level, index: index) }
+    func keepCheckpoint(size: UInt64, note: String) { log.keepCheckpoint(size: size, note: note) }
+    func checkpoints() -> [(size: UInt64, note: String)] { log.checkpoints() }
+
+    func readBlocks(
+        from first: UInt64,
+        upTo end: UInt64,
+        _ body: (UInt64, Span<UInt8>) throws -> Bool
+    ) throws {
+        try log.readBlocks(from: first, upTo: end, body)
+    }
+
+    func readRecords(
+        _ sequences: [UInt64],
+        _ body: (UInt64, Span<UInt8>) throws -> Void
+    ) throws {
+        try log.readRecords(sequences, body)
+    }
+}

@@ -1,0 +1,127 @@
+import Entitlements
+import EventLog
+import HTTPTypes
+import Testing
+
+@testable import LedgerServer
+
+/// One purchase flow of a customer at a time (rows 2.2, 2.4, 10.1).
+struct `A purchase flow over HTTP` {
+    private static func post(
+        _ server: TestServer,
+        _ type: String,
+        _ flow: String,
+        of customer: String = "judy-1",
+        key: String? = nil,
+        query: String = ""
+    ) async throws -> TestAnswer {
+        var headers = HTTPFields()
+        headers[.idempotencyKey] = key
+        return try await server.post(
+            "/v1/customers/\(customer)/flows\(query)",
+            #"{"type":"\#(type)","flowId":"\#(flow)"}"#,
+            headers: headers
+        )
+    }
+
+    // row 2.2
+    @Test func `shuts out a second one, for as long as it runs`() async throws {
+        try await TestServer.with { server in
+            #expect(try await Self.post(server, "started", "flow-1").status == 200)
+            let second = try await Self.post(server, "started", "flow-2")
+            #expect(second.status == 409 && second.code == "purchase_in_progress")
+            #expect(second.json["retryable"] == .bool(true))
+            #expect(second.headers[.retryAfter] == "600")
+            server.clock.now = noon.plus(seconds: 599)
+            let later = try await Self.post(server, "started", "flow-2")
+            #expect(later.status == 409 && later.headers[.retryAfter] == "1")
+            // Controls: somebody else, and another environment.
+            #expect(try await Self.post(server, "started", "flow-2", of: "karl-1").status == 200)
+            let sandbox = try await Self.post(
+                server,
+                "started",
+                "flow-2",
+                query: "?environment=sandbox"
+            )
+            #expect(sandbox.status == 200)
+            // row 2.2: it expires.
+            server.clock.now = noon.plus(seconds: 600)
+            #expect(try await Self.post(server, "started", "flow-3").status == 200)
+        }
+    }
+
+    // rows 2.2, 2.4, 10.1
+    @Test(arguments: ["succeeded", "failed", "cancelled", "pending", "restored"])
+    func `that has ended lets the next begin`(_ end: String) async throws {
+        try await TestServer.with { server in
+            #expect(try await Self.post(server, "started", "flow-1").status == 200)
+            #expect(try await Self.post(server, "started", "flow-2").status == 409)
+            #expect(try await Self.post(server, end, "flow-1").status == 200)
+            #expect(try await Self.post(server, "started", "flow-2").status == 200)
+            let kinds = try server.events().compactMap { $0["type"]?.string }
+            #expect(kinds == ["flow.started", "flow." + end, "flow.started"])
+        }
+    }
+
+    // row 2.2
+    @Test func `of many at once is one`() async throws {
+        try await TestServer.with { server in
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        try await Self.post(server, "started", "flow-\(number)").status
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.filter { $0 == 200 }.count == 1)
+            #expect(statuses.filter { $0 == 409 }.count == 7)
+        }
+    }
+
+    // row 2.2, E1
+    @Test func `whose start comes again after its end shuts nobody out`() async throws {
+        try await TestServer.with { server in
+            _ = try await Self.post(server, "started", "flow-1", key: "start-1")
+            _ = try await Self.post(server, "succeeded", "flow-1", key: "end-1")
+            let again = try await Self.post(server, "started", "flow-1", key: "start-1")
+            #expect(again.json["outcome"] == "duplicate")
+            #expect(try await Self.post(server, "started", "flow-2").status == 200)
+        }
+    }
+
+    // row 2.2, E1
+    @Test func `that was not recorded shuts nobody out`() async throws {
+        try await TestServer.with { server in
+            _ = try await Self.post(server, "started", "flow-1", of: "karl-1", key: "start-1")
+            let reused = try await Self.post(server, "started", "flow-1", key: "start-1")
+            #expect(reused.status == 422)
+            server.storage.fault = .init(.full, "a fault that a test made")
+            #expect(try await Self.post(server, "started", "flow-2").status == 507)
+            server.storage.fault = nil
+            #expect(try await Self.post(server, "started", "flow-3").status == 200)
+            // Control: what was recorded does.
+            #expect(try await Self.post(server, "started", "flow-4").status == 409)
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"flowId":"f"}"#, "missing_field"), (#"{"type":"started"}"#, "missing_field"),
+        (#"{"type":"begun","flowId":"f"}"#, "invalid_value"),
+        (#"{"type":7,"flowId":"f"}"#, "invalid_value"),
+        (#"{"type":"started","flowId":"f","errorCode":7}"#, "invalid_value"),
+        (#"{"type":"started","flowId":"f","more":1}"#, "unknown_field"),
+        (#"{"type":"failed","flowId":"f","stages":{"store":-1}}"#, "out_of_range"),
+        ("[]", "missing_field"),
+    ])
+    func `of another form is refused, and begins nothing`(
+        _ body: String,
+        _ code: String
+    ) async throws {
+        try await TestServer.with { server in
+            let answer = try await server.post("/v1/customers/judy-1/flows", body)
+            #expect(answer.status == 400 && answer.code == code, "\(answer.body)")
+            #expect(try await Self.post(server, "started", "flow-1").status == 200)
+        }
+    }
+}

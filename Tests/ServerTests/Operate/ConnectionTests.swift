@@ -1,0 +1,207 @@
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import LedgerServer
+
+/// Clients that are slow, endless or silent, over a socket.
+@Suite(.timeLimit(.minutes(3)))
+struct `A connection` {
+    private static func setup() -> TestServer.Setup {
+        var setup = TestServer.Setup()
+        setup.isLive = true
+        setup.deadlines = RequestDeadline.Limits(
+            head: .seconds(2),
+            body: .seconds(2),
+            response: .seconds(2),
+            interval: .milliseconds(50)
+        )
+        return setup
+    }
+
+    /// The head of a grant that will have so many bytes.
+    private static func head(_ server: TestServer, length: Int) throws -> String {
+        let key = try #require(server.keys[.write])
+        return "POST /v1/customers/victor-1/grants HTTP/1.1\r\nHost: localhost\r\n"
+            + "Authorization: Bearer \(key)\r\nContent-Length: \(length)\r\n\r\n"
+    }
+
+    private static let health = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+    /// An honest request on a connection of its own is answered.
+    private static func expectAlive(_ server: TestServer) async throws {
+        let honest = try await RawConnection(to: server)
+        honest.write(health)
+        try await honest.wait(for: #""status":"ok""#)
+        #expect(honest.text.hasPrefix("HTTP/1.1 200 OK"))
+        honest.close()
+    }
+
+    @Test func `whose head drips is cut`() async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let slow = try await RawConnection(to: server)
+            slow.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-More: ")
+            try await slow.drip("a")
+            #expect(!slow.isOpen && slow.text == "")
+            // Control: in pieces, but in time.
+            let honest = try await RawConnection(to: server)
+            for piece in ["GET /heal", "thz HTTP/1.1\r\nHost: loc", "alhost\r\n\r\n"] {
+                honest.write(piece)
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            try await honest.wait(for: "}")
+            #expect(honest.text.hasPrefix("HTTP/1.1 200 OK"))
+            honest.close()
+        }
+    }
+
+    @Test func `whose body drips is cut, and nothing of it is recorded`() async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let body = #"{"tier":"pro"}"#
+            let slow = try await RawConnection(to: server)
+            slow.write(try Self.head(server, length: 60_000) + body)
+            try await slow.drip(" ")
+            #expect(!slow.isOpen && slow.text == "")
+            #expect(try server.events().isEmpty)
+            // Control: in pieces, but in time.
+            let honest = try await RawConnection(to: server)
+            honest.write(try Self.head(server, length: body.utf8.count) + body.prefix(5))
+            try await Task.sleep(for: .milliseconds(20))
+            honest.write(String(body.dropFirst(5)))
+            try await honest.wait(for: "outcome")
+            #expect(honest.text.hasPrefix("HTTP/1.1 200 OK"))
+            honest.close()
+        }
+    }
+
+    @Test func `that announces too much is told so at once, and cut`() async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let large = try await RawConnection(to: server)
+            large.write(try Self.head(server, length: 100 << 20))
+            try await large.wait(for: "too_large")
+            #expect(large.text.hasPrefix("HTTP/1.1 413"))
+            try await large.drip(" ")
+            #expect(!large.isOpen)
+        }
+    }
+
+    @Test func `that sends without end is told so, and cut`() async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let endless = try await RawConnection(to: server)
+            let head = try Self.head(server, length: 0)
+            endless.write(head.replacing("Content-Length: 0", with: "Transfer-Encoding: chunked"))
+            let chunk = "1000\r\n" + String(repeating: " ", count: 4096) + "\r\n"
+            for _ in 0..<20 { endless.write(chunk) }
+            try await endless.wait(for: "too_large")
+            #expect(endless.text.hasPrefix("HTTP/1.1 413"))
+            try await endless.drip(" ")
+            #expect(!endless.isOpen)
+        }
+    }
+
+    @Test func `that was answered early is watched on`() async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let patient = try await RawConnection(to: server)
+            let length = 65 << 10
+            patient.write(try Self.head(server, length: length))
+            try await patient.wait(for: "too_large")
+            patient.write(String(repeating: " ", count: length))
+            patient.write(Self.health)
+            try await patient.wait(for: #""status":"ok""#)
+            // Control: it may go on.
+            #expect(patient.text.contains("HTTP/1.1 200 OK"))
+            patient.write(try Self.head(server, length: length))
+            try await Task.sleep(for: .milliseconds(100))
+            patient.write(
+                String(repeating: " ", count: length) + "GET /healthz HTTP/1.1\r\nX-More: "
+            )
+            try await patient.drip("a")
+            #expect(!patient.isOpen)
+        }
+    }
+
+    @Test func `that does not read its answers is cut`() async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let request = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            let deaf = try await RawConnection(to: server, reads: false)
+            deaf.write(String(repeating: request, count: 20_000))
+            try await deaf.drip("\n")
+            #expect(!deaf.isOpen)
+            // Control: who reads gets them all.
+            let honest = try await RawConnection(to: server)
+            honest.write(String(repeating: request, count: 50) + Self.health)
+            try await honest.wait(for: #"{"status":"ok"}"#)
+            #expect(honest.text.split(separator: "HTTP/1.1 200 OK").count == 51)
+            honest.close()
+        }
+    }
+
+    @Test func `that says nothing stops nobody, and is cut`() async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let idle = try await withThrowingTaskGroup(of: RawConnection.self) { group in
+                for _ in 0..<200 { group.addTask { try await RawConnection(to: server) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            for _ in 0..<20 { try await Self.expectAlive(server) }
+            for connection in idle { try await connection.wait(for: "nothing") }
+            #expect(idle.allSatisfy { !$0.isOpen && $0.text == "" })
+            try await Self.expectAlive(server)
+        }
+    }
+
+    @Test(arguments: [
+        String(repeating: "x", count: 17 << 10),
+        (0...100).map { "a\r\nX-\($0): b" }.joined(), "a\u{0}b", "a\r\nContent-Length: -1",
+        "a\r\nContent-Length: 1\r\nContent-Length: 2", "a\r\n no name",
+        "a\r\nTransfer-Encoding: chunked\r\nContent-Length: 3",
+    ])
+    func `with a head of another form is refused`(_ field: String) async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let bad = try await RawConnection(to: server)
+            bad.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-More: \(field)\r\n\r\n")
+            try await bad.wait(for: "\r\n\r\n")
+            #expect(bad.text.hasPrefix("HTTP/1.1 400"), "\(bad.text)")
+            // Control: the server lives.
+            try await Self.expectAlive(server)
+            bad.close()
+        }
+    }
+
+    @Test(arguments: [
+        [0xFF], [0xC3], [0xC3, 0xBC], Array("%ff".utf8), Array("%2e%2e".utf8), Array("%00".utf8),
+        Array("a b".utf8), [0x01],
+    ])
+    func `with a path of another form is refused`(_ bytes: [UInt8]) async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let key = try #require(server.keys[.read])
+            let bad = try await RawConnection(to: server)
+            bad.write("GET /v1/customers/".utf8)
+            bad.write(bytes)
+            bad.write(" HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(key)\r\n\r\n")
+            try await bad.wait(for: "\r\n\r\n")
+            #expect(bad.text.hasPrefix("HTTP/1.1 400"), "\(bad.text)")
+            try await Self.expectAlive(server)
+            bad.close()
+        }
+    }
+
+    // RFC 9110, sections 9.3.2 and 15.4.5
+    @Test func `goes on behind answers without a body`() async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let connection = try await RawConnection(to: server)
+            connection.write("HEAD /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            connection.write(
+                "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: *\r\n\r\n"
+            )
+            connection.write(Self.health)
+            try await connection.wait(for: #"{"status":"ok"}"#)
+            let heads = connection.text.split(separator: "\r\n\r\n")
+            #expect(
+                heads.map { $0.prefix(12) } == [
+                    "HTTP/1.1 200", "HTTP/1.1 304", "HTTP/1.1 200", #"{"status":"o"#,
+                ]
+            )
+            connection.close()
+        }
+    }
+}

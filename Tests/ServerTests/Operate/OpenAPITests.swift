@@ -1,0 +1,135 @@
+import Entitlements
+import Foundation
+import HTTPTypes
+import LedgerAPI
+import Testing
+
+@testable import LedgerServer
+
+/// The interface description, held against the command's schemas and the answers.
+struct `The interface description` {
+    private static let document = OpenAPIDocument.document(of: RouteTable.routes)
+
+    private static func schema(_ name: String) throws -> JSONValue {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let data = try Data(contentsOf: folder.appending(path: "schemas/\(name).schema.json"))
+        return try JSONValue(parsing: [UInt8](data))
+    }
+
+    /// `path: required` or `path: optional` for every member that a schema describes.
+    private static func members(
+        _ schema: JSONValue,
+        root: JSONValue,
+        at path: String = "$"
+    )
+        -> Set<String>
+    {
+        var found: Set<String> = []
+        if let reference = schema["$ref"]?.string, reference.hasPrefix("#/") {
+            let target = reference.dropFirst(2).split(separator: "/")
+                .reduce(root as JSONValue?) { $0?[String($1)] }
+            found.formUnion(members(target ?? .null, root: root, at: path))
+        }
+        for choice in schema["anyOf"]?.array ?? [] {
+            found.formUnion(members(choice, root: root, at: path))
+        }
+        let required = (schema["required"]?.array ?? []).compactMap(\.string)
+        for member in schema["properties"]?.members ?? [] {
+            let place = path + "." + member.name
+            let word = required.contains(member.name) ? "required" : "optional"
+            found.insert("\(place): \(word)")
+            found.formUnion(members(member.value, root: root, at: place))
+        }
+        if let items = schema["items"] {
+            found.formUnion(members(items, root: root, at: path + "[]"))
+        }
+        if let values = schema["additionalProperties"], case .object = values {
+            found.formUnion(members(values, root: root, at: path + "{}"))
+        }
+        return found
+    }
+
+    private static func shape(_ name: String) throws -> Set<String> {
+        let schema = try #require(document["components"]?["schemas"]?[name])
+        return members(schema, root: document)
+    }
+
+    @Test(arguments: [
+        ("show", "State"), ("can", "FeatureAnswer"), ("timeline", "Timeline"),
+        ("purchases", "Purchases"), ("receipt", "Receipt"),
+    ])
+    func `has the members of the command's schemas`(
+        _ file: String,
+        _ shape: String
+    ) throws {
+        let schema = try Self.schema(file)
+        var expected = Self.members(schema, root: schema)
+        // What the warnings are depends on their code, and a claim over HTTP has its own shape.
+        expected = expected.filter {
+            !$0.hasPrefix("$.warnings[].") && $0 != "$.purchaseKnown: optional"
+        }
+        #expect(expected.count > 3)
+        let found = try Self.shape(shape)
+        #expect(found.subtracting(expected) == [])
+        #expect(expected.subtracting(found) == [])
+    }
+
+    @Test func `names no shape that is not there`() throws {
+        func references(_ json: JSONValue) -> [String] {
+            switch json {
+            case .array(let values): values.flatMap(references)
+            case .object(let members):
+                members.flatMap { member in
+                    member.name == "$ref"
+                        ? [member.value.string ?? ""] : references(member.value)
+                }
+            default: []
+            }
+        }
+        let named = Set(references(Self.document))
+        #expect(named.count > 5)
+        for reference in named {
+            let name = try #require(reference.split(separator: "/").last)
+            #expect(Self.document["components"]?["schemas"]?[String(name)] != nil, "\(reference)")
+        }
+    }
+
+    @Test func `is what the server hands out, to anybody`() async throws {
+        try await TestServer.with { server in
+            let answer = try await server.send(.get, "/openapi.json")
+            #expect(answer.status == 200 && answer.json == Self.document)
+            #expect(answer.json["openapi"] == "3.1.1")
+            let operations = (answer.json["paths"]?.members ?? []).flatMap {
+                ($0.value.members ?? []).compactMap { $0.value["operationId"]?.string }
+            }
+            #expect(operations.count == RouteTable.routes.count)
+            #expect(Set(operations).count == operations.count)
+        }
+    }
+
+    // Controls of what every test of this folder is held against.
+    @Test func `is missed by answers that it does not have`() throws {
+        let route = try #require(RouteTable.routes.first { $0.operation == "checkFeature" })
+        let body = #"""
+            {"customer":"c","feature":"f","at":"2026-01-01T00:00:00.000Z","allowed":true,\#
+            "until":null,"reason":"free","sources":[],"limit":null}
+            """#
+        func findings(_ status: Int, _ type: String, _ body: String) -> [String] {
+            let answer = TestAnswer(status: status, headers: [.contentType: type], body: body)
+            return AnswerAudit.findings(in: answer, route, isHead: false)
+        }
+        let json = "application/json"
+        #expect(findings(200, json, body) == [])
+        #expect(findings(418, json, body) != [])
+        #expect(findings(200, "text/plain", body) != [])
+        #expect(findings(200, json, body + "}") != [])
+        #expect(findings(200, json, body.replacing("true", with: "1")) != [])
+        #expect(findings(200, json, body.replacing(#""until":null,"#, with: "")) != [])
+        #expect(findings(200, json, body.replacing("free", with: "luck")) != [])
+        #expect(findings(200, json, body.replacing("{", with: #"{"more":1,"#)) != [])
+        #expect(findings(404, Problem.mediaType, "{}") != [])
+        #expect(findings(404, json, "{}") != [])
+    }
+}

@@ -1,0 +1,137 @@
+import Entitlements
+import HTTPTypes
+import Testing
+
+@testable import LedgerServer
+
+/// How many requests each client may make (row 9.6; draft-ietf-httpapi-ratelimit-headers).
+struct `A rate limit over HTTP` {
+    private static func setup(
+        _ quotas: [RateLimitPolicy: Int64],
+        _ base: TestServer.Setup = TestServer.Setup()
+    ) -> TestServer.Setup {
+        var setup = base
+        setup.quotas = quotas.compactMapValues { RateLimitQuota(requests: $0, windowSeconds: 3600) }
+        return setup
+    }
+
+    private static func expectRefused(
+        _ answer: TestAnswer,
+        _ policy: RateLimitPolicy,
+        _ requests: Int
+    ) throws {
+        #expect(answer.status == 429 && answer.code == "rate_limited", "\(answer)")
+        #expect(answer.json["violated-policies"] == .strings([policy.rawValue]))
+        #expect(answer.json["retryable"] == .bool(true))
+        #expect(
+            answer.headers[.rateLimitPolicy] == "\"\(policy.rawValue)\";q=\(requests);w=3600"
+        )
+        let limit = try #require(answer.headers[.rateLimit])
+        let parts = limit.split(separator: ";")
+        #expect(parts.first == "\"\(policy.rawValue)\"" && parts.dropFirst().first == "r=0")
+        let reset = try #require(parts.last.flatMap { Int($0.dropFirst(2)) })
+        let retryAfter = try #require(answer.headers[.retryAfter].flatMap { Int($0) })
+        #expect(parts.last?.hasPrefix("t=") == true && retryAfter >= reset && reset > 0)
+    }
+
+    // row 9.6
+    @Test func `counts down for each key, and then refuses it alone`() async throws {
+        try await TestServer.with(Self.setup([.keys: 3])) { server in
+            for left in [2, 1, 0] {
+                let answer = try await server.get("/v1/customers/sam-123", as: .read)
+                #expect(answer.status == 200)
+                #expect(answer.headers[.rateLimitPolicy] == "\"keys\";q=3;w=3600")
+                #expect(answer.headers[.rateLimit]?.hasPrefix("\"keys\";r=\(left);t=") == true)
+            }
+            let over = try await server.get("/v1/customers/sam-123", as: .read)
+            try Self.expectRefused(over, .keys, 3)
+            // Controls: another key, and a customer.
+            #expect(try await server.get("/v1/customers/sam-123", as: .support).status == 200)
+            let own = try await server.send(
+                .get,
+                "/v1/customers/sam-123",
+                credential: server.token(for: "sam-123")
+            )
+            #expect(own.status == 200)
+        }
+    }
+
+    // row 9.6
+    @Test func `counts each customer by themselves, whatever their tokens`() async throws {
+        try await TestServer.with(Self.setup([.customers: 2])) { server in
+            func ask(_ customer: String) async throws -> TestAnswer {
+                try await server.send(
+                    .get,
+                    "/v1/customers/" + customer,
+                    credential: server.token(for: customer)
+                )
+            }
+            #expect(try await ask("sam-123").status == 200)
+            server.clock.now = noon.plus(seconds: 1)
+            #expect(try await ask("sam-123").status == 200)
+            try Self.expectRefused(try await ask("sam-123"), .customers, 2)
+            #expect(try await ask("tina-12").status == 200)
+        }
+    }
+
+    // row 9.6
+    @Test func `counts who carries no credential, also on paths that lead nowhere`() async throws {
+        let paths = ["/nowhere", "/v1/customers/sam-123", "/healthz", "/v1/customers/%zz"]
+        for path in paths {
+            try await TestServer.with(Self.setup([.anonymous: 1])) { server in
+                #expect(try await server.send(.get, path).status != 429)
+                try Self.expectRefused(try await server.send(.get, path), .anonymous, 1)
+            }
+        }
+    }
+
+    // row 9.6
+    @Test func `slows down who tries credentials`() async throws {
+        try await TestServer.with(Self.setup([.failures: 2])) { server in
+            for _ in 0..<2 {
+                let answer = try await server.send(
+                    .get,
+                    "/v1/catalog",
+                    credential: APIKey.sample(77).text
+                )
+                #expect(answer.status == 401)
+                #expect(answer.headers[.wwwAuthenticate]?.hasPrefix("Bearer ") == true)
+            }
+            let third = try await server.send(
+                .get,
+                "/v1/catalog",
+                credential: APIKey.sample(78).text
+            )
+            try Self.expectRefused(third, .failures, 2)
+        }
+    }
+
+    // row 9.6; stores.md rule 10
+    @Test func `of other clients costs a store no signal`() async throws {
+        let quotas: [RateLimitPolicy: Int64] = [
+            .keys: 1, .customers: 1, .anonymous: 1, .failures: 1, .signals: 3,
+        ]
+        try await TestServer.with(Self.setup(quotas, AppStoreWorld.setup())) { server in
+            for _ in 0..<3 {
+                _ = try await server.send(.get, "/nowhere")
+                _ = try await server.get("/v1/catalog")
+                _ = try await server.send(.get, "/v1/catalog", credential: "nonsense")
+            }
+            #expect(try await server.get("/v1/catalog").status == 429)
+            for number in 1...3 {
+                let answer = try await server.send(
+                    .post,
+                    "/v1/signals/app-store",
+                    body: AppStoreWorld.bought("n\(number)")
+                )
+                #expect(answer.json["outcome"] == "appended")
+            }
+            let flood = try await server.send(
+                .post,
+                "/v1/signals/app-store",
+                body: AppStoreWorld.bought("n4")
+            )
+            try Self.expectRefused(flood, .signals, 3)
+        }
+    }
+}

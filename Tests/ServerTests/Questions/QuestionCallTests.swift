@@ -1,0 +1,178 @@
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import Testing
+
+@testable import LedgerServer
+
+/// Questions about a customer at T, as known at R.
+struct `A question over HTTP` {
+    /// A world with a month that was bought, a trial and a use, recorded one hour apart.
+    static func fill(_ server: TestServer) async throws {
+        try server.publishCatalog()
+        let bought = try AppStoreWorld.bought("n1")
+        _ = try await server.send(.post, "/v1/signals/app-store", body: bought)
+        let customer = "/v1/customers/" + AppStoreWorld.account
+        for (path, body) in [
+            ("/trials", #"{"trialId":"week"}"#), ("/usage", #"{"featureId":"scan","amount":9}"#),
+            ("/grants?environment=sandbox", #"{"tier":"pro"}"#),
+        ] {
+            server.clock.now = server.clock.now.plus(seconds: 3600)
+            let answer = try await server.post(customer + path, body)
+            #expect(answer.status == 200, "\(answer.body)")
+        }
+    }
+
+    private static func points(_ size: UInt64) -> [(query: String, point: BitemporalPoint)] {
+        let ats = [
+            AppStoreWorld.start.plus(seconds: -1), AppStoreWorld.start, noon, AppStoreWorld.end,
+        ]
+        return ats.flatMap { at -> [(String, BitemporalPoint)] in
+            let query = "?at=\(at)"
+            return [
+                (query, BitemporalPoint(at: at, knownAt: .everything)),
+                (
+                    query + "&known=\(noon.plus(seconds: 3600))",
+                    BitemporalPoint(at: at, knownAt: .instant(noon.plus(seconds: 3600)))
+                ),
+            ]
+                + (0...size).map {
+                    (
+                        query + "&knownSequence=\($0)",
+                        BitemporalPoint(at: at, knownAt: .sequence($0))
+                    )
+                }
+        }
+    }
+
+    // rows Z1, 4.2; T4
+    @Test func `is answered byte by byte as the ledger answers it`() async throws {
+        try await TestServer.with(AppStoreWorld.setup()) { server in
+            try await Self.fill(server)
+            let size = try server.ledger.size()
+            var bodies: Set<String> = []
+            for (query, point) in Self.points(size) {
+                for world in [StoreEnvironment.production, .sandbox] {
+                    let question = CustomerQuestion(
+                        customer: AppStoreWorld.account,
+                        environment: world,
+                        point: point
+                    )
+                    let path = "/v1/customers/\(AppStoreWorld.account)"
+                    let tail = "\(query)&environment=\(world.name)"
+                    let state = try await server.get(path + tail)
+                    #expect(state.body == (try server.ledger.show(question).description))
+                    #expect(
+                        state.headers[.ledgerSequence]
+                            == String(state.json["sequence"]?.integer ?? -1)
+                    )
+                    let timeline = try await server.get(path + "/timeline" + tail)
+                    let expected = try server.ledger.timelineAnswer(question).description
+                    #expect(timeline.body == expected)
+                    let purchases = try await server.get(path + "/purchases" + tail)
+                    #expect(
+                        purchases.body == (try server.ledger.purchases(of: question).description)
+                    )
+                    bodies.insert(state.body)
+                }
+            }
+            // Control: the questions are not all one.
+            #expect(bodies.count > 20)
+        }
+    }
+
+    // rows Z1, 4.2, 4.3
+    @Test func `about one feature is answered as in the state`() async throws {
+        try await TestServer.with(AppStoreWorld.setup()) { server in
+            try await Self.fill(server)
+            var allowed: Set<Bool> = []
+            for (query, _) in Self.points(try server.ledger.size()) + [
+                ("", .init(at: noon, knownAt: .everything))
+            ] {
+                let state = try await server.state(AppStoreWorld.account, query)
+                for member in state["features"]?.members ?? [] {
+                    let path = "/v1/customers/\(AppStoreWorld.account)/features/\(member.name)"
+                    let answer = try await server.get(path + query)
+                    #expect(answer.featureState == member.value, "\(query): \(answer.body)")
+                    #expect(answer.json["at"] == state["at"])
+                    #expect(
+                        answer.headers[.ledgerSequence]
+                            == state["sequence"]?.integer.map(String.init)
+                    )
+                    if member.name == "export" {
+                        allowed.insert(member.value["allowed"] == .bool(true))
+                    }
+                }
+            }
+            #expect(allowed == [true, false])
+        }
+    }
+
+    @Test(arguments: [
+        ("?at=yesterday", 400, "invalid_value"), ("?at=2026-01-01T00:00:00", 400, "invalid_value"),
+        ("?at=", 400, "invalid_value"), ("?at=99999-01-01", 400, "invalid_value"),
+        ("?known=soon", 400, "invalid_value"), ("?knownSequence=-1", 400, "invalid_value"),
+        ("?knownSequence=1e3", 400, "invalid_value"),
+        ("?knownSequence=99999999999999999999", 400, "invalid_value"),
+        ("?knownSequence=18446744073709551615", 422, "unknown_sequence"),
+        ("?knownSequence=99", 422, "unknown_sequence"),
+        ("?known=2026-01-01&knownSequence=1", 400, "invalid_request"),
+        ("?environment=Production", 400, "invalid_value"),
+        ("?environment=", 400, "invalid_value"), ("?since=2026-01-01", 400, "unknown_parameter"),
+    ])
+    func `that is none is refused`(_ query: String, _ status: Int, _ code: String) async throws {
+        try await TestServer.with(AppStoreWorld.setup()) { server in
+            try await Self.fill(server)
+            for path in ["", "/timeline", "/purchases", "/features/scan"] {
+                let answer = try await server.get("/v1/customers/mike-1" + path + query)
+                #expect(answer.status == status && answer.code == code, "\(path): \(answer.body)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "?at=now", "?at=2026-01-01", "?at=2026-01-01T00:00:00Z", "?at=2026-01-01t00:00:00.5z",
+        "?at=2026-01-01T02:00:00%2B02:00", "?at=2026-01-01T02:00:00+02:00", "?knownSequence=0",
+        "?known=now", "?environment=local", "?at=2199-12-31T00:00:00Z",
+    ])
+    func `may be put in several ways`(_ query: String) async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            #expect(try await server.get("/v1/customers/mike-1" + query).status == 200)
+        }
+    }
+
+    @Test func `about a feature that the catalog does not list is answered plainly`() async throws {
+        try await TestServer.with { server in
+            for query in ["", "?at=2026-01-01"] {
+                let none = try await server.get("/v1/customers/mike-1/features/scan" + query)
+                #expect(none.status == 404 && none.code == "unknown_feature")
+            }
+            try server.publishCatalog()
+            // Control.
+            #expect(try await server.get("/v1/customers/mike-1/features/scan").status == 200)
+            let other = try await server.get("/v1/customers/mike-1/features/Scan")
+            #expect(other.status == 404 && other.code == "unknown_feature")
+        }
+    }
+
+    @Test func `about the catalog is answered as it was published`() async throws {
+        try await TestServer.with { server in
+            let none = try await server.get("/v1/catalog")
+            #expect(none.status == 404 && none.code == "not_found")
+            try server.publishCatalog()
+            let answer = try await server.get("/v1/catalog")
+            #expect(answer.json == (try JSONValue(parsing: Array(TestServer.catalog.utf8))))
+            #expect(try await server.get("/v1/catalog?knownSequence=0").status == 404)
+        }
+    }
+}
+
+extension TestAnswer {
+    /// A feature's answer as it stands in the state.
+    var featureState: JSONValue {
+        .object(
+            (json.members ?? []).filter { !["customer", "feature", "at"].contains($0.name) }
+        )
+    }
+}

@@ -1,0 +1,47 @@
+import EventLog
+import Synchronization
+
+/// A log in memory whose appends fail as long as a test wants them to.
+final class FaultyLog: LogStorage {
+    private let base = MemoryLog()
+    private let current = Mutex<LogStorageFault?>(nil)
+
+    /// What an append throws; nil: it succeeds.
+    var fault: LogStorageFault? {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+    }
+
+    func append(_ batch: LogBatch) throws -> LogEnd {
+        if let fault { throw fault }
+        return try base.append(batch)
+    }
+
+    func end() -> LogEnd { base.end() }
+    func reopen() { base.reopen() }
+
+    func readBlocks(
+        from first: UInt64,
+        upTo end: UInt64,
+        _ body: (_ first: UInt64, _ block: Span<UInt8>) throws -> Bool
+    ) throws {
+        try base.readBlocks(from: first, upTo: end, body)
+    }
+
+    func readRecords(
+        _ sequences: [UInt64],
+        _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Void
+    ) throws {
+        try base.readRecords(sequences, body)
+    }
+
+    func companion(of carrier: UInt64) -> [UInt8]? { base.companion(of: carrier) }
+    func sharedPart(_ digest: Digest) -> [UInt8]? { base.sharedPart(digest) }
+    func tile(level: Int, index: UInt64) -> [UInt8]? {
+        base.tile(level: level, index: index)
+    }
+    func keepCheckpoint(size: UInt64, note: String) {
+        base.keepCheckpoint(size: size, note: note)
+    }
+    func checkpoints() -> [(size: UInt64, note: String)] { base.checkpoints() }
+}

@@ -98,7 +98,7 @@ struct `The evidence of the App Store` {
             #expect(parts.flattened == body)
             if !Self.shared(parts).isEmpty { sharing += 1 }
         }
-        #expect(sharing > 100)
+        #expect(sharing > 30)
         #expect(AppStoreEvidence.parts(of: [], headers: headers).isEmpty)
     }
 

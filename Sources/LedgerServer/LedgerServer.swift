@@ -72,7 +72,7 @@ package enum LedgerServer {
     package struct TLS: Sendable {
         let configuration: TLSConfiguration
 
-        /// Reads both from PEM.
+        /// Reads both from PEM, and holds the one against the other.
         ///
         /// - Throws: what NIOSSL throws.
         package init(certificate: [UInt8], key: [UInt8]) throws {
@@ -81,12 +81,14 @@ package enum LedgerServer {
                     .map { .certificate($0) },
                 privateKey: .privateKey(try NIOSSLPrivateKey(bytes: key, format: .pem))
             )
+            // A key of another certificate is found here rather than when the server starts.
+            _ = try NIOSSLContext(configuration: configuration)
         }
     }
 
     /// Whether a server could not begin because of its address.
     package static func isAddressFault(_ error: any Error) -> Bool {
-        error is IOError || error is SocketAddressError
+        error is IOError || error is SocketAddressError || error is SocketAddressError.UnknownHost
     }
 
     /// Bytes of a request's head.
@@ -122,7 +124,9 @@ package enum LedgerServer {
         onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
     ) throws -> some ApplicationProtocol {
         var connection = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [RequestDeadline(options.deadlines)],
+            additionalChannelHandlers: [
+                RequestDeadline(options.deadlines), PipelinedRequests(),
+            ],
             idleTimeout: .seconds(75)
         )
         connection.httpDecoder = HTTP1Channel.Configuration.DecoderConfiguration(

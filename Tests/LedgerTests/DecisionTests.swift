@@ -167,6 +167,23 @@ struct `A decision at append` {
         }
     }
 
+    // E1: what is asked for is compared, also where it would be refused by now
+    @Test func `takes no refused request for a repeat of another one`() async throws {
+        try await Self.withCatalog { scratch in
+            let ledger = scratch.ledger
+            let trial = try ledger.startTrial("week", for: "ann", Self.request("key"))
+            #expect(trial == .appended(first: 1, count: 1))
+            let again = try ledger.startTrial("week", for: "ann", Self.request("key"))
+            #expect(again == .duplicate(of: 1))
+            let unknown = try ledger.startTrial("month", for: "ann", Self.request("key"))
+            #expect(Self.refusal(unknown) == .conflict)
+            let use = try ledger.use("none", by: "ann", amount: 1, unit: nil, Self.request("key"))
+            #expect(Self.refusal(use) == .conflict)
+            let size = try ledger.size()
+            #expect(size == 2)
+        }
+    }
+
     // E1 for requests: other content under a known id
     @Test func `refuses another request under a known id`() async throws {
         try await Self.withCatalog(count: 100) { scratch in

@@ -104,6 +104,32 @@ class Fault(Exception):
     """A check that did not hold."""
 
 
+def binary(root, configuration="debug"):
+    """The command: $ENTITLE_BIN, else the build's, which is made if it is missing."""
+    given = os.environ.get("ENTITLE_BIN")
+    if given:
+        return os.path.abspath(given)
+    path = os.path.join(root, ".build", configuration, "entitle")
+    if not os.path.exists(path):
+        subprocess.run(
+            ["swift", "build", "-c", configuration, "--product", "entitle"], cwd=root,
+            stdout=sys.stderr, check=True)
+    return path
+
+
+def install(command, *packages):
+    """Installs what is missing where apt is there and may be used; whether it is there then."""
+    if shutil.which(command):
+        return True
+    if not shutil.which("apt-get") or os.geteuid() != 0:
+        return False
+    say("installing %s" % " ".join(packages))
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for words in (["update", "-q"], ["install", "-q", "-y", "--no-install-recommends", *packages]):
+        subprocess.run(["apt-get", *words], env=environment, stdout=sys.stderr, check=False)
+    return shutil.which(command) is not None
+
+
 class Tool:
     """Runs the command."""
 

@@ -12,7 +12,6 @@ public struct StandingFeatures: Sendable {
     let from: Instant
     let size: UInt64
     let streams: [UInt64]
-    let lastCatalog: UInt64?
 
     /// One feature.
     public struct Feature: Sendable {
@@ -22,11 +21,13 @@ public struct StandingFeatures: Sendable {
         public let reason: AccessReason
         /// Its shape as JSON text (interfaces.md), made once.
         public let json: String
+        /// What `ContentDigest` makes of `json`, made once.
+        public let digest: String
     }
 
     /// Bytes that it takes, about.
     var byteCount: Int {
-        features.reduce(256) { $0 + 96 + $1.key.utf8.count + $1.value.json.utf8.count }
+        features.reduce(256) { $0 + 160 + $1.key.utf8.count + $1.value.json.utf8.count }
             + streams.count * 8
     }
 }
@@ -44,7 +45,7 @@ extension Ledger {
         let key = StandingFeaturesShelf.Key(environment: environment, customer: customer)
         guard let kept = standing[key], kept.from <= now,
             kept.validUntil.map({ now < $0 }) ?? true,
-            try views.lastSequence(of: StreamNumber.catalog) == kept.lastCatalog
+            try views.isUnmoved(StreamNumber.catalog, since: kept.size)
         else { return nil }
         for stream in kept.streams {
             guard try views.isUnmoved(stream, since: kept.size) else { return nil }
@@ -61,7 +62,6 @@ extension Ledger {
         at now: Instant
     ) throws -> StandingFeatures {
         let size = try log.end().size
-        let lastCatalog = try views.entries(of: StreamNumber.catalog, below: size).last?.sequence
         let (timeline, streams) = try loadTimeline(
             of: customer,
             environment: environment,
@@ -71,10 +71,12 @@ extension Ledger {
         let names = RecordedNames(ledger: self)
         var features: [String: StandingFeatures.Feature] = [:]
         for feature in state.features {
+            let json = try feature.json(names: names).description
             features[feature.id] = StandingFeatures.Feature(
                 isAllowed: feature.isAllowed,
                 reason: feature.reason,
-                json: try feature.json(names: names).description
+                json: json,
+                digest: ContentDigest.text(of: json)
             )
         }
         let standing = StandingFeatures(
@@ -82,8 +84,7 @@ extension Ledger {
             features: features,
             from: now,
             size: size,
-            streams: streams,
-            lastCatalog: lastCatalog
+            streams: streams
         )
         if !streams.isEmpty {
             self.standing.keep(

@@ -29,18 +29,15 @@ extension Ledger {
         for customer: String,
         _ request: Request
     ) throws -> Receipt {
-        try decide(request) { reader, now in
+        let data = EventData(.customerClaimed, [.purchase: .text(purchase.description)])
+        return try decide(request, customer, data) { reader, now in
             let ownership = try reader.ownership(of: purchase)
             let stream = try reader.stream(.customer(customer))
             switch try reader.right(of: stream, to: ownership, at: now) {
-            case .isOwner: return nil
-            case .mayClaim: break
+            case .isOwner: return false
+            case .mayClaim: return true
             case .ownedByAnother: throw Refusal.claimedByAnother
             }
-            return (
-                .customer(customer), now,
-                EventData(.customerClaimed, [.purchase: .text(purchase.description)])
-            )
         }
     }
 
@@ -58,20 +55,15 @@ extension Ledger {
         reason: String?,
         _ request: Request
     ) throws -> Receipt {
-        try decide(request) { _, now in
-            (
-                .customer(customer), now,
-                EventData(
-                    .grantGiven,
-                    [
-                        .grantID: .text(grantID),
-                        .features: features.isEmpty ? nil : .texts(features),
-                        .tier: tier.map { .text($0) }, .expiresAt: expiresAt.map { .instant($0) },
-                        .reason: reason.map { .text($0) },
-                    ]
-                )
-            )
-        }
+        let data = EventData(
+            .grantGiven,
+            [
+                .grantID: .text(grantID), .features: features.isEmpty ? nil : .texts(features),
+                .tier: tier.map { .text($0) }, .expiresAt: expiresAt.map { .instant($0) },
+                .reason: reason.map { .text($0) },
+            ]
+        )
+        return try decide(request, customer, data) { _, _ in true }
     }
 
     /// Ends a grant (C3).
@@ -80,17 +72,15 @@ extension Ledger {
         from customer: String,
         _ request: Request
     ) throws -> Receipt {
-        try decide(request) { reader, now in
+        let data = EventData(.grantWithdrawn, [.grantID: .text(grantID)])
+        return try decide(request, customer, data) { reader, _ in
             let (stream, facts) = try reader.facts(ofCustomer: customer)
             let canonical = Links(facts.filter { $0.kind == .customerLinked }).canonical(stream)
             let tag = try reader.ledger.vault.keys(of: canonical)?.tag(grantID)
             guard facts.contains(where: { $0.kind == .grantGiven && $0.item == tag }) else {
                 throw Refusal(.unknownGrant, "grantId", "the customer has no such grant")
             }
-            return (
-                .customer(customer), now,
-                EventData(.grantWithdrawn, [.grantID: .text(grantID)])
-            )
+            return true
         }
     }
 
@@ -100,7 +90,8 @@ extension Ledger {
         for customer: String,
         _ request: Request
     ) throws -> Receipt {
-        try decide(request) { reader, now in
+        let data = EventData(.trialStarted, [.trialID: .text(trialID)])
+        return try decide(request, customer, data) { reader, now in
             guard let catalog = try reader.catalogs().catalog(at: now),
                 catalog.trials.contains(where: { $0.id == trialID })
             else {
@@ -115,9 +106,7 @@ extension Ledger {
             if isUsed {
                 throw Refusal(.trialUsed, "trialId", "the customer had this trial before")
             }
-            return (
-                .customer(customer), now, EventData(.trialStarted, [.trialID: .text(trialID)])
-            )
+            return true
         }
     }
 
@@ -127,14 +116,12 @@ extension Ledger {
         to customer: String,
         _ request: Request
     ) throws -> Receipt {
-        try decide(request) { reader, now in
+        let data = EventData(.customerLinked, [.alias: .text(alias)])
+        return try decide(request, customer, data) { reader, _ in
             let (stream, facts) = try reader.facts(ofCustomer: customer)
             let links = Links(facts.filter { $0.kind == .customerLinked })
             let other = try reader.stream(.customer(alias))
-            if links.canonical(other) == links.canonical(stream) { return nil }
-            return (
-                .customer(customer), now, EventData(.customerLinked, [.alias: .text(alias)])
-            )
+            return links.canonical(other) != links.canonical(stream)
         }
     }
 
@@ -148,7 +135,14 @@ extension Ledger {
         unit: String?,
         _ request: Request
     ) throws -> Receipt {
-        try decide(request) { reader, now in
+        let data = EventData(
+            .usageRecorded,
+            [
+                .useID: .text(request.id), .featureID: .text(featureID),
+                .amount: amount.map { .integer($0) }, .unit: unit.map { .text($0) },
+            ]
+        )
+        return try decide(request, customer, data) { reader, now in
             // What the state is made from is what the writer must find unmoved (E4).
             _ = try reader.facts(ofCustomer: customer)
             _ = try reader.catalogs()
@@ -179,16 +173,7 @@ extension Ledger {
                     )
                 }
             }
-            return (
-                .customer(customer), now,
-                EventData(
-                    .usageRecorded,
-                    [
-                        .useID: .text(request.id), .featureID: .text(featureID),
-                        .amount: amount.map { .integer($0) }, .unit: unit.map { .text($0) },
-                    ]
-                )
-            )
+            return true
         }
     }
 
@@ -198,9 +183,8 @@ extension Ledger {
         of customer: String,
         _ request: Request
     ) throws -> Receipt {
-        try decide(request) { _, now in
-            (.customer(customer), now, EventData(.usageReversed, [.useID: .text(useID)]))
-        }
+        let data = EventData(.usageReversed, [.useID: .text(useID)])
+        return try decide(request, customer, data) { _, _ in true }
     }
 
     /// Records what happened in a purchase flow (rows 2.4, 10.1).
@@ -211,7 +195,7 @@ extension Ledger {
         of customer: String,
         _ request: Request
     ) throws -> Receipt {
-        try decide(request) { _, now in (.customer(customer), now, data) }
+        try decide(request, customer, data) { _, _ in true }
     }
 
     /// Publishes a catalog from an effective time on (K1).
@@ -243,23 +227,28 @@ extension Ledger {
         )
     }
 
-    private typealias Decided = (subject: Subject, time: Instant, data: EventData)
+    /// Whether a request is to be recorded; throws `Refusal` where it must not.
+    private typealias Decision = (inout DecisionReader, _ now: Instant) throws -> Bool
 
     /// Makes a decision against the log as it stands, and again while others overtake it (E4).
     ///
-    /// `decision`: nil where nothing is to be recorded; throws `Refusal`.
+    /// `data`: what the customer's event holds if it is recorded.
     private func decide(
         _ request: Request,
-        _ decision: (inout DecisionReader, _ now: Instant) throws -> Decided?
+        _ customer: String,
+        _ data: EventData,
+        _ decision: Decision
     ) throws -> Receipt {
         try requireWriter()
-        return try decide { try decideOnce(request, decision, $0) }
+        return try decide { try decideOnce(request, customer, data, decision, $0) }
     }
 
     /// nil: others were faster.
     private func decideOnce(
         _ request: Request,
-        _ decision: (inout DecisionReader, _ now: Instant) throws -> Decided?,
+        _ customer: String,
+        _ data: EventData,
+        _ decision: Decision,
         _ append: LogWriter.Append
     ) throws -> Receipt? {
         var reader = try DecisionReader(self, request.environment)
@@ -267,12 +256,14 @@ extension Ledger {
             if let sequence = try sequence(of: request) {
                 // Erased since: a repeat is a duplicate, nothing more.
                 guard let known = try event(at: sequence) else { return .duplicate(of: sequence) }
-                // E1: the first outcome stands; other content is a conflict.
-                return try repeated(known, request, decision, &reader)
+                return Self.repeated(
+                    known,
+                    request.event((.customer(customer), known.event.time, data))
+                )
             }
             let now = clock()
-            guard let decided = try decision(&reader, now) else { return .known }
-            let submission = Submission(event: request.event(decided))
+            guard try decision(&reader, now) else { return .known }
+            let submission = Submission(event: request.event((.customer(customer), now, data)))
             let sealed = try SubmissionSealer(self).seal(
                 submission,
                 events: submission.events,
@@ -289,17 +280,9 @@ extension Ledger {
         }
     }
 
-    private func repeated(
-        _ known: RecordedEvent,
-        _ request: Request,
-        _ decision: (inout DecisionReader, Instant) throws -> Decided?,
-        _ reader: inout DecisionReader
-    ) throws -> Receipt {
-        // What the request asks for is compared, not whether it would be decided alike now.
-        guard let decided = try? decision(&reader, known.event.time) else {
-            return .duplicate(of: known.sequence)
-        }
-        let differing = request.event(decided).differences(from: known.event)
+    /// E1: the first outcome stands, whatever would be decided now; other content is a conflict.
+    private static func repeated(_ known: RecordedEvent, _ asked: Event) -> Receipt {
+        let differing = asked.differences(from: known.event)
         return differing.isEmpty
             ? .duplicate(of: known.sequence)
             : .refused(

@@ -136,6 +136,8 @@ public enum FieldShape: Sendable, Equatable {
     public static let nameLimit = 1000
     /// Stages of one flow.
     public static let durationLimit = 32
+    /// Milliseconds that a stage may take: a leap year.
+    public static let longestDuration = Instant.millisecondsPerDay * 366
 }
 
 /// What kind of product a period is of (model.md, section 3).

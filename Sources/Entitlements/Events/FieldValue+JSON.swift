@@ -115,7 +115,7 @@ extension Field {
                     name: member.name,
                     milliseconds: try integer(
                         member.value,
-                        within: 0...Instant.millisecondsPerDay * 366
+                        within: 0...FieldShape.longestDuration
                     )
                 )
             )

@@ -1,4 +1,4 @@
-import Crypto
+import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import Hummingbird
@@ -19,8 +19,8 @@ struct Answer: Sendable {
         /// Not at all.
         case never
         /// Until the next instant at which the answer changes by itself, asked again after at most
-        /// a minute; the tag is made over `content`, which leaves out what changes with the clock.
-        case until(Instant?, content: String)
+        /// a minute; the digest leaves out what changes with the clock.
+        case until(Instant?, digest: String)
         /// Asked again each time, by its tag.
         case revalidated
     }
@@ -39,8 +39,14 @@ struct Answer: Sendable {
 
     /// Seconds for which an answer is taken without asking again, at most.
     static let maximumAge: Int64 = 60
-    /// Seconds for which an old answer is better than none (Z17).
-    static let staleIfError = 86_400
+    /// For a day an old answer is better than none (Z17).
+    private static let staleness = ", stale-if-error=86400"
+
+    private static let vary = HTTPField(
+        name: .vary,
+        value: "Authorization, X-API-Key, Accept-Language"
+    )
+    private static let noSniff = HTTPField(name: .xContentTypeOptions, value: "nosniff")
 
     /// Adds the caching headers; an answer that the caller has already becomes 304.
     mutating func condition(_ call: HTTPFields, now: Instant) {
@@ -51,17 +57,21 @@ struct Answer: Sendable {
             return
         case .revalidated:
             headers[.cacheControl] = "private, no-cache"
-            tag = "\"\(Self.digest(body))\""
-        case .until(let instant, let content):
+            tag = "\"\(ContentDigest.text(of: body))\""
+        case .until(let instant, let digest):
             let left = instant.map { ($0.milliseconds - now.milliseconds) / 1000 }
             let age = max(0, min(Self.maximumAge, left ?? Self.maximumAge))
-            headers[.cacheControl] =
-                "private, max-age=\(age), stale-if-error=\(Self.staleIfError)"
+            headers.append(
+                HTTPField(
+                    name: .cacheControl,
+                    value: "private, max-age=" + String(age) + Self.staleness
+                )
+            )
             // Weak: the instant that the answer echoes is not part of it.
-            tag = "W/\"\(Self.digest(content))\""
+            tag = "W/\"" + digest + "\""
         }
-        headers[.eTag] = tag
-        headers[.vary] = "Authorization, X-API-Key, Accept-Language"
+        headers.append(HTTPField(name: .eTag, value: tag))
+        headers.append(Self.vary)
         if status == 200, Self.matches(call[.ifNoneMatch], tag) {
             status = 304
             body = ""
@@ -80,26 +90,14 @@ struct Answer: Sendable {
         }
     }
 
-    private static let digits = Array("0123456789abcdef".utf8)
-
-    /// 128 bits of SHA-256.
-    private static func digest(_ text: String) -> String {
-        String(
-            decoding: SHA256.hash(data: Array(text.utf8)).prefix(16).flatMap {
-                [digits[Int($0 >> 4)], digits[Int($0 & 15)]]
-            },
-            as: UTF8.self
-        )
-    }
-
     /// The response; a HEAD request gets the head alone.
     func response(isHead: Bool) -> Response {
         var headers = headers
         if status != 304 {
-            headers[.contentType] = mediaType
-            headers[.contentLength] = String(body.utf8.count)
+            headers.append(HTTPField(name: .contentType, value: mediaType))
+            headers.append(HTTPField(name: .contentLength, value: String(body.utf8.count)))
         }
-        headers[.xContentTypeOptions] = "nosniff"
+        headers.append(Self.noSniff)
         let isEmpty = isHead || body.isEmpty
         return Response(
             status: HTTPResponse.Status(code: status),

@@ -9,7 +9,7 @@ typealias LedgerRequest = EntitlementLedger.Request
 
 extension Call {
     /// Bytes of an idempotency key.
-    private static let keyByteLimit = 255
+    static let keyByteLimit = 255
 
     /// The request that the ledger is asked: named by the `Idempotency-Key`, or by a new id.
     ///
@@ -30,16 +30,21 @@ extension Call {
         return LedgerRequest(id: id, source: source, environment: world)
     }
 
-    /// The header is a structured-field string; bare tokens are sent too, and taken.
+    /// The header is a structured-field string, which is ASCII (RFC 8941, section 3.3.3); bare
+    /// tokens are sent too, and taken.
+    ///
+    /// Other bytes may have been replaced on their way here: two names would become one.
     private func idempotencyKey() throws(Problem) -> String? {
         guard var key = headers[.idempotencyKey] else { return nil }
         if key.count >= 2, key.hasPrefix("\""), key.hasSuffix("\"") {
             key = String(key.dropFirst().dropLast())
         }
-        guard Identifier.isValid(key), key.utf8.count <= Self.keyByteLimit else {
+        guard (1...Self.keyByteLimit).contains(key.utf8.count),
+            key.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+        else {
             throw Problem(
                 .invalidValue,
-                "expected 1 to \(Self.keyByteLimit) bytes without control characters",
+                "expected 1 to \(Self.keyByteLimit) printable characters of ASCII",
                 path: "Idempotency-Key"
             )
         }

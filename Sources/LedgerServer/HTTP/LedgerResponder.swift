@@ -96,6 +96,9 @@ struct LedgerResponder: HTTPResponder {
             return Array(buffer.readableBytesView)
         } catch is NIOTooManyBytesError {
             throw tooLarge
+        } catch let error where !(error is CancellationError) {
+            // Broken chunks, or a client that is gone: nothing of ours failed.
+            throw Problem(.invalidRequest, "the body does not arrive whole")
         }
     }
 

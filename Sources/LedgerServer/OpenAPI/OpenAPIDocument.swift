@@ -53,7 +53,7 @@ enum OpenAPIDocument {
                     "requestBody",
                     .members([
                         "required": .bool(true),
-                        "content": content("application/json", body.shape),
+                        "content": content([("application/json", body.shape)]),
                     ])
                 )
             )
@@ -103,14 +103,19 @@ enum OpenAPIDocument {
     }
 
     private static func responses(_ route: Route) -> [JSONMember] {
+        let problems = Dictionary(grouping: route.allProblems, by: \.status)
         var byStatus: [(status: Int, value: JSONValue)] = route.answers.map { reply in
             var members = [JSONMember("description", .string(reply.text))]
             if let shape = reply.shape {
-                members.append(JSONMember("content", content(reply.mediaType, shape)))
+                var kinds = [(reply.mediaType, shape)]
+                // A refusal in another protocol's form stands beside ours.
+                if problems[reply.status] != nil {
+                    kinds.append((Problem.mediaType, .named("Problem")))
+                }
+                members.append(JSONMember("content", content(kinds)))
             }
             return (reply.status, .object(members))
         }
-        let problems = Dictionary(grouping: route.allProblems, by: \.status)
         for (status, codes) in problems where !byStatus.contains(where: { $0.status == status }) {
             let names = codes.map(\.rawValue).sorted().joined(separator: ", ")
             byStatus.append(
@@ -118,7 +123,7 @@ enum OpenAPIDocument {
                     status,
                     .members([
                         "description": .string(names),
-                        "content": content(Problem.mediaType, .named("Problem")),
+                        "content": content([(Problem.mediaType, .named("Problem"))]),
                     ])
                 )
             )
@@ -127,8 +132,8 @@ enum OpenAPIDocument {
             .map { JSONMember(String($0.status), $0.value) }
     }
 
-    private static func content(_ mediaType: String, _ shape: Shape) -> JSONValue {
-        .object([JSONMember(mediaType, .members(["schema": shape.schema]))])
+    private static func content(_ kinds: [(mediaType: String, shape: Shape)]) -> JSONValue {
+        .object(kinds.map { JSONMember($0.mediaType, .members(["schema": $0.shape.schema])) })
     }
 }
 

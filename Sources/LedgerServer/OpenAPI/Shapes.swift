@@ -220,7 +220,10 @@ enum Shapes {
     private static let evaluationContext = Shape.object([
         Shape.Member(
             "context",
-            .object([Shape.Member("targetingKey", .identifier)])
+            .object(
+                [Shape.Member("targetingKey", .identifier)],
+                optional: [Shape.Member("environment", RouteTable.environmentParameter.shape)]
+            )
         )
     ])
 }

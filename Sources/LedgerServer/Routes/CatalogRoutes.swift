@@ -24,7 +24,11 @@ extension RouteTable {
             summary: "Publishes a catalog from an effective time on.",
             access: .keys([.admin]),
             parameters: [
-                Route.Parameter(name: "effective", text: "From when it holds (default: now)"),
+                Route.Parameter(
+                    name: "effective",
+                    text: "From when it holds (default: now)",
+                    shape: .field(.instant)
+                ),
                 idempotencyKey,
             ],
             body: Route.Body(shape: .document("A catalog"), byteLimit: catalogByteLimit),

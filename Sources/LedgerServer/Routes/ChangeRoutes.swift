@@ -14,15 +14,7 @@ extension RouteTable {
             access: .keys([.write, .support]),
             parameters: [environmentParameter, idempotencyKey],
             body: Route.Body(
-                shape: .object(
-                    [],
-                    optional: [
-                        Shape.Member("grantId", .identifier),
-                        Shape.Member("features", .list(.text)), Shape.Member("tier", .text),
-                        Shape.Member("expiresAt", .instant), Shape.Member("reason", .text),
-                    ],
-                    isClosed: true
-                ),
+                shape: .either(grantShapes),
                 byteLimit: smallBodyLimit
             ),
             answers: [receiptReply],
@@ -48,7 +40,7 @@ extension RouteTable {
             access: .customer([.write]),
             parameters: [environmentParameter, idempotencyKey],
             body: Route.Body(
-                shape: .object([Shape.Member("trialId", .text)], isClosed: true),
+                shape: .object([Shape.Member(.trialID)], isClosed: true),
                 byteLimit: smallBodyLimit
             ),
             answers: [receiptReply],
@@ -63,14 +55,14 @@ extension RouteTable {
             access: .customer([.write]),
             parameters: [environmentParameter, idempotencyKey],
             body: Route.Body(
-                shape: .object(
-                    [],
-                    optional: [
-                        Shape.Member("featureId", .text), Shape.Member("amount", .integer),
-                        Shape.Member("unit", .text), Shape.Member("undo", .identifier),
-                    ],
-                    isClosed: true
-                ),
+                shape: .either([
+                    .object(
+                        [Shape.Member(.featureID)],
+                        optional: [Shape.Member(.amount), Shape.Member(.unit)],
+                        isClosed: true
+                    ),
+                    .object([Shape.Member("undo", .identifier)], isClosed: true),
+                ]),
                 byteLimit: smallBodyLimit
             ),
             answers: [receiptReply],
@@ -78,6 +70,19 @@ extension RouteTable {
             handler: use
         ),
     ]
+
+    /// A grant gives a tier, features or both.
+    private static let grantShapes = [
+        (Shape.Member(.tier), Shape.Member(.features)),
+        (Shape.Member("features", .some(.field(.name))), Shape.Member(.tier)),
+    ]
+    .map { given, other in
+        Shape.object(
+            [given],
+            optional: [other] + [Field.grantID, .expiresAt, .reason].map { Shape.Member($0) },
+            isClosed: true
+        )
+    }
 
     static let receiptReply = Route.Reply(
         status: 200,

@@ -33,7 +33,7 @@ extension RouteTable {
             access: .customer([.write]),
             parameters: [idempotencyKey],
             body: Route.Body(
-                shape: .object([Shape.Member("transactions", .list(transaction))]),
+                shape: .object([Shape.Member("transactions", .list(transaction))], isClosed: true),
                 byteLimit: restoreByteLimit
             ),
             answers: [
@@ -48,10 +48,13 @@ extension RouteTable {
         ),
     ]
 
-    private static let transaction = Shape.object([
-        Shape.Member("store", .choice([Source.appStore])),
-        Shape.Member("signedTransaction", .text),
-    ])
+    private static let transaction = Shape.object(
+        [
+            Shape.Member("store", .choice([Source.appStore])),
+            Shape.Member("signedTransaction", .signed),
+        ],
+        isClosed: true
+    )
 
     private static let transactionByteLimit = 128 << 10
     private static let restoreByteLimit = 4 << 20

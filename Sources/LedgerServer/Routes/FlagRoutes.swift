@@ -58,11 +58,7 @@ extension RouteTable {
     ]
 
     private static func failure(_ status: Int, _ text: String) -> Route.Reply {
-        Route.Reply(
-            status: status,
-            text: text,
-            shape: .either([.named("FlagFailure"), .named("Problem")])
-        )
+        Route.Reply(status: status, text: text, shape: .named("FlagFailure"))
     }
 
     @Sendable
@@ -91,7 +87,10 @@ extension RouteTable {
                 "flags": .array(flags), "metadata": .object([]),
             ])
             var answer = Answer(json)
-            answer.caching = .until(standing.validUntil, content: json.description)
+            answer.caching = .until(
+                standing.validUntil,
+                digest: ContentDigest.text(of: answer.body)
+            )
             return answer
         } catch {
             return try error.answer(key: nil)

@@ -17,13 +17,11 @@ extension RouteTable {
                 shape: .object(
                     [
                         Shape.Member("type", .choice(kinds.map(\.word))),
-                        Shape.Member("flowId", .identifier),
+                        Shape.Member(.flowID),
                     ],
-                    optional: [
-                        Shape.Member("productId", .text), Shape.Member("errorCode", .text),
-                        Shape.Member("stages", .map(.integer)), Shape.Member("platform", .text),
-                        Shape.Member("experiment", .text),
-                    ],
+                    optional: [Field.productID, .errorCode, .stages, .platform, .experiment].map {
+                        Shape.Member($0)
+                    },
                     isClosed: true
                 ),
                 byteLimit: smallBodyLimit

@@ -95,7 +95,10 @@ extension RouteTable {
         let content = JSONValue.object(
             (json.members ?? []).filter { $0.name != "at" && $0.name != "sequence" }
         )
-        answer.caching = .until(call.validUntil(json["validUntil"]), content: content.description)
+        answer.caching = .until(
+            call.validUntil(json["validUntil"]),
+            digest: ContentDigest.text(of: content.description)
+        )
         if let sequence = json["sequence"]?.integer {
             answer.headers[.ledgerSequence] = String(sequence)
         }
@@ -122,6 +125,7 @@ extension RouteTable {
             feature,
             at: call.now,
             answer.json,
+            digest: answer.digest,
             validUntil: standing.validUntil,
             sequence: size
         )
@@ -156,6 +160,7 @@ extension RouteTable {
             feature,
             at: point.at,
             json,
+            digest: ContentDigest.text(of: json),
             validUntil: call.validUntil(nil),
             sequence: size
         )
@@ -166,10 +171,15 @@ extension RouteTable {
         _ feature: String,
         at: Instant,
         _ json: String,
+        digest: String,
         validUntil: Instant?,
         sequence: UInt64
     ) -> Answer {
-        var text = "{\"customer\":"
+        var text = ""
+        text.reserveCapacity(
+            json.utf8.count + call.customer.utf8.count + feature.utf8.count + 64
+        )
+        text += "{\"customer\":"
         JSONValue.string(call.customer).write(to: &text)
         text += ",\"feature\":"
         JSONValue.string(feature).write(to: &text)
@@ -178,8 +188,8 @@ extension RouteTable {
         text += "\","
         text += json.dropFirst()
         var answer = Answer(text: text, mediaType: "application/json")
-        answer.caching = .until(validUntil, content: json)
-        answer.headers[.ledgerSequence] = String(sequence)
+        answer.caching = .until(validUntil, digest: digest)
+        answer.headers.append(HTTPField(name: .ledgerSequence, value: String(sequence)))
         return answer
     }
 }

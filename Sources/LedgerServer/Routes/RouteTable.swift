@@ -9,9 +9,13 @@ enum RouteTable {
     /// Parameters of questions about a customer.
     static let pointParameters = [
         environmentParameter,
-        Route.Parameter(name: "at", text: "T, an instant (default: now)"),
-        Route.Parameter(name: "known", text: "R, an instant (default: all that is known)"),
-        Route.Parameter(name: "knownSequence", text: "R, as the size of the log's prefix"),
+        Route.Parameter(name: "at", text: "T (default: now)", shape: .point),
+        Route.Parameter(name: "known", text: "R (default: all that is known)", shape: .point),
+        Route.Parameter(
+            name: "knownSequence",
+            text: "R, as the size of the log's prefix; excludes known",
+            shape: .sequence
+        ),
         minimumSequence,
     ]
 
@@ -24,13 +28,15 @@ enum RouteTable {
     static let minimumSequence = Route.Parameter(
         name: "Ledger-Min-Sequence",
         place: .header,
-        text: "The smallest size of the log to answer from: waits, at most two seconds"
+        text: "The smallest size of the log to answer from: waits, at most two seconds",
+        shape: .sequence
     )
 
     static let idempotencyKey = Route.Parameter(
         name: "Idempotency-Key",
         place: .header,
-        text: "A name for this request: repeating it changes nothing"
+        text: "A name for this request: repeating it changes nothing",
+        shape: .idempotencyKey
     )
 
     /// Problems of everything that appends.

@@ -17,7 +17,7 @@ extension RouteTable {
             summary: "App Store Server Notifications V2: the URL for App Store Connect.",
             access: .store,
             body: Route.Body(
-                shape: .object([Shape.Member("signedPayload", .text)]),
+                shape: .object([Shape.Member("signedPayload", .signed)]),
                 byteLimit: signalBodyLimit
             ),
             answers: [signalReply],

@@ -73,11 +73,28 @@ struct Simulate: ParsableCommand {
         @Flag(help: "Signs for the sandbox.") var sandbox = false
         @Option(help: "When the period starts and all is signed (default: now).") var time: String?
         @Option(help: "The notification's id (default: a new one).") var id: String?
+        @Option(help: "How many to print, a line each, of a purchase and with an id each.")
+        var count = 1
         @Option(help: "Members of the transaction to replace, add or (null) leave out, as JSON.")
         var transaction = "{}"
         @Option(help: "Members of the renewal info likewise.") var renewalInfo = "{}"
 
+        private static let countLimit = 1_000_000
+        /// The first purchase's id where there are many.
+        private static let firstPurchase = 2_000_000_200_000_000
+
         func run() throws {
+            guard (1...Self.countLimit).contains(count) else {
+                throw CommandFailure(
+                    .usage,
+                    "usage",
+                    "expected 1 to \(Self.countLimit)",
+                    place: "--count"
+                )
+            }
+            guard count == 1 || id == nil else {
+                throw CommandFailure(.usage, "usage", "--id names one; --count makes many")
+            }
             let store = SimulatedAppStore(
                 authority: try readAuthority(),
                 bundleID: bundle,
@@ -88,8 +105,30 @@ struct Simulate: ParsableCommand {
                 try time.map { try InstantArgument.parse($0, place: "--time") }
                 ?? SystemClock.now()
             let changes = try object(transaction, "--transaction")
+            let renewalChanges = try object(renewalInfo, "--renewal-info")
+            guard count > 1 else {
+                return try printSignal(store, start, changes, renewalChanges)
+            }
+            for number in 0..<count {
+                let purchase = JSONValue.string(String(Self.firstPurchase + number))
+                try printSignal(
+                    store,
+                    start,
+                    .members(["transactionId": purchase, "originalTransactionId": purchase])
+                        .joined(with: changes),
+                    .members(["originalTransactionId": purchase]).joined(with: renewalChanges)
+                )
+            }
+        }
+
+        private func printSignal(
+            _ store: SimulatedAppStore,
+            _ start: Instant,
+            _ transaction: JSONValue,
+            _ renewalInfo: JSONValue
+        ) throws {
             if kind == "TRANSACTION" {
-                let jws = try store.transaction(start: start, changes)
+                let jws = try store.transaction(start: start, transaction)
                 return Terminal.line(String(decoding: jws, as: UTF8.self))
             }
             let parts = kind.split(separator: "/", maxSplits: 1).map(String.init)
@@ -101,8 +140,8 @@ struct Simulate: ParsableCommand {
                 parts.count > 1 ? parts[1] : nil,
                 id: id ?? UUID().uuidString.lowercased(),
                 start: start,
-                transaction: changes,
-                renewalInfo: try object(renewalInfo, "--renewal-info")
+                transaction: transaction,
+                renewalInfo: renewalInfo
             )
             Terminal.line(
                 .members(["signedPayload": .string(String(decoding: jws, as: UTF8.self))])
@@ -137,5 +176,16 @@ struct Simulate: ParsableCommand {
             }
             return json
         }
+    }
+}
+
+extension JSONValue {
+    /// The members of both objects; those of the other take the place of these.
+    fileprivate func joined(with other: JSONValue) -> JSONValue {
+        let others = other.members ?? []
+        let kept = (members ?? []).filter { member in
+            !others.contains { $0.name == member.name }
+        }
+        return .object(kept + others)
     }
 }

@@ -10,6 +10,9 @@ struct ServeConfiguration {
     private let command: Serve
     private let settings: ServeSettings
 
+    /// Ports that there are; 0 picks one.
+    private static let ports = 0...65_535
+
     init(_ command: Serve, _ settings: ServeSettings) {
         self.command = command
         self.settings = settings
@@ -27,10 +30,11 @@ struct ServeConfiguration {
             resolveTimeZones: { TimeZones.resolved($0) }
         )
         options.host = command.host ?? settings.host ?? options.host
-        options.port = try command.port ?? number(settings.port, "port", 0...65_535) ?? options.port
-        options.connectionLimit =
-            try number(settings.connections, "connections", 1...1_000_000)
-            ?? options.connectionLimit
+        if let port = command.port, !Self.ports.contains(port) {
+            throw CommandFailure(.usage, "usage", "expected \(Self.ports)", place: "--port")
+        }
+        options.port = try command.port ?? number(settings.port, "port", Self.ports) ?? options.port
+        options.connectionLimit = try connectionLimit(options.connectionLimit, logger)
         options.stores = try stores(path)
         options.customers = try await customers()
         options.tls = try tls()
@@ -44,6 +48,19 @@ struct ServeConfiguration {
             throw misconfigured("\(name) is not a number in \(range)", text)
         }
         return number
+    }
+
+    /// Connections that may be open at once, by the settings and by the files that may be open: one
+    /// that is accepted where no file is left would stop all others.
+    private func connectionLimit(_ standard: Int, _ logger: Logger) throws -> Int {
+        let wanted = try number(settings.connections, "connections", 1...1_000_000) ?? standard
+        guard let files = OpenFiles.limit, files - OpenFiles.reserve < wanted else { return wanted }
+        let possible = max(1, files - OpenFiles.reserve)
+        logger.warning(
+            "fewer connections than configured: raise the limit of open files (ulimit -n)",
+            metadata: ["openFiles": "\(files)", "connections": "\(possible)"]
+        )
+        return possible
     }
 
     private func misconfigured(_ message: String, _ place: String) -> CommandFailure {

@@ -19,6 +19,13 @@ struct `A connection` {
         return setup
     }
 
+    /// For tests in which nothing is late: a busy machine is not cut.
+    private static var patient: TestServer.Setup {
+        var setup = TestServer.Setup()
+        setup.isLive = true
+        return setup
+    }
+
     /// The head of a grant that will have so many bytes.
     private static func head(_ server: TestServer, length: Int) throws -> String {
         let key = try #require(server.keys[.write])
@@ -156,7 +163,7 @@ struct `A connection` {
         "a\r\nTransfer-Encoding: chunked\r\nContent-Length: 3",
     ])
     func `with a head of another form is refused`(_ field: String) async throws {
-        try await TestServer.with(Self.setup()) { server in
+        try await TestServer.with(Self.patient) { server in
             let bad = try await RawConnection(to: server)
             bad.write("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-More: \(field)\r\n\r\n")
             try await bad.wait(for: "\r\n\r\n")
@@ -172,7 +179,7 @@ struct `A connection` {
         Array("a b".utf8), [0x01],
     ])
     func `with a path of another form is refused`(_ bytes: [UInt8]) async throws {
-        try await TestServer.with(Self.setup()) { server in
+        try await TestServer.with(Self.patient) { server in
             let key = try #require(server.keys[.read])
             let bad = try await RawConnection(to: server)
             bad.write("GET /v1/customers/".utf8)
@@ -187,7 +194,7 @@ struct `A connection` {
 
     // RFC 9110, sections 9.3.2 and 15.4.5
     @Test func `goes on behind answers without a body`() async throws {
-        try await TestServer.with(Self.setup()) { server in
+        try await TestServer.with(Self.patient) { server in
             let connection = try await RawConnection(to: server)
             connection.write("HEAD /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
             connection.write(

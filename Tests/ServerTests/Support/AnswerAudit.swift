@@ -43,17 +43,17 @@ final class AnswerAudit: Sendable {
     func look(
         at answer: TestAnswer,
         to method: HTTPRequest.Method,
-        _ target: String,
+        _ uri: String,
         sent body: String?
     ) {
         if let body, let json = try? JSONValue(parsing: Array(body.utf8)) { collect(json) }
-        let path = String(target.prefix { $0 != "?" })
+        let path = String(uri.prefix { $0 != "?" })
         let found: [String]
-        if case .route(let route, let values)? = try? Self.matcher.match(method, path) {
+        if case .route(let target, let values)? = try? Self.matcher.match(method, path) {
             for value in values.filter({ $0.key == "id" || $0.key == "grantId" }).values {
                 add(name: value)
             }
-            found = Self.findings(in: answer, route, isHead: method == .head)
+            found = Self.findings(in: answer, target.route, isHead: method == .head)
         } else {
             found = Self.problemFindings(answer, isHead: method == .head)
         }

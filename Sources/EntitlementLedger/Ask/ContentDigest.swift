@@ -1,0 +1,13 @@
+import Crypto
+import EventLog
+
+/// A short name for what an answer says, such as an HTTP entity tag.
+public enum ContentDigest {
+    /// Bytes of SHA-256 that are kept: no two answers meet by chance.
+    private static let byteCount = 16
+
+    /// 128 bits of SHA-256 over a text's UTF-8, in lower-case hexadecimal.
+    public static func text(of content: String) -> String {
+        Hexadecimal.encode(Array(SHA256.hash(data: Array(content.utf8)).prefix(byteCount)))
+    }
+}

@@ -1,0 +1,97 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTPTypes
+
+/// Hands on a pipelined request only when the response before it is out.
+///
+/// A client that sends many requests and reads nothing would otherwise have them all answered into
+/// our memory: backpressure comes too late where answers are made faster than they are written. So
+/// a connection holds one response at most, and the requests of one read.
+final class PipelinedRequests: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    /// Parts of requests that came before the response to an earlier one was out.
+    private var held = CircularBuffer<HTTPRequestPart>()
+    /// Whether a request was handed on whose response is not out.
+    private var isAnswering = false
+    private var wantsToRead = false
+    /// Whether the client has sent its last byte while requests wait.
+    private var isEnded = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = unwrapInboundIn(data)
+        if held.isEmpty, mayPass(part) {
+            handOn(part, context)
+        } else {
+            held.append(part)
+        }
+    }
+
+    /// The end comes behind the requests that wait, else they would go unanswered.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? ChannelEvent, event == .inputClosed, !held.isEmpty {
+            isEnded = true
+        } else {
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    /// Nothing more is read from the connection while requests wait.
+    func read(context: ChannelHandlerContext) {
+        guard held.isEmpty else {
+            wantsToRead = true
+            return
+        }
+        context.read()
+    }
+
+    func write(
+        context: ChannelHandlerContext,
+        data: NIOAny,
+        promise: EventLoopPromise<Void>?
+    ) {
+        guard case .end = unwrapOutboundIn(data) else {
+            return context.write(data, promise: promise)
+        }
+        let written = promise ?? context.eventLoop.makePromise()
+        let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+        // Where the write failed the connection is closed; nothing is handed on then.
+        written.futureResult.whenSuccess {
+            let (handler, context) = bound.value
+            handler.responseIsOut(context)
+        }
+        context.write(data, promise: written)
+    }
+
+    private func mayPass(_ part: HTTPRequestPart) -> Bool {
+        guard case .head = part else { return true }
+        return !isAnswering
+    }
+
+    private func handOn(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
+        if case .head = part { isAnswering = true }
+        context.fireChannelRead(wrapInboundOut(part))
+    }
+
+    private func responseIsOut(_ context: ChannelHandlerContext) {
+        isAnswering = false
+        guard !held.isEmpty else { return }
+        while let part = held.first, mayPass(part) {
+            held.removeFirst()
+            handOn(part, context)
+        }
+        context.fireChannelReadComplete()
+        guard held.isEmpty else { return }
+        if isEnded {
+            isEnded = false
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
+        if wantsToRead {
+            wantsToRead = false
+            context.read()
+        }
+    }
+}

@@ -1,0 +1,204 @@
+"""Running the server: TLS, a reader beside a writer, ports, bad configuration, secrets."""
+
+import json
+import os
+import socket
+import ssl
+import subprocess
+import time
+
+from harness import Fault
+from serving import Server, expect
+
+IO, CONFIGURATION = 74, 78
+
+
+def refused(material, code, words, what, ledger=None, environment=None):
+    """A server that must not start: ends with this code and names what is wrong, with a hint."""
+    place = ["--ledger", ledger] if ledger else ["--ephemeral"]
+    try:
+        done = subprocess.run(
+            [material.tool.binary, "serve", "--json", *words, *place], capture_output=True,
+            env={**material.tool.environment, **(environment or {})}, cwd=material.tool.scratch,
+            timeout=60, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise Fault("%s: the server starts all the same" % what) from error
+    text = done.stderr.decode(errors="replace")
+    problems = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    if done.returncode != code or done.stdout or len(problems) != 1 or not problems[0].get("code"):
+        raise Fault("%s: exit %d instead of %d: %s%s" % (
+            what, done.returncode, code, done.stdout[:200].decode(), text[:400]))
+    return text
+
+
+def check_tls(material):
+    """curl takes the certificate; plain HTTP on the port fails cleanly, and others go on."""
+    certificate, key = material.path("tls.pem"), material.path("tls.key")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+         "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
+        capture_output=True, check=True, timeout=60)
+    words = ["--tls-certificate", certificate, "--tls-key", key]
+
+    def curl(url, *more):
+        return subprocess.run(
+            ["curl", "--silent", "--show-error", "--max-time", "10", *more, url + "/healthz"],
+            capture_output=True, text=True, timeout=30, check=False)
+
+    with Server(material, words=words) as server:
+        if not server.url.startswith("https://"):
+            raise Fault("TLS: the server says %s" % server.url)
+        for _ in range(2):
+            done = curl(server.url, "--cacert", certificate)
+            if done.returncode != 0 or json.loads(done.stdout) != {"status": "ok"}:
+                raise Fault("TLS: curl ended with %d: %s" % (done.returncode, done.stderr[:200]))
+            # Whom nobody vouches for is no server: curl's exit code 60.
+            done = curl(server.url)
+            if done.returncode != 60:
+                raise Fault("TLS: curl without the certificate ended with %d" % done.returncode)
+            plain = curl("http://%s:%d" % (server.host, server.port))
+            if plain.returncode == 0:
+                raise Fault("TLS: plain HTTP was answered: %s" % plain.stdout[:100])
+        context = ssl.create_default_context(cafile=certificate)
+        context.maximum_version = ssl.TLSVersion.TLSv1_1
+        context.minimum_version = ssl.TLSVersion.TLSv1
+        try:
+            with socket.create_connection((server.host, server.port), 10) as plain, \
+                    context.wrap_socket(plain, server_hostname="localhost"):
+                raise Fault("TLS: version 1.1 is spoken")
+        except OSError:
+            pass
+        server.require_alive()
+        server.stop()
+    other = material.write("other.key", subprocess.run(
+        ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"],
+        capture_output=True, check=True, text=True, timeout=60).stdout)
+    for bad, what in (
+            (["--tls-certificate", certificate], "a certificate without a key"),
+            (["--tls-key", key], "a key without a certificate"),
+            (["--tls-certificate", key, "--tls-key", key], "a key for a certificate"),
+            (["--tls-certificate", certificate, "--tls-key", other], "another certificate's key"),
+            (["--tls-certificate", "absent.pem", "--tls-key", key], "a file that is not there")):
+        refused(material, CONFIGURATION, ["--port", "0", *bad], what)
+    return 11
+
+
+def check_reader(material):
+    """A reader beside a writer: sees what the other records, and records nothing."""
+    ledger, key = material.ledger()
+    with Server(material, ledger, key) as writer, \
+            Server(material, ledger, key, words=["--read-only"]) as reader:
+        if writer.port == reader.port:
+            raise Fault("two servers on one port")
+        for number in range(20):
+            grant = {"grantId": "g%d" % number, "tier": "pro"}
+            answer = writer.ask("POST", "/v1/customers/r%d/grants" % number, grant)
+            expect(answer, 200, "the writer", outcome="appended")
+            seen = {"Ledger-Min-Sequence": answer[1]["Ledger-Sequence"]}
+            expect(reader.ask(
+                "GET", "/v1/customers/r%d/features/export" % number, headers=seen), 200,
+                "the reader", allowed=True)
+        expect(reader.ask("POST", "/v1/customers/r/grants", {"tier": "pro"}), 403,
+               "the reader is asked to record", code="read_only")
+        text = refused(material, 75, ["--port", "0"], "a second writer", ledger=ledger)
+        reader.stop()
+        writer.stop()
+    if "hint" not in text:
+        raise Fault("a second writer is not told what to do: %s" % text[:200])
+    return 23
+
+
+def check_ports(material):
+    """Port 0 picks one each; one in use and addresses that are none are refused."""
+    with Server(material) as one, Server(material) as two:
+        if 0 in (one.port, two.port) or one.port == two.port:
+            raise Fault("ports %d and %d" % (one.port, two.port))
+        refused(material, IO, ["--port", str(one.port)], "a port in use")
+        refused(material, IO, ["--port", "0", "--host", "192.0.2.1"], "an address of others")
+        refused(material, IO, ["--port", "0", "--host", "nobody.invalid"], "an unknown host")
+        one.stop()
+        two.stop()
+    for port in ("65536", "-1"):
+        refused(material, 64, ["--port=" + port], "port " + port)
+    refused(material, CONFIGURATION, [], "a port in words", environment={"ENTITLE_PORT": "http"})
+    return 6
+
+
+def check_configuration(material):
+    """Configuration that cannot be used is refused before anything is listened on."""
+    base = {"bundleIds": ["com.example.app"], "appAppleId": 1, "builtInRoots": False}
+    stores = {
+        "text": "no JSON", "a list": [], "a member that is not known": {"appleStore": {}},
+        "no bundle": {"appStore": {**base, "bundleIds": []}},
+        "no root": {"appStore": {**base, "roots": []}},
+        "a root that is not there": {"appStore": {**base, "roots": ["absent.pem"]}},
+        "a root that is a key": {"appStore": {**base, "roots": ["tls.key"]}},
+        "a secret that is not there": {"revenueCat": {"authorizationFile": "absent.txt"}},
+        "an empty secret": {"revenueCat": {"authorizationFile": "empty.txt"}}}
+    material.write("empty.txt", "")
+    secret = material.write("secret.txt", "s3cret-that-no-message-may-hold")
+    count = 0
+    for what, value in stores.items():
+        path = material.write("bad-stores.json", value if what == "text" else json.dumps(value))
+        refused(material, CONFIGURATION, ["--port", "0", "--stores", path], "stores.json: " + what)
+        count += 1
+    private = material.path("tls.key")
+    for what, path in (("a private key", private), ("no key", secret), ("an empty file",
+                       material.path("empty.txt")), ("a file that is not there", "absent.pem")):
+        text = refused(
+            material, CONFIGURATION, ["--port", "0", "--customer-keys", path], "tokens: " + what)
+        if "s3cret" in text or "PRIVATE" in text:
+            raise Fault("a message holds a secret: %s" % text[:200])
+        count += 1
+    for what, value in (("ENTITLE_LIMITS", "keys=many"), ("ENTITLE_LOG_LEVEL", "loud"),
+                        ("ENTITLE_CONNECTIONS", "0"), ("ENTITLE_LIMITS", "nobody=1/1")):
+        refused(material, CONFIGURATION, ["--port", "0"], what, environment={what: value})
+        count += 1
+    ledger, _ = material.ledger()
+    with open(os.path.join(ledger, "keys.json"), "w", encoding="utf-8") as file:
+        file.write("{")
+    refused(material, CONFIGURATION, ["--port", "0"], "keys.json", ledger=ledger)
+    return count + 1
+
+
+def check_secrets(material):
+    """Neither the process's arguments nor anything that it says holds a secret or a customer."""
+    customer = "customer-whom-no-log-names"
+    ledger, key = material.ledger()
+    token = material.token(customer)
+    with Server(material, ledger, key, words=["--log-level", "trace"]) as server:
+        path = "/v1/customers/" + customer
+        expect(server.ask("POST", path + "/grants", {"tier": "pro", "reason": "why-" + customer}),
+               200, "a grant")
+        expect(server.ask("GET", path, key=token), 200, "a customer asks", customer=customer)
+        expect(server.ask("GET", path, key=token + "x"), 401, "a bad token")
+        expect(server.ask("GET", "/v1/customers/other-%s" % customer, key=token), 404, "another")
+        expect(server.ask("POST", "/v1/signals/revenuecat", {"event": {"id": customer}}, key="no",
+                          headers={"Authorization": material.revenuecat_secret}), 400, "a webhook")
+        expect(server.ask("GET", path + "?at=" + customer), 400, "a bad question")
+        status, _, metrics = server.ask("GET", "/metrics")
+        with open("/proc/%d/cmdline" % server.pid, "rb") as file:
+            arguments = file.read().decode()
+        time.sleep(0.2)
+        said = {"its arguments": arguments, "its log": server.log_text(), "its metrics": metrics,
+                "its output": server.first_line.decode()}
+        if status != 200 or not said["its log"]:
+            raise Fault("secrets: nothing was said")
+        secrets = {"the key": key, "the key's secret": key.rsplit("_", 1)[-1], "a token": token,
+                   "RevenueCat's secret": material.revenuecat_secret, "a customer": customer}
+        for place, text in said.items():
+            for what, secret in secrets.items():
+                if secret in text:
+                    raise Fault("%s holds %s" % (place, what))
+        server.stop()
+    return len(said) * len(secrets)
+
+
+def run(tool, material, report, seed):
+    """All of it."""
+    checks = {"tls": check_tls(material), "reader": check_reader(material)}
+    checks["ports"] = check_ports(material)
+    checks["configuration"] = check_configuration(material)
+    checks["secrets"] = check_secrets(material)
+    report.figures["operation"] = checks

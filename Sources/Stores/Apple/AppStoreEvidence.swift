@@ -1,45 +1,50 @@
-public import Entitlements
+import Entitlements
 
 /// Takes what the App Store sent apart, so that its certificates are stored once.
-public enum AppStoreEvidence {
-    /// A first part of a JWS that is shorter is not worth sharing: it holds no certificates.
-    static let sharedByteMinimum = 512
+enum AppStoreEvidence {
+    /// How deep a JWS may stand inside another; deeper ones stay as they are.
+    private static let depthLimit = 4
 
     /// The pieces of a body, one after the other its exact bytes, whatever the body is.
     ///
-    /// A compact JWS, by itself or anywhere in the body, becomes its header (shared), its payload
-    /// (decoded, and taken apart in the same way) and its signature. All else stays as it is.
-    /// Cost: linear in the body.
-    public static func parts(of body: [UInt8]) -> [EvidencePart] {
-        parts(of: body, depth: AppStoreLimits.nestedEvidenceDepth)
+    /// A compact JWS under one of the headers, by itself or anywhere in the body, becomes its
+    /// header (shared), its payload (decoded, and taken apart in the same way) and its signature.
+    /// All else stays as it is: what is shared is kept in clear, and only a header that was
+    /// verified is known to hold nothing but certificates. Cost: linear in the body.
+    static func parts(of body: [UInt8], headers: Set<[UInt8]>) -> [EvidencePart] {
+        parts(of: body, headers, depth: depthLimit)
     }
 
-    private static func parts(of body: [UInt8], depth: Int) -> [EvidencePart] {
+    /// The first part of a compact JWS, as text.
+    static func header(of jws: [UInt8]) -> [UInt8] { Array(jws.prefix { $0 != dot }) }
+
+    private static let dot = UInt8(ascii: ".")
+
+    private static func parts(
+        of body: [UInt8],
+        _ headers: Set<[UInt8]>,
+        depth: Int
+    ) -> [EvidencePart] {
         guard depth > 0 else { return [.bytes(body)] }
         var parts: [EvidencePart] = []
-        var plain: [UInt8] = []
+        // What was passed over since the last piece.
+        var start = 0
         var position = 0
         while position < body.count {
             let end = wordEnd(in: body, from: position)
-            if let jws = jws(in: body, position..<end) {
-                if !plain.isEmpty { parts.append(.bytes(plain)) }
-                parts.append(.shared(Array(jws.header)))
+            if let jws = jws(in: body, position..<end, headers) {
+                if start < position { parts.append(.bytes(Array(body[start..<position]))) }
+                parts.append(.shared(jws.header))
                 parts.append(.bytes([dot]))
-                parts.append(.base64URL(Self.parts(of: jws.payload, depth: depth - 1)))
-                plain = Array(jws.rest)
-                position = end
-            } else {
-                // The word, and the byte that ends it.
-                let next = min(end + 1, body.count)
-                plain += body[position..<next]
-                position = next
+                parts.append(.base64URL(Self.parts(of: jws.payload, headers, depth: depth - 1)))
+                start = jws.payloadEnd
             }
+            // After the word, and the byte that ends it.
+            position = end + 1
         }
-        if !plain.isEmpty { parts.append(.bytes(plain)) }
+        if start < body.count { parts.append(.bytes(Array(body[start...]))) }
         return parts
     }
-
-    private static let dot = UInt8(ascii: ".")
 
     /// The end of a run of base64url digits and dots.
     private static func wordEnd(in body: [UInt8], from start: Int) -> Int {
@@ -48,19 +53,18 @@ public enum AppStoreEvidence {
         return end
     }
 
-    /// A word of three parts whose first is long enough and whose second is canonical base64url,
-    /// so that encoding it again gives the same bytes.
+    /// A word that begins with a header and whose second part is canonical base64url, so that
+    /// encoding it again gives the same bytes.
     private static func jws(
         in body: [UInt8],
-        _ word: Range<Int>
-    ) -> (header: ArraySlice<UInt8>, payload: [UInt8], rest: ArraySlice<UInt8>)? {
+        _ word: Range<Int>,
+        _ headers: Set<[UInt8]>
+    ) -> (header: [UInt8], payload: [UInt8], payloadEnd: Int)? {
         guard let first = body[word].firstIndex(of: dot),
-            first - word.lowerBound >= sharedByteMinimum,
             let second = body[(first + 1)..<word.upperBound].firstIndex(of: dot),
-            !body[(second + 1)..<word.upperBound].contains(dot),
-            second > first + 1,
+            case let header = Array(body[word.lowerBound..<first]), headers.contains(header),
             let payload = Base64.decode(body.span.extracting((first + 1)..<second), .url)
         else { return nil }
-        return (body[word.lowerBound..<first], payload, body[second..<word.upperBound])
+        return (header, payload, second)
     }
 }

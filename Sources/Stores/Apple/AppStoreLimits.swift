@@ -13,6 +13,4 @@ public enum AppStoreLimits {
     public static let certificateCount = 3
     /// Bytes of a notification's UUID: leaves room for the `#N` of a signal's later events.
     public static let signalIDBytes = 1000
-    /// How deep a JWS may stand inside another when evidence is taken apart.
-    static let nestedEvidenceDepth = 4
 }

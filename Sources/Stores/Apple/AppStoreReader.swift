@@ -52,7 +52,7 @@ struct AppStoreReader: Sendable {
         }
         switch kind {
         case .notification:
-            return .notification(try await notification(opened, now))
+            return .notification(try await notification(opened, bytes, now))
         case .transaction:
             try checkBundle(opened.json, "")
             let payload = try await payload(opened, "environment", "signedDate", now)
@@ -144,6 +144,7 @@ extension AppStoreReader {
 
     private func notification(
         _ opened: OpenedJWS,
+        _ bytes: [UInt8],
         _ now: Instant
     ) async throws(SignalRefusal) -> VerifiedAppStoreNotification {
         let (kind, body) = try AppStoreNotification.content(of: opened.json)
@@ -173,7 +174,8 @@ extension AppStoreReader {
                 now
             ) {
                 if case .appTransaction(let found) = $0 { found } else { nil }
-            }
+            },
+            jws: bytes
         )
         try AppStoreAgreement.check(notification, body: body, path: path)
         return notification

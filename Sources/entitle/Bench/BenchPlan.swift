@@ -3,7 +3,7 @@ import Foundation
 
 /// What can be measured.
 enum BenchTopic: String, CaseIterable, ExpressibleByArgument {
-    case all, append, `import`, rebuild, access, state, audit, space
+    case all, append, `import`, rebuild, access, state, audit, space, verify
 }
 
 /// How much is measured, and where.

@@ -70,6 +70,7 @@ struct Bench: ParsableCommand {
         if topics.contains(.state) {
             for steps in [12, 50] { rows += try questions.state(steps: steps) }
         }
+        if topics.contains(.verify) { rows += try VerifyBench(plan: plan).rows() }
         return rows
     }
 }

@@ -17,7 +17,7 @@ public enum AppStoreMapping {
             notification.signalID,
             notification.environment,
             meaning(of: notification),
-            evidence: body
+            evidence: AppStoreEvidence.parts(of: body, headers: notification.signedHeaders)
         )
     }
 
@@ -37,7 +37,7 @@ public enum AppStoreMapping {
                 detail: detail
             )
         }
-        return submission(kind, transaction.jws, transaction.environment, meaning)
+        return submission(kind, transaction.jws, transaction.content.payload, meaning)
     }
 
     /// What renewal info comes to that was handed in by itself.
@@ -51,7 +51,7 @@ public enum AppStoreMapping {
                 at: renewal.content.signedAt
             )
         }
-        return submission(kind, renewal.jws, renewal.environment, meaning)
+        return submission(kind, renewal.jws, renewal.content.payload, meaning)
     }
 
     /// What an app transaction comes to: it names no purchase and changes no access.
@@ -62,7 +62,7 @@ public enum AppStoreMapping {
             on: nil,
             at: transaction.content.createdAt
         )
-        return submission(kind, transaction.jws, transaction.environment, meaning)
+        return submission(kind, transaction.jws, transaction.content.payload, meaning)
     }
 
     /// What any of them comes to; `body` is the evidence of a notification.
@@ -143,7 +143,7 @@ public enum AppStoreMapping {
     private static func submission(
         _ kind: AppStoreSignalKind,
         _ jws: [UInt8],
-        _ environment: StoreEnvironment,
+        _ payload: AppStorePayload,
         _ meaning: AppStoreMeaning
     ) -> Submission {
         let digits = Array("0123456789abcdef".utf8)
@@ -151,14 +151,18 @@ public enum AppStoreMapping {
             [digits[Int($0 >> 4)], digits[Int($0 & 15)]]
         }
         let id = kind.rawValue + "/" + String(decoding: digest, as: UTF8.self)
-        return submission(id, environment, meaning, evidence: jws)
+        let evidence = AppStoreEvidence.parts(
+            of: jws,
+            headers: payload.isSigned ? [AppStoreEvidence.header(of: jws)] : []
+        )
+        return submission(id, payload.environment, meaning, evidence: evidence)
     }
 
     private static func submission(
         _ id: String,
         _ environment: StoreEnvironment,
         _ meaning: AppStoreMeaning,
-        evidence: [UInt8]
+        evidence: [EvidencePart]
     ) -> Submission {
         Submission(
             id: id,
@@ -176,9 +180,17 @@ public enum AppStoreMapping {
                     data: $0.data
                 )
             },
-            // Whole; in parts: `AppStoreEvidence.parts(of: evidence)`.
-            evidence: evidence,
+            evidenceParts: evidence,
             claims: meaning.claims
         )
+    }
+}
+
+extension VerifiedAppStoreNotification {
+    /// The headers whose signatures were checked: its own and those of what is nested in it.
+    fileprivate var signedHeaders: Set<[UInt8]> {
+        guard content.payload.isSigned else { return [] }
+        let messages = [jws, transaction?.jws, renewalInfo?.jws, appTransaction?.jws]
+        return Set(messages.compactMap { $0.map(AppStoreEvidence.header) })
     }
 }

@@ -46,6 +46,8 @@ public struct VerifiedAppStoreNotification: Hashable, Sendable {
     public let renewalInfo: VerifiedAppStoreRenewalInfo?
     /// The app transaction that it carries.
     public let appTransaction: VerifiedAppTransaction?
+    /// The compact JWS as received.
+    public let jws: [UInt8]
 
     /// The signal's id, the same on each retry.
     public var signalID: String { content.signalID }

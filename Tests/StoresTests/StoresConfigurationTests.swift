@@ -1,0 +1,117 @@
+import Entitlements
+import StoreSimulator
+import Stores
+import Testing
+
+struct `The configuration of the stores` {
+    private static let files: [String: @Sendable () throws -> [UInt8]] = [
+        "root.pem": { Array(try AppStoreSample.authority.get().rootPEM.utf8) },
+        "root.der": { try AppStoreSample.authority.get().root },
+        "two.pem": {
+            let pem = try AppStoreSample.authority.get().rootPEM
+            return Array((pem + "\n" + pem + "\n").utf8)
+        },
+        "keys.pem": { Array(try AppStoreSample.authority.get().pem.utf8) },
+        "text": { Array("text".utf8) }, "secret": { Array("s3cret\r\n".utf8) },
+        "empty": { Array("\n".utf8) },
+    ]
+
+    private struct NoFile: Error {}
+
+    private static func read(_ text: String) throws -> StoresConfiguration {
+        try StoresConfiguration(parsing: Array(text.utf8)) { name in
+            guard let file = files[name] else { throw NoFile() }
+            return try file()
+        }
+    }
+
+    private static func appStore(_ members: String) -> String {
+        #"{"appStore":{"bundleIds":["com.example.app"],\#(members)}}"#
+    }
+
+    @Test func `reads what the design shows`() throws {
+        let configuration = try Self.read(
+            """
+            {"appStore":{"bundleIds":["com.example.app"],"appAppleId":1234567890,
+              "environments":["production","sandbox"],"roots":["root.pem","root.der"],
+              "checkRevocation":true,"issuerId":"i","keyId":"k","privateKeyFile":"p"},
+             "playStore":{"packageNames":["com.example.app"],"licenseKeys":["x"],
+              "pushAudience":"a","pushServiceAccount":"b","serviceAccountFile":"c"},
+             "revenueCat":{"authorizationFile":"secret","hmacSecretFile":"secret",
+              "apiKeyFile":"k","projectId":"p"}}
+            """
+        )
+        let appStore = try #require(configuration.appStore)
+        let root = try AppStoreSample.authority.get().root
+        #expect(appStore.bundleIDs == ["com.example.app"])
+        #expect(appStore.appAppleID == 1_234_567_890)
+        #expect(appStore.environments == [.production, .sandbox])
+        #expect(appStore.roots == AppStoreConfiguration.builtInRoots + [root, root])
+        #expect(configuration.checksRevocation && appStore.revocation == nil)
+        #expect(configuration.appStoreAccess?.privateKeyFile == "p")
+        #expect(configuration.revenueCat?.authorization == Array("s3cret".utf8))
+        #expect(configuration.revenueCat?.hmacSecret == Array("s3cret".utf8))
+        #expect(configuration.revenueCat?.projectID == "p")
+    }
+
+    @Test func `says nothing of stores that it does not name`() throws {
+        let empty = try Self.read("{}")
+        #expect(empty.appStore == nil && empty.revenueCat == nil && !empty.checksRevocation)
+        let own = try Self.read(
+            Self.appStore(#""environments":["sandbox"],"builtInRoots":false,"roots":["two.pem"]"#)
+        )
+        let root = try AppStoreSample.authority.get().root
+        #expect(own.appStore?.roots == [root, root])
+        #expect(own.appStore?.environments == [.sandbox])
+    }
+
+    @Test(arguments: [
+        ("", ""), ("[]", ""), (#"{"appStore":{},"appStore":{}}"#, ""),
+        (#"{"appstore":{}}"#, "appstore"), (#"{"appStore":7}"#, "appStore"),
+        (#"{"appStore":{}}"#, "appStore.bundleIds"),
+        (#"{"appStore":{"bundleIds":[]}}"#, "appStore.bundleIds"),
+        (#"{"appStore":{"bundleIds":["a",7]}}"#, "appStore.bundleIds[1]"),
+        (appStore(#""bundleId":"x""#), "appStore.bundleId"),
+        (appStore(#""appAppleId":"1""#), "appStore.appAppleId"),
+        (appStore(#""appAppleId":0"#), "appStore.appAppleId"),
+        (appStore(#""environments":["production"]"#), "appStore.appAppleId"),
+        (appStore(#""environments":["sandbox","local"]"#), "appStore.environments[1]"),
+        (appStore(#""environments":[]"#), "appStore.environments"),
+        (appStore(#""appAppleId":1,"roots":["text"]"#), "appStore.roots[0]"),
+        (appStore(#""appAppleId":1,"roots":["root.der","keys.pem"]"#), "appStore.roots[1]"),
+        (appStore(#""appAppleId":1,"builtInRoots":false"#), "appStore.roots"),
+        (appStore(#""appAppleId":1,"builtInRoots":"no""#), "appStore.builtInRoots"),
+        (#"{"revenueCat":{"authorizationFile":"empty"}}"#, "revenueCat.authorizationFile"),
+        (#"{"revenueCat":{"authorization":"x"}}"#, "revenueCat.authorization"),
+        (#"{"playStore":{"packages":[]}}"#, "playStore.packages"),
+    ])
+    func `is refused with the member's path`(_ text: String, _ path: String) throws {
+        let fault = #expect(throws: StoresConfigurationFault.self) { try Self.read(text) }
+        #expect(fault?.path == path)
+    }
+
+    @Test func `passes on why a file cannot be read`() {
+        #expect(throws: NoFile.self) {
+            try Self.read(Self.appStore(#""appAppleId":1,"roots":["absent"]"#))
+        }
+    }
+
+    @Test func `refuses roots that are no certificates also when they are given directly`() {
+        let fault = #expect(throws: StoresConfigurationFault.self) {
+            try AppStoreVerifier(AppStoreConfiguration(bundleIDs: ["a"], roots: [[1, 2, 3]]))
+        }
+        #expect(fault?.path == "appStore.roots[0]")
+    }
+
+    @Test func `of an authority survives as text`() async throws {
+        let authority = try AppStoreSample.authority.get()
+        let again = try SigningAuthority(pem: authority.pem)
+        #expect(again.certificates == authority.certificates)
+        let jws = try SimulatedAppStore(authority: again).transaction(start: AppStoreSample.start)
+        let verifier = try AppStoreSample.verifier()
+        #expect(await verifier.transaction(jws, now: AppStoreSample.now).refusal == nil)
+        #expect(throws: SigningAuthority.UnreadableAuthority.self) {
+            try SigningAuthority(pem: authority.rootPEM)
+        }
+    }
+}

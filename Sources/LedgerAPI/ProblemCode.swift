@@ -14,7 +14,6 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case unsupportedMediaType = "unsupported_media_type"
     case methodNotAllowed = "method_not_allowed"
     case notFound = "not_found"
-    case requestTimeout = "request_timeout"
 
     // Who asks
     case unauthenticated
@@ -77,7 +76,6 @@ extension ProblemCode {
         case .forbidden, .notAllowed, .readOnly, .notPermitted: 403
         case .notFound, .unknownTrial, .unknownFeature, .unknownGrant: 404
         case .methodNotAllowed: 405
-        case .requestTimeout: 408
         case .conflict, .claimedByAnother, .trialUsed, .overLimit, .purchaseInProgress,
             .recordedTime:
             409
@@ -97,7 +95,7 @@ extension ProblemCode {
     /// Whether the same call may succeed later.
     public var isRetryable: Bool {
         switch self {
-        case .requestTimeout, .rateLimited, .purchaseInProgress, .notThereYet, .notConfigured,
+        case .rateLimited, .purchaseInProgress, .notThereYet, .notConfigured,
             .busy, .clockBehind, .storageFull, .storage, .internal:
             true
         default: false
@@ -118,7 +116,6 @@ extension ProblemCode {
         case .unsupportedMediaType: "The body is not JSON"
         case .methodNotAllowed: "The method is not allowed here"
         case .notFound: "Not found"
-        case .requestTimeout: "The request took too long to arrive"
         case .unauthenticated: "A valid key or token is required"
         case .forbidden: "The key may not do this"
         case .rateLimited: "Too many requests"

@@ -76,8 +76,9 @@ private enum House {
         "LedgerServer": [
             "AsyncHTTPClient", "Crypto", "EntitlementLedger", "Entitlements", "EventLog",
             "FoundationEssentials", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS",
-            "JWTKit", "LMDB", "LedgerAPI", "Logging", "NIOCore", "NIOHTTPTypes", "NIOPosix",
-            "NIOSSL", "ServiceLifecycle", "Stores", "StructuredFieldValues", "Synchronization",
+            "JWTKit", "LMDB", "LedgerAPI", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes",
+            "NIOPosix",
+            "NIOSSL", "ServiceLifecycle", "Stores", "Synchronization",
             "UnixSignals",
         ],
         "StoreSimulator": [

@@ -65,18 +65,11 @@ final class AccessControl: Sendable {
         )
     }
 
-    /// A key or a customer; whoever tries credentials is slowed down.
+    /// A key or a customer.
+    ///
+    /// Whoever tries credentials is slowed down; a good one is never refused for others' bad ones,
+    /// who may share its address behind a proxy.
     private func identified(_ exchange: inout Exchange) throws(Problem) -> Caller {
-        // Nobody's address is looked at while no credential has failed.
-        if limiter.clientCount(.failures) > 0,
-            let refusal = limiter.exhausted(
-                .failures,
-                .address(exchange.address),
-                at: exchange.begun
-            )
-        {
-            throw limited(refusal, &exchange)
-        }
         switch credential(exchange) {
         case .success(.anonymous):
             try take(.anonymous, .address(exchange.address), &exchange)
@@ -89,8 +82,8 @@ final class AccessControl: Sendable {
             try take(.customers, .customer(id), &exchange)
             return .customer(id: id)
         case .failure(let reason):
-            _ = limiter.take(.failures, .address(exchange.address), at: exchange.begun)
             metrics.countRefusedCredential(reason)
+            try take(.failures, .address(exchange.address), &exchange)
             exchange.headers[.wwwAuthenticate] = AuthenticationRefusal.challenge
             throw Problem(.unauthenticated)
         }

@@ -85,22 +85,6 @@ package final class RateLimiter: Sendable {
         }
     }
 
-    /// What a client whose quota is used up would be told; nil while it is not.
-    ///
-    /// Counts nothing. Asked of `failures` before a credential is looked at.
-    package func exhausted(
-        _ policy: RateLimitPolicy,
-        _ client: RateLimitClient,
-        at now: ContinuousClock.Instant
-    ) -> RateLimitDecision? {
-        guard let lane = lanes[policy.place] else { return nil }
-        let now = nanoseconds(now)
-        let used = lane.buckets.withLock {
-            max($0.fullAt[client.identity] ?? 0, now) - now
-        }
-        return used > lane.burst - lane.interval ? Self.refusal(lane, used: used) : nil
-    }
-
     /// Clients held in memory, for tests of the bound.
     package func clientCount(_ policy: RateLimitPolicy) -> Int {
         lanes[policy.place]?.buckets.withLock { $0.fullAt.count } ?? 0

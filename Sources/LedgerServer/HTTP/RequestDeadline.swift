@@ -16,7 +16,10 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     /// How long the parts of an exchange may take.
     struct Limits: Sendable {
         /// From the connection, or the last response, to the end of the next request's head.
-        var head: TimeAmount = .seconds(30)
+        ///
+        /// Longer than load balancers keep an idle connection, mostly a minute, so that they do not
+        /// meet closed ones.
+        var head: TimeAmount = .seconds(65)
         /// From the head to the end of the body.
         var body: TimeAmount = .seconds(30)
         /// From a full send buffer to room in it.

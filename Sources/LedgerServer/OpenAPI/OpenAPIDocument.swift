@@ -153,7 +153,7 @@ extension Route {
         if body != nil {
             codes.formUnion([
                 .malformed, .missingField, .invalidValue, .unknownField, .outOfRange, .tooLarge,
-                .unsupportedMediaType, .requestTimeout,
+                .unsupportedMediaType,
             ])
         }
         return codes.union(problems)

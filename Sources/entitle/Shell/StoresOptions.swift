@@ -1,6 +1,7 @@
 import ArgumentParser
 import Entitlements
 import Foundation
+import LedgerServer
 import Stores
 
 /// Whose signals a command takes.
@@ -38,7 +39,10 @@ struct StoresOptions: ParsableArguments {
     }
 
     static func verifier(_ configuration: StoresConfiguration) throws -> AppStoreVerifier? {
-        guard let appStore = configuration.appStore else { return nil }
+        guard var appStore = configuration.appStore else { return nil }
+        if configuration.checksRevocation {
+            appStore.revocation = AppStoreRevocationCheck(transport: RevocationTransport.ask)
+        }
         do {
             return try AppStoreVerifier(appStore)
         } catch {

@@ -68,18 +68,6 @@ struct `The rate limiter` {
         #expect(limiter.take(.customers, .customer("a"), at: Self.origin) != nil)
     }
 
-    @Test func `tells of an exhausted quota without counting`() throws {
-        let limiter = try Self.limiter(2, 60)
-        let client = RateLimitClient.address("10.0.0.1")
-        for _ in 0..<5 {
-            #expect(limiter.exhausted(.failures, client, at: Self.origin) == nil)
-        }
-        for _ in 0..<2 { _ = limiter.take(.failures, client, at: Self.origin) }
-        let decision = try #require(limiter.exhausted(.failures, client, at: Self.origin))
-        #expect(!decision.isAllowed)
-        #expect(decision.resetSeconds == 30)
-    }
-
     /// Tokens counted one by one: nothing that the limiter does.
     private struct SlowBucket {
         let capacity: Int64

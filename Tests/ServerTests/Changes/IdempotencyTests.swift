@@ -142,7 +142,8 @@ struct `An idempotency key` {
         }
     }
 
-    @Test(arguments: ["", "\"\"", String(repeating: "k", count: 256), "a\tb"])
+    // Bytes that are not ASCII may be replaced on the way: two keys would become one.
+    @Test(arguments: ["", "\"\"", String(repeating: "k", count: 256), "a\tb", "é", "\u{FFFD}"])
     func `of another form is refused`(_ key: String) async throws {
         try await TestServer.with { server in
             try await Self.publish(server)

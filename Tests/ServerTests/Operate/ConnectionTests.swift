@@ -145,6 +145,38 @@ struct `A connection` {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `has all that it asks at once answered`(_ ends: Bool) async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let count = 100
+            let eager = try await RawConnection(to: server)
+            eager.write(
+                (0..<count).map { "GET /none/\($0) HTTP/1.1\r\nHost: localhost\r\n\r\n" }.joined()
+            )
+            // Its end does not overtake what waits.
+            if ends { eager.end() } else { eager.write(Self.health) }
+            try await eager.wait(for: #"{"status":"ok"}"#)
+            let answers = eager.text.split(separator: "HTTP/1.1 404 Not Found").count
+            #expect(answers >= count)
+            #expect(eager.text.contains(#""status":"ok""#) != ends)
+            eager.close()
+        }
+    }
+
+    @Test func `with a broken chunk is told so, by no fault of ours`() async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let bad = try await RawConnection(to: server)
+            bad.write(
+                "POST /v1/signals/revenuecat HTTP/1.1\r\nHost: localhost\r\n"
+                    + "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n"
+            )
+            try await bad.wait(for: "\r\n\r\n")
+            #expect(bad.text.hasPrefix("HTTP/1.1 400"), "\(bad.text)")
+            try await Self.expectAlive(server)
+            bad.close()
+        }
+    }
+
     @Test func `that says nothing stops nobody, and is cut`() async throws {
         try await TestServer.with(Self.setup()) { server in
             let idle = try await withThrowingTaskGroup(of: RawConnection.self) { group in

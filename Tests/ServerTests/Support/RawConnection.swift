@@ -50,6 +50,9 @@ struct RawConnection: Sendable {
 
     func write(_ text: String) { write(text.utf8) }
 
+    /// Sends no more, and reads on.
+    func end() { channel.close(mode: .output, promise: nil) }
+
     func close() { channel.close(promise: nil) }
 
     /// Waits until something came in.

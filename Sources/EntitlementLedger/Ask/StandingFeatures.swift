@@ -99,14 +99,14 @@ extension Ledger {
 /// Features that were folded, bounded by the bytes that they take; the oldest go first.
 final class StandingFeaturesShelf: Sendable {
     struct Key: Hashable, Sendable {
-        private var environment: StoreEnvironment
-        /// Bytes: Swift's `==` takes two ways to write an accent for one, the ledger takes them for
-        /// two customers (row 9.4).
-        private var customer: [UInt8]
+        let environment: StoreEnvironment
+        let customer: String
 
-        init(environment: StoreEnvironment, customer: String) {
-            self.environment = environment
-            self.customer = Array(customer.utf8)
+        /// Compared byte by byte: Swift's `==` takes two ways to write an accent for one, the
+        /// ledger takes them for two customers (row 9.4).
+        static func == (left: Key, right: Key) -> Bool {
+            left.environment == right.environment
+                && left.customer.utf8.elementsEqual(right.customer.utf8)
         }
     }
 

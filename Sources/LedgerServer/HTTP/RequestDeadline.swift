@@ -15,11 +15,11 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// How long the parts of an exchange may take.
     struct Limits: Sendable {
-        /// From the connection, or the last response, to the end of the next request's head.
-        ///
-        /// Longer than load balancers keep an idle connection, mostly a minute, so that they do not
-        /// meet closed ones.
-        var head: TimeAmount = .seconds(65)
+        /// From the connection to the end of the first request's head.
+        var head: TimeAmount = .seconds(30)
+        /// From a response to the end of the next request's head: longer than load balancers keep
+        /// an idle connection, mostly a minute, so that they do not meet closed ones.
+        var pause: TimeAmount = .seconds(65)
         /// From the head to the end of the body.
         var body: TimeAmount = .seconds(30)
         /// From a full send buffer to room in it.
@@ -86,7 +86,7 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
             isAnswered = false
             arrival = .now() + limits.body
         case .body: break
-        case .end: arrival = isAnswered ? .now() + limits.head : nil
+        case .end: arrival = isAnswered ? .now() + limits.pause : nil
         }
         context.fireChannelRead(data)
     }
@@ -103,7 +103,7 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     ) {
         if case .end = unwrapOutboundIn(data) {
             isAnswered = true
-            arrival = .now() + limits.head
+            arrival = .now() + limits.pause
         }
         context.write(data, promise: promise)
     }

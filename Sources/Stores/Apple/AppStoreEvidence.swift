@@ -11,7 +11,7 @@ enum AppStoreEvidence {
     /// header (shared), its payload (decoded, and taken apart in the same way) and its signature.
     /// All else stays as it is: what is shared is kept in clear, and only a header that was
     /// verified is known to hold nothing but certificates. Cost: linear in the body.
-    static func parts(of body: [UInt8], headers: Set<[UInt8]>) -> [EvidencePart] {
+    static func parts(of body: [UInt8], headers: [[UInt8]]) -> [EvidencePart] {
         parts(of: body, headers, depth: depthLimit)
     }
 
@@ -22,7 +22,7 @@ enum AppStoreEvidence {
 
     private static func parts(
         of body: [UInt8],
-        _ headers: Set<[UInt8]>,
+        _ headers: [[UInt8]],
         depth: Int
     ) -> [EvidencePart] {
         guard depth > 0 else { return [.bytes(body)] }
@@ -31,16 +31,16 @@ enum AppStoreEvidence {
         var start = 0
         var position = 0
         while position < body.count {
-            let end = wordEnd(in: body, from: position)
-            if let jws = jws(in: body, position..<end, headers) {
+            if let jws = jws(at: position, in: body, headers) {
                 if start < position { parts.append(.bytes(Array(body[start..<position]))) }
                 parts.append(.shared(jws.header))
                 parts.append(.bytes([dot]))
                 parts.append(.base64URL(Self.parts(of: jws.payload, headers, depth: depth - 1)))
                 start = jws.payloadEnd
+                position = start
             }
             // After the word, and the byte that ends it.
-            position = end + 1
+            position = wordEnd(in: body, from: position) + 1
         }
         if start < body.count { parts.append(.bytes(Array(body[start...]))) }
         return parts
@@ -55,14 +55,20 @@ enum AppStoreEvidence {
 
     /// A word that begins with a header and whose second part is canonical base64url, so that
     /// encoding it again gives the same bytes.
+    ///
+    /// The headers are few and known: they are compared, not looked for.
     private static func jws(
+        at start: Int,
         in body: [UInt8],
-        _ word: Range<Int>,
-        _ headers: Set<[UInt8]>
+        _ headers: [[UInt8]]
     ) -> (header: [UInt8], payload: [UInt8], payloadEnd: Int)? {
-        guard let first = body[word].firstIndex(of: dot),
-            let second = body[(first + 1)..<word.upperBound].firstIndex(of: dot),
-            case let header = Array(body[word.lowerBound..<first]), headers.contains(header),
+        let known = headers.first { header in
+            let end = start + header.count
+            return end < body.count && body[end] == dot && body[start..<end].elementsEqual(header)
+        }
+        guard let header = known, case let first = start + header.count,
+            let second = body[(first + 1)...].firstIndex(where: { !Base64.isURLDigit($0) }),
+            body[second] == dot,
             let payload = Base64.decode(body.span.extracting((first + 1)..<second), .url)
         else { return nil }
         return (header, payload, second)

@@ -21,6 +21,7 @@ struct `A connection` {
         setup.isLive = true
         setup.deadlines = RequestDeadline.Limits(
             head: .seconds(2),
+            pause: .seconds(2),
             body: .seconds(2),
             response: .seconds(2),
             // The last resort must not be what cuts.

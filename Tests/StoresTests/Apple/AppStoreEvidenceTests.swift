@@ -77,7 +77,7 @@ struct `The evidence of the App Store` {
     @Test func `comes back as it was, whatever it is`() throws {
         let jws = try AppStoreSample.store()
             .notification("DID_RENEW", start: AppStoreSample.start)
-        let headers: Set = [AppStoreEvidence.header(of: jws)]
+        let headers = [AppStoreEvidence.header(of: jws)]
         let seed = UInt64.random(in: .min ... .max)
         print("App Store evidence from seed \(seed)")
         var random = SplitMix64(seed: seed)

@@ -188,9 +188,15 @@ public enum AppStoreMapping {
 
 extension VerifiedAppStoreNotification {
     /// The headers whose signatures were checked: its own and those of what is nested in it.
-    fileprivate var signedHeaders: Set<[UInt8]> {
+    ///
+    /// Mostly one: comparing a few is cheaper than hashing kilobytes.
+    fileprivate var signedHeaders: [[UInt8]] {
         guard content.payload.isSigned else { return [] }
-        let messages = [jws, transaction?.jws, renewalInfo?.jws, appTransaction?.jws]
-        return Set(messages.compactMap { $0.map(AppStoreEvidence.header) })
+        var headers: [[UInt8]] = []
+        for case let jws? in [jws, transaction?.jws, renewalInfo?.jws, appTransaction?.jws] {
+            let header = AppStoreEvidence.header(of: jws)
+            if !headers.contains(header) { headers.append(header) }
+        }
+        return headers
     }
 }

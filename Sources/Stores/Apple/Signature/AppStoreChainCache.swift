@@ -18,17 +18,23 @@ final class AppStoreChainCache: Sendable {
     var count: Int { chains.withLock { $0.count } }
 
     /// The chain that came with this header before.
+    ///
+    /// Headers are kilobytes: they are compared outside the lock.
     func chain(of jws: CompactJWS) -> AppStoreChain? {
+        let seen = chains.withLock { $0 }
+        guard let index = seen.firstIndex(where: { $0.isHeader(of: jws) }) else { return nil }
+        if index > 0 { touch(seen[index]) }
+        return seen[index]
+    }
+
+    /// Moves a chain to the front, if it is still there.
+    private func touch(_ chain: AppStoreChain) {
         chains.withLock { chains in
-            guard let index = chains.firstIndex(where: { $0.isHeader(of: jws) }) else {
-                return nil
+            guard let index = chains.firstIndex(where: { $0.header == chain.header }) else {
+                return
             }
-            let chain = chains[index]
-            if index > 0 {
-                chains.remove(at: index)
-                chains.insert(chain, at: 0)
-            }
-            return chain
+            chains.remove(at: index)
+            chains.insert(chain, at: 0)
         }
     }
 

@@ -71,7 +71,12 @@ package enum Base64 {
     }
 
     /// Whether a byte is a digit of the base64url form.
-    static func isURLDigit(_ byte: UInt8) -> Bool { urlValues[Int(byte)] != invalid }
+    static func isURLDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x61...0x7A, 0x41...0x5A, 0x30...0x39, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+        default: false
+        }
+    }
 
     private static let padding = UInt8(ascii: "=")
     private static let invalid: UInt8 = 0xC0

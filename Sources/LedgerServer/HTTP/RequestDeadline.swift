@@ -22,8 +22,10 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
         var pause: TimeAmount = .seconds(65)
         /// From the head to the end of the body.
         var body: TimeAmount = .seconds(30)
-        /// From a full send buffer to room in it.
+        /// From a response, or room in a full send buffer, to the response being taken.
         var response: TimeAmount = .seconds(30)
+        /// From our end of the connection to the client's: what it sends then is not read.
+        var linger: TimeAmount = .seconds(2)
         /// Without any part of an exchange; nothing but a last resort.
         var idle: TimeAmount = .seconds(75)
         /// How often it is looked.
@@ -36,6 +38,12 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
     private var timer: RepeatedTask?
     /// Whether the request that comes in has its response already, one that is too large say.
     private var isAnswered = false
+    /// Whether the body of a request is not all there yet.
+    private var isArriving = false
+    /// Whether a response is not out yet.
+    private var isDeparting = false
+    /// Whether nothing more goes out.
+    private var isClosing = false
 
     init(_ limits: Limits) { self.limits = limits }
 
@@ -84,15 +92,19 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapInboundIn(data) {
         case .head:
             isAnswered = false
+            isArriving = true
             arrival = .now() + limits.body
         case .body: break
-        case .end: arrival = isAnswered ? .now() + limits.pause : nil
+        case .end:
+            isArriving = false
+            arrival = isAnswered ? .now() + limits.pause : nil
         }
         context.fireChannelRead(data)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        departure = context.channel.isWritable ? nil : .now() + limits.response
+        // Room in the buffer is progress; a response that is out ends the wait.
+        departure = context.channel.isWritable && !isDeparting ? nil : .now() + limits.response
         context.fireChannelWritabilityChanged()
     }
 
@@ -101,10 +113,34 @@ final class RequestDeadline: ChannelDuplexHandler, RemovableChannelHandler {
         data: NIOAny,
         promise: EventLoopPromise<Void>?
     ) {
-        if case .end = unwrapOutboundIn(data) {
-            isAnswered = true
-            arrival = .now() + limits.pause
+        guard case .end = unwrapOutboundIn(data) else {
+            return context.write(data, promise: promise)
         }
-        context.write(data, promise: promise)
+        isAnswered = true
+        isDeparting = true
+        departure = .now() + limits.response
+        let written = promise ?? context.eventLoop.makePromise()
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        written.futureResult.whenSuccess { bound.value.responseIsOut() }
+        context.write(data, promise: written)
+    }
+
+    func close(
+        context: ChannelHandlerContext,
+        mode: CloseMode,
+        promise: EventLoopPromise<Void>?
+    ) {
+        if mode == .output {
+            isClosing = true
+            arrival = .now() + limits.linger
+        }
+        context.close(mode: mode, promise: promise)
+    }
+
+    private func responseIsOut() {
+        isDeparting = false
+        departure = nil
+        // A request that was answered early, one that is too large say, is still to arrive in time.
+        if !isArriving && !isClosing { arrival = .now() + limits.pause }
     }
 }

@@ -15,6 +15,13 @@ let house: [SwiftSetting] =
         .strictMemorySafety(),
     ] + warnings
 
+/// With `ENTITLE_FUZZ` set, as `tools/fuzz` does, there is one target more, and what it tries counts
+/// what it reaches.
+///
+/// SwiftPM calls the compiler's flag for that unsafe: no package may have it that others depend on.
+let isFuzzing = Context.environment["ENTITLE_FUZZ"] != nil
+let counted: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
+
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
@@ -64,7 +71,7 @@ let package = Package(
         ),
 
         // Row 1: the domain, the log's bytes, mapped memory
-        .target(name: "Entitlements", swiftSettings: house),
+        .target(name: "Entitlements", swiftSettings: house + counted),
         .target(name: "EventLog", dependencies: [crypto], swiftSettings: house),
         .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: house),
 
@@ -83,7 +90,7 @@ let package = Package(
         .target(
             name: "Stores",
             dependencies: ["Entitlements", crypto, x509, asn1],
-            swiftSettings: house
+            swiftSettings: house + counted
         ),
 
         // Row 3: the server, the stores' stand-in
@@ -178,3 +185,15 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+if isFuzzing {
+    package.targets.append(
+        .executableTarget(
+            name: "fuzz",
+            dependencies: ["Entitlements", "ModelSupport", "Stores", "StoreSimulator"],
+            path: "Tests/Fuzz",
+            swiftSettings: house + counted,
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
+        )
+    )
+}

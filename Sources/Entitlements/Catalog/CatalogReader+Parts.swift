@@ -199,12 +199,13 @@ extension CatalogReader {
             let offset = integer(
                 member.value["offsetSeconds"],
                 path + ".offsetSeconds",
-                -93_600...93_600
+                Catalog.offsetSecondRange
             )
             var transitions: [ResolvedZone.Transition] = []
             for (pair, path) in array(member.value["transitions"], path + ".transitions") {
                 guard let at = pair.array?.first?.integer, pair.array?.count == 2,
                     let offset = pair.array?.last?.integer,
+                    Catalog.offsetSecondRange.contains(offset),
                     transitions.last.map({ $0.at.milliseconds < at }) ?? true
                 else {
                     note(.malformed, path, "expected [milliseconds, offsetSeconds], ascending")

@@ -7,6 +7,8 @@ extension Catalog {
     static let limitLimit: Int64 = 1_000_000_000_000
     /// Largest weight of a variant; a thousand of them still sum within 64 bits.
     static let weightLimit: Int64 = 1_000_000_000_000
+    /// Seconds by which local time may differ from UTC: 26 hours either way, more than any zone has.
+    static let offsetSecondRange: ClosedRange<Int64> = -93_600...93_600
 
     /// Reads a catalog document and lists every fault (K10).
     ///

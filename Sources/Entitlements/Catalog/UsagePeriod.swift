@@ -13,8 +13,9 @@ public enum UsagePeriod: String, Sendable, CaseIterable {
     public func window(containing instant: Instant, in zone: ResolvedZone) -> Interval {
         let (today, _) = floorDivide(zone.local(instant), by: Instant.millisecondsPerDay)
         var first = firstDay(ofWindowWith: today)
-        // Where clocks go back over a midnight, the new window has begun already.
-        if Self.start(ofDay: next(first), in: zone) <= instant { first = next(first) }
+        // Where clocks go back over a midnight, the new window has begun already; over two, where
+        // they go back by more than a day.
+        while Self.start(ofDay: next(first), in: zone) <= instant { first = next(first) }
         return Interval(
             start: Self.start(ofDay: first, in: zone),
             end: Self.start(ofDay: next(first), in: zone)

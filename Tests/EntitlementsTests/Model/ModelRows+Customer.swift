@@ -284,6 +284,15 @@ extension ModelRow {
             "4.7 ann features.f1.limit.resetsAt = 6",
             "5.2 ann features.f1.limit.remaining = 1"
         ),
+        // C5, K10
+        ModelRow(
+            "C5",
+            "where clocks go back over two midnights, both days have begun",
+            limited(daily("Test/Zone"), zone(86_400, "[\(dayFive + 8_640_000),-86400]")),
+            "4.9 ann features.f1.limit.resetsAt = 5",
+            "5.2 ann features.f1.limit.resetsAt = 8",
+            "5.2 ann features.f1.limit.remaining = 1"
+        ),
         // C5
         ModelRow(
             "C5",

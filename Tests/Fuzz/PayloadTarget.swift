@@ -1,0 +1,63 @@
+import Entitlements
+import ModelSupport
+import Stores
+
+/// What the App Store signs, behind the signature: an input is the payload's JSON, in which nested
+/// payloads stand as plain objects; all are signed, verified and mapped.
+struct PayloadTarget: FuzzTarget {
+    private let appStore: FuzzedAppStore
+    private let mutation: JSONMutation
+
+    private static let signedNames: Set<String> = [
+        "signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo",
+    ]
+
+    init(_ appStore: FuzzedAppStore) {
+        self.appStore = appStore
+        mutation = JSONMutation(wordsOf: appStore.payloads(), and: FuzzedAppStore.words)
+    }
+
+    func seeds() -> [[UInt8]] { appStore.payloads().map { Array($0.description.utf8) } }
+
+    func mutated(
+        _ input: [UInt8],
+        upTo limit: Int,
+        using generator: inout SplitMix64
+    ) -> [UInt8] {
+        mutation.mutated(input, upTo: limit, using: &generator)
+    }
+
+    func run(_ input: [UInt8]) {
+        // What is no JSON is signed as it is: the signature says nothing about the form.
+        let json = try? JSONValue(parsing: input)
+        let jws = appStore.signed(json.map { Array(signingNested($0).description.utf8) } ?? input)
+        let verifier = appStore.verifier
+        let outcome = CallingThread.value {
+            await verifier.signal(jws, expecting: nil, now: FuzzedAppStore.now)
+        }
+        guard case .success(let signal) = outcome else { return }
+        let submission = AppStoreMapping.submission(for: signal, body: jws)
+        submission.demandLaws(source: Source.appStore, evidence: jws)
+        PlantedFault.strike(
+            submission.events.contains {
+                $0.data.text(.ownership) == "family_shared"
+                    && $0.data.text(.productKind) == "non_consumable"
+            }
+        )
+    }
+
+    /// The payload with nested ones signed.
+    private func signingNested(_ json: JSONValue) -> JSONValue {
+        guard let members = json.members else { return json }
+        return .object(
+            members.map { member in
+                let value = signingNested(member.value)
+                guard Self.signedNames.contains(member.name), member.value.members != nil else {
+                    return JSONMember(member.name, value)
+                }
+                let jws = appStore.signed(Array(value.description.utf8))
+                return JSONMember(member.name, .string(String(decoding: jws, as: UTF8.self)))
+            }
+        )
+    }
+}

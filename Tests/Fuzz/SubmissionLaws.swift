@@ -1,0 +1,63 @@
+import Entitlements
+import Stores
+
+extension Submission {
+    /// What holds of every submission of a store's message, whatever the message says
+    /// (stores.md, rules 5 to 7; model.md, section 2).
+    func demandLaws(source expected: String, evidence body: [UInt8]) {
+        demand(!events.isEmpty, "something is kept of every message")
+        demand(nature == .signal && source == expected, "it is its store's")
+        demand(Identifier.isValid(id), "its id is one")
+        for event in events {
+            demand(event.id == id && event.source == source, "an event is its signal's")
+            demand(event.environment == environment, "an event is of its signal's world")
+            event.demandRoundTrip()
+        }
+        demand(evidence == body, "the evidence is what was received")
+        for claim in claims {
+            demand(Identifier.isValid(claim.customer), "a claim's customer is an id")
+            demand(
+                PurchaseName(claim.purchase.description) == claim.purchase,
+                "a claim's purchase has a name"
+            )
+            demand(
+                [claim.purchasedAt, claim.transactionStart, claim.observedAt]
+                    .allSatisfy(\.isPlausible),
+                "a claim's times are ones that an event may name"
+            )
+        }
+        for link in links {
+            demand(
+                Identifier.isValid(link.customer) && Identifier.isValid(link.alias),
+                "a link's names are ids"
+            )
+            demand(link.customer != link.alias, "a link is of two names")
+            demand(
+                link.time.isPlausible && link.observedAt.isPlausible,
+                "a link's times are ones that an event may name"
+            )
+        }
+    }
+}
+
+extension Event {
+    /// What is recorded is read back as itself, to the byte.
+    func demandRoundTrip() {
+        let recorded = RecordedEvent(sequence: 0, recordedAt: observedAt, event: self)
+        let text = recorded.json.description
+        guard let json = try? JSONValue(parsing: Array(text.utf8)) else {
+            fatalError("does not hold: an event's text is JSON")
+        }
+        do throws(EventFault) {
+            let event = try Event(validating: json)
+            demand(event == self, "an event reads back as itself")
+            let again = RecordedEvent(sequence: 0, recordedAt: event.observedAt, event: event)
+            demand(
+                again.json.description.utf8.elementsEqual(text.utf8),
+                "an event's text is one"
+            )
+        } catch {
+            fatalError("does not hold: an event is valid: \(error.path): \(error.detail)")
+        }
+    }
+}

@@ -56,7 +56,7 @@ struct CatalogTarget: FuzzTarget {
         }
         PlantedFault.strike(
             catalog.policy.claim == .transfer
-                && catalog.products.contains { $0.kind == .nonRenewing }
+                && catalog.policy.renewalLeewaySeconds == 0
         )
     }
 

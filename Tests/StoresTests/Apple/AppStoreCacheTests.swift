@@ -14,6 +14,7 @@ struct `A verified chain` {
             .transaction(start: AppStoreSample.instant(day))
     }
 
+    // row 9.3: no network is asked, and a known chain not even its certificates again
     @Test func `is verified once for all messages that come with it`() async throws {
         let verifier = try AppStoreSample.verifier()
         let notification = try AppStoreSample.store()

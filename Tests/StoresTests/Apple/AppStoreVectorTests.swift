@@ -6,7 +6,7 @@ import Testing
 /// Messages and chains that others made, each with the verdict that it must get.
 @Suite(.enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)))
 struct `The App Store's vectors` {
-    // row 7.3, row 7.4
+    // row 7.3, row 7.4, row 9.2, row CL3
     @Test func `of signed messages get the verdicts of their index`() async throws {
         let cases = try #require(try Vectors.json("apple/cases-jws.json")["cases"]?.array)
         var counts = (accepted: 0, refused: 0)

@@ -1,0 +1,104 @@
+import Entitlements
+import EventLog
+import StoreSimulator
+import Testing
+
+@testable import LedgerServer
+
+/// What an app asks of its backend around a purchase, from the first look to the last finish.
+struct `An app` {
+    private static func error(_ answer: TestAnswer) -> String? {
+        answer.json["error"]?["code"]?.string
+    }
+
+    // row B3
+    @Test func `checks access, is told what it lacks, buys it, and restores it`() async throws {
+        try await TestServer.with(AppStoreWorld.setup()) { server in
+            try server.publishCatalog()
+            let use = #"{"featureId":"export"}"#
+            #expect(try await server.has("carol-1", "export") == false)
+            let required = try await server.post("/v1/customers/carol-1/usage", use)
+            #expect(required.status == 403 && required.code == "not_allowed")
+            #expect(required.json["path"] == "featureId")
+
+            let item = try AppStoreWorld.transaction(1)
+            _ = try await server.post("/v1/customers/carol-1/purchases", item)
+            #expect(try await server.has("carol-1", "export") == true)
+            #expect(try await server.post("/v1/customers/carol-1/usage", use).status == 200)
+
+            let restored = try await server.post(
+                "/v1/customers/carol-1/restore",
+                #"{"transactions":[\#(item)]}"#
+            )
+            #expect(restored.json["known"]?.integer == 1)
+            #expect(restored.json["refused"]?.integer == 0)
+        }
+    }
+
+    // row B9: success grants; a purchase that is cancelled, pending or failed grants nothing.
+    @Test(arguments: ["cancelled", "pending", "failed"])
+    func `whose purchase came to nothing has the outcome kept, and no access`(
+        _ outcome: String
+    ) async throws {
+        try await TestServer.with(AppStoreWorld.setup()) { server in
+            try server.publishCatalog()
+            for type in ["started", outcome] {
+                let flow = #"{"type":"\#(type)","flowId":"flow-1"}"#
+                let answer = try await server.post("/v1/customers/carol-1/flows", flow)
+                #expect(answer.status == 200)
+            }
+            let kinds = try server.events().compactMap { $0["type"]?.string }
+            #expect(kinds.suffix(2) == ["flow.started", "flow." + outcome])
+            #expect(try await server.has("carol-1", "export") == false)
+            // Control: a verified success grants.
+            _ = try await server.post(
+                "/v1/customers/carol-1/purchases",
+                AppStoreWorld.transaction(1)
+            )
+            #expect(try await server.has("carol-1", "export") == true)
+        }
+    }
+
+    // row B9: what is not verified, not on sale or unknown has its code of the closed set.
+    @Test func `is told apart what failed`() async throws {
+        try await TestServer.with(AppStoreWorld.setup()) { server in
+            try server.publishCatalog()
+            let stranger = try SigningAuthority(validity: AppStoreWorld.validity)
+            let forged = AppStoreWorld.item(
+                try SimulatedAppStore(authority: stranger).transaction(start: AppStoreWorld.start)
+            )
+            let unverified = try await server.post("/v1/customers/carol-1/purchases", forged)
+            #expect(unverified.code == "untrusted_root")
+            #expect(Self.error(unverified) == "VERIFICATION_FAILED")
+            let missing = try await server.get("/v1/customers/carol-1/features/none")
+            #expect(Self.error(missing) == "PRODUCT_UNAVAILABLE")
+            let unknown = try await server.get("/v1/none")
+            #expect(Self.error(unknown) == "UNKNOWN_ERROR")
+        }
+    }
+
+    // row ES5: an app finishes a transaction once it is told that it is recorded.
+    @Test
+    func `is told so only once its transaction is verified and recorded, and records it once`()
+        async throws
+    {
+        try await TestServer.with(AppStoreWorld.setup()) { server in
+            try server.publishCatalog()
+            let item = try AppStoreWorld.transaction(1)
+            server.storage.fault = .init(.full, "a fault that a test made")
+            let failed = try await server.post("/v1/customers/carol-1/purchases", item)
+            #expect(failed.status == 507 && failed.json["retryable"] == .bool(true))
+            #expect(try await server.has("carol-1", "export") == false)
+            server.storage.fault = nil
+
+            var outcomes: [String] = []
+            for _ in 0..<3 {
+                let answer = try await server.post("/v1/customers/carol-1/purchases", item)
+                outcomes.append(answer.json["outcome"]?.string ?? "none")
+            }
+            #expect(outcomes == ["recorded", "known", "known"])
+            let bought = try server.events().count { $0["type"] == "purchase.completed" }
+            #expect(bought == 1)
+        }
+    }
+}

@@ -151,11 +151,11 @@ def interrupted_while_idle(tool, history, source):
     return 1
 
 
-def run(tool, report, seed):
+def run(tool, report, seed, events):
     source = random.Random("beside/%d" % seed)
     history = History(seed + 3)
     refused = two_writers(tool, history)
-    told, sizes = reader_beside(tool, history, 600, source)
+    told, sizes = reader_beside(tool, history, events, source)
     report.figures["beside"] = {
         "secondWritersRefused": refused, "answersBesideAnImport": told, "atSizes": sizes,
         "interrupts": interrupted(tool, history, source)

@@ -10,22 +10,28 @@ struct AppendBench {
         try [
             single("append-1", isNewStream: false),
             single("append-1-new-stream", isNewStream: true),
-        ] + ConcurrentAppendBench(plan: plan).rows() + [groups()]
+        ] + ConcurrentAppendBench(plan: plan).rows() + groups()
     }
 
     // MARK: One by one
 
     /// Latency of one event a commit, each beside a raw commit of the same record.
     private func single(_ name: String, isNewStream: Bool) throws -> BenchRow {
+        let heading = BenchHeading(
+            name,
+            unit: "µs p50",
+            against: "raw LMDB, one put and commit of the record"
+        )
         let bench = try BenchLedger(making: plan.fresh("ledger"))
         var raw = try RawLMDB(making: plan.fresh("raw"))
-        let operations = plan.isQuick ? 100 : 400
+        let operations = plan.isQuick ? 200 : 400
         if !isNewStream {
             try bench.record((0..<operations).map { submission(customer: $0, step: 0) })
         }
-        let runs = try plan.measured(name) { run in
+        let row = try plan.row(heading) { run in
             var ours = Samples()
             var theirs = Samples()
+            let first = try bench.ledger.size()
             for operation in 0..<operations {
                 let next =
                     isNewStream
@@ -33,19 +39,17 @@ struct AppendBench {
                     : submission(customer: operation, step: run + 1, alwaysRenewing: true)
                 let size = try bench.ledger.size()
                 ours.add(try Stopwatch.nanoseconds { try bench.record([next]) } / 1000)
-                let record = try bench.records(from: size)
-                theirs.add(try Stopwatch.nanoseconds { try raw.append(record) } / 1000)
+                try plan.reference {
+                    let record = try bench.records(from: size)
+                    theirs.add(try Stopwatch.nanoseconds { try raw.append(record) } / 1000)
+                }
             }
-            return BenchRun(value: ours.median, reference: theirs.median)
+            try plan.partner?.hand(over: bench, from: first)
+            return BenchRun(value: ours.median, reference: plan.reference { theirs.median })
         }
         try bench.discard()
         try raw.discard()
-        return BenchRow(
-            name,
-            unit: "µs p50",
-            against: "raw LMDB, one put and commit of the record",
-            runs
-        )
+        return row
     }
 
     private func submission(
@@ -63,32 +67,59 @@ struct AppendBench {
 
     private static let groupSize = 1000
 
-    /// Groups of 1 000, the views caught up at the end.
-    private func groups() throws -> BenchRow {
+    /// Groups of 1 000, the views caught up at the end; and whether it slows down as it grows.
+    private func groups() throws -> [BenchRow] {
         let events = BenchEvents(about: plan.events, steps: 10)
-        let runs = try plan.measured("append-1000") { _ in
+        let headings = [
+            BenchHeading(
+                "append-1000",
+                unit: "events/s",
+                against: "raw LMDB log with two B-tree indexes, the same groups"
+            ),
+            BenchHeading(
+                "append-1000-growth",
+                unit: "events/s, last tenth",
+                against: "the first tenth of the same run"
+            ),
+        ]
+        return try plan.rows(headings) { _ in
             let bench = try BenchLedger(making: plan.fresh("ledger"))
-            var ours = try bench.record(all: events, groupsOf: Self.groupSize)
-            var raw = try RawLMDB(making: plan.fresh("raw"))
-            var theirs = 0.0
-            var group: [[UInt8]] = []
-            try bench.scan(from: 1) { _, record in
-                group.append(record.copy())
-                guard group.count == Self.groupSize else { return }
-                theirs += try Stopwatch.seconds { try raw.appendIndexed(group) }
-                group.removeAll(keepingCapacity: true)
-            }
-            ours += try Stopwatch.seconds { try bench.close() }
+            let groups = try bench.record(all: events, groupsOf: Self.groupSize)
+            let reference = try plan.reference { try indexedSeconds(bench) }
+            try plan.partner?.hand(over: bench, from: 1)
+            let seconds =
+                try groups.reduce(0, +) + Stopwatch.seconds { try bench.close() }
             try bench.discard()
-            try raw.discard()
             let count = Double(events.count)
-            return BenchRun(value: count / ours, reference: count / theirs)
+            let tenth = max(1, groups.count / 10)
+            func rate(_ groups: ArraySlice<Double>) -> Double {
+                Double(groups.count * Self.groupSize) / groups.reduce(0, +)
+            }
+            return [
+                BenchRun(value: count / seconds, reference: reference.map { count / $0 }),
+                BenchRun(
+                    value: rate(groups.suffix(tenth)),
+                    reference: rate(groups.prefix(tenth))
+                ),
+            ]
         }
-        return BenchRow(
-            "append-1000",
-            unit: "events/s",
-            against: "raw LMDB log with two B-tree indexes, the same groups",
-            runs
-        )
+    }
+
+    /// Seconds of raw LMDB with two indexes for the same records in the same groups.
+    private func indexedSeconds(_ bench: BenchLedger) throws -> Double {
+        var raw = try RawLMDB(making: plan.fresh("raw"))
+        var seconds = 0.0
+        var group: [[UInt8]] = []
+        func flush() throws {
+            seconds += try Stopwatch.seconds { try raw.appendIndexed(group) }
+            group.removeAll(keepingCapacity: true)
+        }
+        try bench.scan(from: 1) { _, record in
+            group.append(record.copy())
+            if group.count == Self.groupSize { try flush() }
+        }
+        try flush()
+        try raw.discard()
+        return seconds
     }
 }

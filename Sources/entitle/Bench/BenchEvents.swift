@@ -85,10 +85,8 @@ struct BenchStory {
     /// When the first customers begin: 2024-01-01T00:00:00Z.
     static let start = Instant(milliseconds: 1_704_067_200_000)
     private static let month = 30 * Instant.millisecondsPerDay
-    /// An instant at which every story of ten steps is in its fourth month.
-    static let everybodySubscribes = start.advanced(
-        byMilliseconds: 100 * Instant.millisecondsPerDay
-    )
+    /// An instant at which every story is in its first month: the last moment of the first one.
+    static let everybodySubscribes = start.advanced(byMilliseconds: month - 1)
 
     private var word: UInt64 { SplitMix64.mix(UInt64(customer) &+ 1) }
 
@@ -103,6 +101,20 @@ struct BenchStory {
     private func month(_ number: Int) -> Instant {
         let offset = Int64(word % UInt64(Self.month))
         return Self.start.advanced(byMilliseconds: offset + Int64(number) * Self.month)
+    }
+
+    /// Whether the purchase holds at an instant, once all of so many steps are known: it is renewed
+    /// without a gap.
+    func isSubscribed(at instant: Instant, steps: Int) -> Bool {
+        let last = (0..<steps).compactMap(Self.renewedMonth).max() ?? 0
+        return (month(0)..<month(last + 1)).contains(instant)
+    }
+
+    /// The month that a step renews the purchase for, from 1; nil for other steps.
+    private static func renewedMonth(_ step: Int) -> Int? {
+        // Three of five steps are renewals: those that leave 0, 1 and 3.
+        guard step > 1, [0, 1, 3].contains(step % 5) else { return nil }
+        return step / 5 * 3 + [-1, 0, 0, 1][step % 5]
     }
 
     /// The event of a step; each renewal is a month after the last.
@@ -135,8 +147,7 @@ struct BenchStory {
                     [.useID: .text("use-\(customer)-\(step)"), .featureID: .text("scan")]
                 )
             )
-        // Three of five steps are renewals: those that leave 0, 1 and 3.
-        default: period(.purchaseRenewed, rounds * 3 + [-1, 0, 0, 1][step % 5], step)
+        default: period(.purchaseRenewed, Self.renewedMonth(step) ?? 0, step)
         }
     }
 

@@ -31,6 +31,13 @@ final class BenchLedger: Sendable {
             created: SystemClock.now().description,
             randomness: .system
         )
+        guard
+            FileManager.default.createFile(
+                atPath: path + "/" + LedgerDirectory.keyName,
+                contents: Data(Hexadecimal.encode(Self.key).utf8),
+                attributes: [.posixPermissions: 0o600]
+            )
+        else { throw LedgerOpenFault(.cannotCreate, "the key file cannot be made") }
         try self.init(opening: path)
         try require(ledger.record([Submission(event: BenchCatalog.event)]))
     }
@@ -88,25 +95,22 @@ final class BenchLedger: Sendable {
     }
 
     private func require(_ receipts: [Receipt]) throws {
-        for receipt in receipts {
-            guard case .appended = receipt else {
-                throw CommandFailure(
-                    .internal,
-                    "internal",
-                    "a benchmark's event was not appended"
-                )
-            }
-        }
+        for receipt in receipts { try Self.requireAppended(receipt) }
     }
 
-    /// Records events in groups; returns the seconds that recording took, their making apart.
-    func record(all events: BenchEvents, groupsOf size: Int) throws -> Double {
+    /// Every event of a benchmark is new.
+    static func requireAppended(_ receipt: Receipt) throws {
+        guard case .appended = receipt else { return try requireRight(false, "all are appended") }
+    }
+
+    /// Records events in groups; returns the seconds that each group took, its making apart.
+    func record(all events: BenchEvents, groupsOf size: Int) throws -> [Double] {
         var events = events
-        var seconds = 0.0
+        var seconds: [Double] = []
         while true {
             let group = events.submissions(size)
             if group.isEmpty { return seconds }
-            seconds += try Stopwatch.seconds { try record(group) }
+            seconds.append(try Stopwatch.seconds { try record(group) })
         }
     }
 

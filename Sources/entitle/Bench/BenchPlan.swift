@@ -1,12 +1,14 @@
 import ArgumentParser
+import Entitlements
+import EventLog
 import Foundation
 
 /// What can be measured.
 enum BenchTopic: String, CaseIterable, ExpressibleByArgument {
-    case all, append, `import`, rebuild, access, state, audit, space, verify
+    case all, append, `import`, fold, rebuild, audit, access, state, verify, space, memory
 }
 
-/// How much is measured, and where.
+/// How much is measured, where, and beside whom.
 struct BenchPlan {
     /// Events of the larger benchmarks.
     let events: Int
@@ -14,14 +16,24 @@ struct BenchPlan {
     let runs: Int
     /// Whether single operations are few.
     let isQuick: Bool
+    /// Another program that measures references between the runs; nil: the references of this one
+    /// are measured.
+    let partner: BenchPartner?
     /// A directory of this plan's own.
     let path: String
 
     /// Makes the plan's directory in a parent.
-    init(events: Int, isQuick: Bool, in parent: String) throws {
+    init(
+        events: Int,
+        runs: Int,
+        isQuick: Bool,
+        partner: BenchPartner?,
+        in parent: String
+    ) throws {
         self.events = events
+        self.runs = runs
         self.isQuick = isQuick
-        runs = isQuick ? 3 : 5
+        self.partner = partner
         path = parent + "/entitle-bench-" + UUID().uuidString.lowercased()
         do {
             try FileManager.default.createDirectory(
@@ -47,20 +59,93 @@ struct BenchPlan {
     /// A path that nothing stands at yet.
     func fresh(_ name: String) -> String { path + "/" + name + "-" + UUID().uuidString }
 
-    /// Makes so many runs; each measures both sides, one right after the other.
-    func measured<Result>(_ what: String, _ run: (Int) throws -> Result) throws -> [Result] {
-        try (0..<runs).map { number in
+    /// Measures rows together in so many runs; a body gives one figure for each heading.
+    ///
+    /// Each run measures both sides, one right after the other.
+    func rows(
+        _ headings: [BenchHeading],
+        _ body: (Int) throws -> [BenchRun]
+    ) throws -> [BenchRow] {
+        let name = headings.first?.name ?? ""
+        let found = try (0..<runs).map { number in
             if Interrupt.isRaised { throw ExitCode.interrupted }
-            if Terminal.isErrorTerminal { Terminal.note("\(what): run \(number + 1) of \(runs)") }
-            return try run(number)
+            if Terminal.isErrorTerminal { Terminal.note("\(name): run \(number + 1) of \(runs)") }
+            let found = try body(number)
+            precondition(found.count == headings.count, "there is a figure for each heading")
+            try partner?.takeTurn(zip(headings, found).map { ($0.name, $1.value) })
+            return found
+        }
+        return headings.indices.map { index in
+            BenchRow(headings[index], found.map { $0[index] })
         }
     }
 
-    /// A ledger that holds customers with so many events each.
+    /// One row alone.
+    func row(_ heading: BenchHeading, _ body: (Int) throws -> BenchRun) throws -> BenchRow {
+        try rows([heading]) { try [body($0)] }[0]
+    }
+
+    /// What a reference of this program gives; nil where a partner measures another in its place.
+    func reference<Figure>(_ measure: () throws -> Figure) rethrows -> Figure? {
+        partner == nil ? try measure() : nil
+    }
+
+    /// A ledger that holds customers with so many events each; a partner gets its records.
     func filledLedger(steps: Int, about events: Int) throws -> (BenchLedger, BenchEvents) {
         let story = BenchEvents(about: events, steps: steps)
         let bench = try BenchLedger(making: fresh("ledger"))
         _ = try bench.record(all: story, groupsOf: 1000)
+        try partner?.hand(over: bench, from: 1)
         return (bench, story)
+    }
+}
+
+/// A program that started this one and measures its own references on the same records, in turn.
+struct BenchPartner {
+    /// Where records are put: each after its length (u32, little-endian), one after another.
+    let recordsFile: String
+
+    private static let chunkByteCount = 1 << 20
+
+    /// Writes the log's records from a sequence on into the file.
+    func hand(over bench: BenchLedger, from first: UInt64) throws {
+        guard FileManager.default.createFile(atPath: recordsFile, contents: nil),
+            let file = FileHandle(forWritingAtPath: recordsFile)
+        else {
+            throw CommandFailure(
+                .cannotCreate,
+                "cannot_create",
+                "the file cannot be made",
+                place: recordsFile
+            )
+        }
+        var chunk = Data()
+        try bench.scan(from: first) { _, record in
+            let length = UInt32(record.count)
+            chunk.append(contentsOf: (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) })
+            chunk.append(contentsOf: record.copy())
+            if chunk.count >= Self.chunkByteCount {
+                try file.write(contentsOf: chunk)
+                chunk.removeAll(keepingCapacity: true)
+            }
+        }
+        try file.write(contentsOf: chunk)
+        try file.close()
+    }
+
+    /// Tells a run's figures, and waits until the partner has measured its own.
+    ///
+    /// - Throws: `ExitCode.interrupted` if the partner has gone.
+    func takeTurn(_ figures: [(name: String, value: Double)]) throws {
+        Terminal.line(
+            .members([
+                "run": .array(
+                    figures.map { name, value in
+                        .members(["name": .string(name), "value": .number("\(value)")])
+                    }
+                )
+            ])
+        )
+        guard readLine() != nil else { throw ExitCode.interrupted }
     }
 }

@@ -37,9 +37,10 @@ extension BenchRow {
     /// The row's JSON form.
     var json: JSONValue {
         .members([
-            "name": .string(name), "value": Self.number(value), "unit": .string(unit),
+            "name": .string(heading.name), "value": Self.number(value),
+            "unit": .string(heading.unit),
             "reference": reference.map(Self.number) ?? .null,
-            "referenceName": .optional(referenceName),
+            "referenceName": .optional(reference == nil ? nil : heading.referenceName),
             "ratio": ratio.map(Self.number) ?? .null, "runs": .integer(runs),
             "spread": Self.number(spread),
         ])
@@ -48,9 +49,10 @@ extension BenchRow {
     /// The row's cells, in the order of the table's heading.
     var cells: [String] {
         [
-            name, Self.text(value), reference.map(Self.text) ?? "", unit,
+            heading.name, Self.text(value), reference.map(Self.text) ?? "", heading.unit,
             ratio.map(Self.text) ?? "", String(runs),
-            String(Int((spread * 100).rounded())) + " %", referenceName ?? "",
+            String(Int((spread * 100).rounded())) + " %",
+            reference == nil ? "" : heading.referenceName ?? "",
         ]
     }
 

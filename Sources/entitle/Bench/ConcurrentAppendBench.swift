@@ -1,7 +1,5 @@
-import Dispatch
 import EntitlementLedger
 import Entitlements
-import Synchronization
 
 /// Durable appends of 64 callers that each wait for theirs (group commit).
 struct ConcurrentAppendBench {
@@ -16,49 +14,45 @@ struct ConcurrentAppendBench {
         var commits = 0
     }
 
-    private struct Pair {
-        var rate: BenchRun
-        var tail: BenchRun
-    }
-
     func rows() throws -> [BenchRow] {
+        let commit = "one raw LMDB commit of such a group, no waiting"
+        let headings = [
+            BenchHeading(
+                "append-64",
+                unit: "events/s",
+                against: "raw LMDB commits of groups of the same mean size"
+            ),
+            BenchHeading("append-64-p50", unit: "µs p50", against: commit),
+            BenchHeading("append-64-p99", unit: "µs p99", against: commit),
+            BenchHeading("append-64-group", unit: "events a commit", against: nil),
+        ]
         let bench = try BenchLedger(making: plan.fresh("ledger"))
         var raw = try RawLMDB(making: plan.fresh("raw"))
         try bench.record((0..<Self.callers).map { Submission(event: story($0, 0)) })
-        let operations = plan.isQuick ? 50 : 200
-        let pairs = try plan.measured("append-64") { run in
+        let operations = plan.isQuick ? 100 : 400
+        let rows = try plan.rows(headings) { run in
             let first = try bench.ledger.size()
             let ours = try concurrently(bench, (1...operations).map { run * operations + $0 })
-            let theirs = try reference(
-                &raw,
-                try bench.records(from: first),
-                commits: ours.commits
-            )
+            let theirs = try plan.reference {
+                try reference(&raw, try bench.records(from: first), commits: ours.commits)
+            }
+            try plan.partner?.hand(over: bench, from: first)
             let count = Double(Self.callers * operations)
-            return Pair(
-                rate: BenchRun(value: count / ours.seconds, reference: count / theirs.seconds),
-                tail: BenchRun(
-                    value: ours.latencies.percentile(0.99) / 1000,
-                    reference: theirs.latencies.percentile(0.99) / 1000
+            func latency(_ share: Double) -> BenchRun {
+                BenchRun(
+                    value: ours.latencies.percentile(share) / 1000,
+                    reference: theirs.map { $0.latencies.percentile(share) / 1000 }
                 )
-            )
+            }
+            return [
+                BenchRun(value: count / ours.seconds, reference: theirs.map { count / $0.seconds }),
+                latency(0.5), latency(0.99),
+                BenchRun(value: count / Double(max(1, ours.commits))),
+            ]
         }
         try bench.discard()
         try raw.discard()
-        return [
-            BenchRow(
-                "append-64",
-                unit: "events/s",
-                against: "raw LMDB commits of groups of the same mean size",
-                pairs.map(\.rate)
-            ),
-            BenchRow(
-                "append-64-p99",
-                unit: "µs p99",
-                against: "one such raw commit, no waiting",
-                pairs.map(\.tail)
-            ),
-        ]
+        return rows
     }
 
     /// A renewal of the caller's own purchase.
@@ -74,20 +68,28 @@ struct ConcurrentAppendBench {
         let ledger = bench.ledger
         let commits = bench.commits
         var outcome = Outcome()
-        let latencies: [[Double]]
         let start = Stopwatch.now()
-        latencies = try Self.waiting {
-            try await withThrowingTaskGroup(of: [Double].self) { group in
-                for own in submissions {
-                    group.addTask { try await Self.record(own, ledger) }
-                }
-                return try await group.reduce(into: []) { $0.append($1) }
+        let latencies: Result<[Double], any Error> = Blocking.wait {
+            do {
+                return .success(try await Self.recordAll(submissions, ledger))
+            } catch {
+                return .failure(error)
             }
         }
         outcome.seconds = Double(Stopwatch.now() - start) / 1e9
-        for own in latencies { outcome.latencies.add(contentsOf: own) }
+        outcome.latencies.add(contentsOf: try latencies.get())
         outcome.commits = bench.commits - commits
         return outcome
+    }
+
+    private static func recordAll(
+        _ submissions: [[Submission]],
+        _ ledger: Ledger
+    ) async throws -> [Double] {
+        try await withThrowingTaskGroup(of: [Double].self) { group in
+            for own in submissions { group.addTask { try await record(own, ledger) } }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
     }
 
     private static func record(_ own: [Submission], _ ledger: Ledger) async throws -> [Double] {
@@ -95,37 +97,11 @@ struct ConcurrentAppendBench {
         latencies.reserveCapacity(own.count)
         for submission in own {
             let start = Stopwatch.now()
-            _ = try await ledger.record(concurrently: submission)
+            let receipt = try await ledger.record(concurrently: submission)
             latencies.append(Double(Stopwatch.now() - start))
+            try BenchLedger.requireAppended(receipt)
         }
         return latencies
-    }
-
-    /// Runs tasks to their end from a thread that is none of theirs.
-    private static func waiting<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws -> Value
-    ) throws -> Value {
-        let done = DispatchSemaphore(value: 0)
-        let holder = Holder<Value>()
-        Task.detached {
-            let outcome: Result<Value, any Error>
-            do {
-                outcome = .success(try await body())
-            } catch {
-                outcome = .failure(error)
-            }
-            holder.outcome.withLock { $0 = outcome }
-            done.signal()
-        }
-        done.wait()
-        guard let outcome = holder.outcome.withLock({ $0 }) else {
-            preconditionFailure("the task set its outcome before it signalled")
-        }
-        return try outcome.get()
-    }
-
-    private final class Holder<Value: Sendable>: Sendable {
-        let outcome = Mutex<Result<Value, any Error>?>(nil)
     }
 
     /// The same records in as many commits, one after the other.

@@ -42,23 +42,41 @@ struct Samples {
     }
 
     var median: Double { percentile(0.5) }
+
+    /// The largest less the smallest, over the median; 0 without values.
+    var spread: Double {
+        guard let smallest = values.min(), let largest = values.max(), median > 0 else { return 0 }
+        return (largest - smallest) / median
+    }
 }
 
-/// What one run gave on both sides, in the unit of its row.
+/// What one run gave, in the unit of its row; the reference's figure where there is one.
 struct BenchRun {
     var value: Double
-    var reference: Double
+    var reference: Double?
+}
+
+/// What a row measures, and what stands beside it.
+struct BenchHeading {
+    var name: String
+    var unit: String
+    var referenceName: String?
+
+    init(_ name: String, unit: String, against referenceName: String?) {
+        self.name = name
+        self.unit = unit
+        self.referenceName = referenceName
+    }
 }
 
 /// One line of a report: medians of several runs, each beside its reference.
 struct BenchRow {
-    var name: String
+    var heading: BenchHeading
     var value: Double
-    var unit: String
     var reference: Double?
-    var referenceName: String?
     var runs: Int
-    /// The largest ratio of a single run less the smallest, over the median ratio.
+    /// The largest ratio of a single run less the smallest, over the median ratio; without a
+    /// reference, the same of the values.
     var spread: Double
 
     /// The value over the reference, both medians.
@@ -66,23 +84,29 @@ struct BenchRow {
         reference.flatMap { $0 > 0 ? value / $0 : nil }
     }
 
-    init(_ name: String, unit: String, against referenceName: String, _ runs: [BenchRun]) {
-        self.name = name
-        self.unit = unit
-        self.referenceName = referenceName
+    init(_ heading: BenchHeading, _ runs: [BenchRun]) {
+        self.heading = heading
         self.runs = runs.count
         var values = Samples()
         var references = Samples()
         var ratios = Samples()
         for run in runs {
             values.add(run.value)
-            references.add(run.reference)
-            if run.reference > 0 { ratios.add(run.value / run.reference) }
+            guard let reference = run.reference, reference > 0 else { continue }
+            references.add(reference)
+            ratios.add(run.value / reference)
         }
         value = values.median
-        reference = references.median
-        let middle = ratios.median
-        let width = (ratios.values.max() ?? 0) - (ratios.values.min() ?? 0)
-        spread = middle > 0 ? width / middle : 0
+        reference = references.values.isEmpty ? nil : references.median
+        spread = references.values.isEmpty ? values.spread : ratios.spread
+    }
+}
+
+/// A benchmark that answers wrongly measures nothing.
+///
+/// - Throws: `CommandFailure` with what ought to hold.
+func requireRight(_ condition: Bool, _ what: String) throws {
+    guard condition else {
+        throw CommandFailure(.internal, "wrong_answer", "a benchmark went wrong", place: what)
     }
 }

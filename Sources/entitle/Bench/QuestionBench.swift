@@ -5,63 +5,56 @@ import Entitlements
 struct QuestionBench {
     let plan: BenchPlan
 
-    /// The median and the tail of one run, both sides.
-    private struct Run {
-        var middle: BenchRun
-        var tail: BenchRun
+    private static let referenceName = "one mdb_get, 16-byte key, 64-byte value, as many customers"
 
-        init(_ ours: Samples, _ theirs: Samples, over divisor: Double) {
-            middle = BenchRun(
-                value: ours.median / divisor,
-                reference: theirs.median / divisor
-            )
-            tail = BenchRun(
-                value: ours.percentile(0.99) / divisor,
-                reference: theirs.percentile(0.99) / divisor
+    private func headings(_ name: String, _ unit: String) -> [BenchHeading] {
+        [("", " p50"), ("-p99", " p99")].map { suffix, quantile in
+            BenchHeading(name + suffix, unit: unit + quantile, against: Self.referenceName)
+        }
+    }
+
+    /// The median and the tail of one run, both sides.
+    private func figures(
+        _ ours: Samples,
+        _ theirs: Samples?,
+        over divisor: Double
+    ) -> [BenchRun] {
+        [0.5, 0.99].map { share in
+            BenchRun(
+                value: ours.percentile(share) / divisor,
+                reference: theirs.map { $0.percentile(share) / divisor }
             )
         }
     }
 
-    private static let referenceName = "one mdb_get, 16-byte key, 64-byte value, as many customers"
-
-    private func rows(_ name: String, _ unit: String, _ runs: [Run]) -> [BenchRow] {
-        [
-            BenchRow(
-                name,
-                unit: unit + " p50",
-                against: Self.referenceName,
-                runs.map(\.middle)
-            ),
-            BenchRow(
-                name + "-p99",
-                unit: unit + " p99",
-                against: Self.referenceName,
-                runs.map(\.tail)
-            ),
-        ]
-    }
-
     // MARK: Access now
 
+    /// Events of each customer who is asked for access: a purchase, its owner, its verification.
+    private static let accessSteps = 3
+
     func access() throws -> [BenchRow] {
-        let (bench, events) = try plan.filledLedger(steps: 10, about: plan.events)
+        let (bench, events) = try plan.filledLedger(steps: Self.accessSteps, about: plan.events)
         let raw = try RawLMDB(making: plan.fresh("raw"))
-        try raw.fill(count: events.customers)
-        let operations = plan.isQuick ? 2_000 : 20_000
-        let runs = try plan.measured("access") { run in
+        try plan.reference { try raw.fill(count: events.customers) }
+        let operations = plan.isQuick ? 20_000 : 100_000
+        func isAllowed(_ customer: String) throws -> Bool {
+            try bench.ledger.can(
+                customer,
+                BenchCatalog.feature,
+                environment: .production,
+                at: BenchStory.everybodySubscribes
+            )
+        }
+        let population = BenchRow(
+            BenchHeading("access-customers", unit: "customers", against: nil),
+            [BenchRun(value: Double(events.customers))]
+        )
+        let rows = try plan.rows(headings("access", "ns")) { run in
             var random = SplitMix64(seed: UInt64(run))
             let asked = (0..<operations).map { _ in
                 Int.random(in: 0..<events.customers, using: &random)
             }
             let customers = asked.map { BenchStory(customer: $0).id }
-            func isAllowed(_ customer: String) throws -> Bool {
-                try bench.ledger.can(
-                    customer,
-                    BenchCatalog.feature,
-                    environment: .production,
-                    at: BenchStory.everybodySubscribes
-                )
-            }
             // The first question about a customer is a fold; a server that runs has been asked.
             for customer in customers { _ = try isAllowed(customer) }
             var ours = Samples()
@@ -69,31 +62,39 @@ struct QuestionBench {
                 let start = Stopwatch.now()
                 let isAllowed = try isAllowed(customer)
                 ours.add(Double(Stopwatch.now() - start))
-                precondition(isAllowed, "every customer subscribes at that time")
+                try requireRight(isAllowed, "every customer subscribes at that time")
             }
-            return Run(ours, try raw.lookUpTimes(asked), over: 1)
+            return figures(ours, try plan.reference { try raw.lookUpTimes(asked) }, over: 1)
         }
+        // One who is not there has nothing.
+        try requireRight(!isAllowed("nobody"), "nobody has no access")
         try bench.discard()
         try raw.discard()
-        return rows("access", "ns", runs)
+        return rows + [population]
     }
 
     // MARK: State at random points
+
+    private static let stateEventLimit = 100_000
+    private static let checkedCustomers = 100
 
     /// State at random (T, R) of customers with so many events each.
     func state(steps: Int) throws -> [BenchRow] {
         let (bench, events) = try plan.filledLedger(
             steps: steps,
-            about: min(plan.events, 100_000)
+            about: min(plan.events, Self.stateEventLimit)
         )
         let raw = try RawLMDB(making: plan.fresh("raw"))
-        try raw.fill(count: events.customers)
+        try plan.reference { try raw.fill(count: events.customers) }
         let size = try bench.ledger.size()
-        let operations = plan.isQuick ? 1_000 : 5_000
+        let operations = plan.isQuick ? 2_000 : 5_000
         // T within the subscriptions; R anywhere.
         let span = Int64(steps) * 20 * Instant.millisecondsPerDay
-        let name = "state-\(steps)"
-        let runs = try plan.measured(name) { run in
+        func tier(of story: BenchStory, at: Instant, size: UInt64) throws -> String {
+            try bench.ledger.timeline(of: story.id, environment: .production, size: size)
+                .state(at: at).tier
+        }
+        let rows = try plan.rows(headings("state-\(steps)", "µs")) { run in
             var random = SplitMix64(seed: UInt64(run))
             var ours = Samples()
             var asked: [Int] = []
@@ -103,17 +104,30 @@ struct QuestionBench {
                     byMilliseconds: Int64.random(in: 0..<span, using: &random)
                 )
                 let known = UInt64.random(in: 0...size, using: &random)
-                let id = BenchStory(customer: customer).id
+                let story = BenchStory(customer: customer)
                 asked.append(customer)
                 let start = Stopwatch.now()
-                _ = try bench.ledger.timeline(of: id, environment: .production, size: known)
-                    .state(at: at)
+                let tier = try tier(of: story, at: at, size: known)
                 ours.add(Double(Stopwatch.now() - start))
+                try requireRight(
+                    tier == Catalog.freeTier || story.isSubscribed(at: at, steps: steps),
+                    "nobody has a tier that was not bought"
+                )
             }
-            return Run(ours, try raw.lookUpTimes(asked), over: 1000)
+            let theirs = try plan.reference { try raw.lookUpTimes(asked) }
+            return figures(ours, theirs, over: 1000)
+        }
+        for customer in 0..<min(Self.checkedCustomers, events.customers) {
+            let story = BenchStory(customer: customer)
+            let at = BenchStory.start.advanced(byMilliseconds: span * Int64(customer) / 100)
+            let isPaid = try tier(of: story, at: at, size: size) != Catalog.freeTier
+            try requireRight(
+                isPaid == story.isSubscribed(at: at, steps: steps),
+                "with everything known, tiers are what was bought"
+            )
         }
         try bench.discard()
         try raw.discard()
-        return rows(name, "µs", runs)
+        return rows
     }
 }

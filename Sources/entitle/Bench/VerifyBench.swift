@@ -78,20 +78,28 @@ struct VerifyBench {
     ) throws -> BenchRow {
         // The chain is known, as it is to a server that runs.
         _ = Blocking.wait(body)
-        let runs = try plan.measured(name) { _ in
+        let count = signatures.indices.count / signaturesEach
+        let heading = BenchHeading(name, unit: unit, against: Self.referenceName)
+        return try plan.row(heading) { _ in
             var (accepted, valid) = (0, 0)
             let ours = Stopwatch.seconds { accepted = Blocking.wait(body) }
-            let theirs = Stopwatch.seconds {
-                valid = Blocking.wait {
-                    await Self.passing(signatures.indices, tasks: tasks) { signatures.isValid($0) }
+            try requireRight(accepted == count, "all messages are accepted")
+            let theirs = try plan.reference {
+                let seconds = Stopwatch.seconds {
+                    valid = Blocking.wait {
+                        await Self.passing(signatures.indices, tasks: tasks) {
+                            signatures.isValid($0)
+                        }
+                    }
                 }
+                try requireRight(valid == signatures.indices.count, "all signatures are valid")
+                return seconds
             }
             return BenchRun(
-                value: Double(accepted) / ours,
-                reference: Double(valid / signaturesEach) / theirs
+                value: Double(count) / ours,
+                reference: theirs.map { Double(count) / $0 }
             )
         }
-        return BenchRow(name, unit: unit, against: Self.referenceName, runs)
     }
 
     /// How many pass, split over some tasks.

@@ -3,23 +3,25 @@ import Entitlements
 import EventLog
 import Foundation
 
-/// What reads the whole log: views, fold and audit; and how much room it takes.
+/// What reads the whole log: fold, views and audit; and how much room it takes.
 struct WholeLogBench {
     let plan: BenchPlan
     let topics: Set<BenchTopic>
 
+    static let topics: Set<BenchTopic> = [.fold, .rebuild, .audit, .space]
+
     func rows() throws -> [BenchRow] {
         let (bench, events) = try plan.filledLedger(steps: 10, about: plan.events)
         var rows: [BenchRow] = []
-        if topics.contains(.rebuild) {
-            rows.append(try rebuild(bench))
-            rows += try fold(bench, events)
-        }
+        if topics.contains(.fold) { rows.append(try fold(bench, events)) }
+        if topics.contains(.rebuild) { rows.append(try rebuild(bench)) }
         if topics.contains(.audit) { rows.append(try audit(bench)) }
         if topics.contains(.space) { rows += try space(bench) }
         try bench.discard()
         return rows
     }
+
+    private static let scanName = "one scan of the bundles that reads headers, one core"
 
     /// Seconds of one pass over the log that reads every header.
     private func headerScan(_ bench: BenchLedger) throws -> Double {
@@ -34,85 +36,57 @@ struct WholeLogBench {
         return seconds
     }
 
-    private func rebuild(_ bench: BenchLedger) throws -> BenchRow {
-        let count = Double(try bench.ledger.size())
-        let runs = try plan.measured("rebuild") { _ in
-            let ours = try Stopwatch.seconds { _ = try bench.ledger.rebuild() }
-            return BenchRun(value: count / ours, reference: count / (try headerScan(bench)))
-        }
-        return BenchRow(
-            "rebuild",
-            unit: "events/s",
-            against: "one scan of the bundles that reads headers",
-            runs
-        )
-    }
-
-    /// Every customer's timeline, one after the other.
-    private func fold(_ bench: BenchLedger, _ events: BenchEvents) throws -> [BenchRow] {
+    /// Every customer's timeline.
+    private func fold(_ bench: BenchLedger, _ events: BenchEvents) throws -> BenchRow {
         let size = try bench.ledger.size()
-        let raw = try RawLMDB(making: plan.fresh("raw"))
-        try raw.fill(count: events.customers)
-        let customers = Array(0..<events.customers)
-        let runs = try plan.measured("fold") { _ in
+        let heading = BenchHeading("fold", unit: "events/s", against: Self.scanName)
+        return try plan.row(heading) { _ in
             let ours = try Stopwatch.seconds {
-                for customer in customers {
+                for customer in 0..<events.customers {
                     let timeline = try bench.ledger.timeline(
                         of: BenchStory(customer: customer).id,
                         environment: .production,
                         size: size
                     )
-                    precondition(timeline.purchases.count == 1, "each has bought once")
+                    try requireRight(timeline.purchases.count == 1, "each has bought once")
                 }
             }
-            let scan = try headerScan(bench)
-            let gets = try Stopwatch.seconds { _ = try raw.lookUpTimes(customers) }
-            return (
-                events: BenchRun(value: Double(size) / ours, reference: Double(size) / scan),
-                customers: BenchRun(
-                    value: Double(customers.count) / ours,
-                    reference: Double(customers.count) / gets
-                )
-            )
+            let scan = try plan.reference { try headerScan(bench) }
+            return BenchRun(value: Double(size) / ours, reference: scan.map { Double(size) / $0 })
         }
-        try raw.discard()
-        return [
-            BenchRow(
-                "fold",
-                unit: "events/s",
-                against: "one scan of the bundles that reads headers",
-                runs.map(\.events)
-            ),
-            BenchRow(
-                "fold-customers",
-                unit: "customers/s",
-                against: "one mdb_get for each customer",
-                runs.map(\.customers)
-            ),
-        ]
+    }
+
+    private func rebuild(_ bench: BenchLedger) throws -> BenchRow {
+        let count = Double(try bench.ledger.size())
+        let heading = BenchHeading("rebuild", unit: "events/s", against: Self.scanName)
+        return try plan.row(heading) { _ in
+            let ours = try Stopwatch.seconds { _ = try bench.ledger.rebuild() }
+            return BenchRun(value: count / ours, reference: count / (try headerScan(bench)))
+        }
     }
 
     private func audit(_ bench: BenchLedger) throws -> BenchRow {
         let count = Double(try bench.ledger.size())
-        let runs = try plan.measured("audit") { _ in
-            let ours = try Stopwatch.seconds {
-                guard try bench.ledger.audit().isOK else {
-                    throw CommandFailure(.integrity, "damaged", "the audit found a fault")
-                }
-            }
-            var last: EventLog.Digest?
-            let theirs = try Stopwatch.seconds {
-                try bench.scan { last = TreeHash.leaf($1) }
-            }
-            precondition(last != nil, "the log holds records")
-            return BenchRun(value: count / ours, reference: count / theirs)
-        }
-        return BenchRow(
+        let heading = BenchHeading(
             "audit",
             unit: "events/s",
-            against: "SHA-256 of the same records, one core",
-            runs
+            against: "SHA-256 of the same records, one core"
         )
+        return try plan.row(heading) { _ in
+            let ours = try Stopwatch.seconds {
+                let report = try bench.ledger.audit()
+                try requireRight(report.isOK, "the audit finds no fault")
+            }
+            let theirs = try plan.reference {
+                var last: EventLog.Digest?
+                let seconds = try Stopwatch.seconds {
+                    try bench.scan { last = TreeHash.leaf($1) }
+                }
+                precondition(last != nil, "the log holds records")
+                return seconds
+            }
+            return BenchRun(value: count / ours, reference: theirs.map { count / $0 })
+        }
     }
 
     /// Bytes of all files, and of each part, over the bytes of the records.
@@ -129,9 +103,7 @@ struct WholeLogBench {
                 reference: Double(records)
             )
             return BenchRow(
-                "space" + suffix,
-                unit: "bytes",
-                against: "bytes of the records",
+                BenchHeading("space" + suffix, unit: "bytes", against: "bytes of the records"),
                 [run]
             )
         }

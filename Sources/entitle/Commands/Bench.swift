@@ -24,15 +24,28 @@ struct Bench: ParsableCommand {
     @Option(help: "Events of the larger benchmarks (default: 200000; quick: 20000).")
     var events: Int?
 
+    @Option(help: "Runs of each row (default: 5; quick: 3).")
+    var runs: Int?
+
     @Option(help: "Where ledgers are made; its disk is what is measured.")
     var directory: String?
 
     @Flag(help: "One JSON document on standard output.")
     var json = false
 
+    // How tools/bench measures other people's work on the same records, run by run.
+    @Option(help: .hidden)
+    var partnerRecords: String?
+
     private static let eventRange = 5_000...20_000_000
+    private static let runRange = 1...100
 
     func validate() throws {
+        if let runs, !Self.runRange.contains(runs) {
+            throw ValidationError(
+                "--runs: from \(Self.runRange.lowerBound) to \(Self.runRange.upperBound)"
+            )
+        }
         if let events, !Self.eventRange.contains(events) {
             throw ValidationError(
                 "--events: from \(Self.eventRange.lowerBound) to \(Self.eventRange.upperBound)"
@@ -44,7 +57,9 @@ struct Bench: ParsableCommand {
         Interrupt.catchSignals()
         let plan = try BenchPlan(
             events: events ?? (quick ? 20_000 : 200_000),
+            runs: runs ?? (quick ? 3 : 5),
             isQuick: quick,
+            partner: partnerRecords.map { BenchPartner(recordsFile: $0) },
             in: directory ?? FileManager.default.temporaryDirectory.path
         )
         defer { plan.discard() }
@@ -61,8 +76,8 @@ struct Bench: ParsableCommand {
         let topics = topic == .all ? Set(BenchTopic.allCases) : [topic]
         var rows: [BenchRow] = []
         if topics.contains(.append) { rows += try AppendBench(plan: plan).rows() }
-        if topics.contains(.import) { rows += try ImportBench(plan: plan).rows() }
-        if !topics.isDisjoint(with: [.rebuild, .audit, .space]) {
+        if topics.contains(.import) { rows.append(try ImportBench(plan: plan).row()) }
+        if !topics.isDisjoint(with: WholeLogBench.topics) {
             rows += try WholeLogBench(plan: plan, topics: topics).rows()
         }
         let questions = QuestionBench(plan: plan)
@@ -71,6 +86,7 @@ struct Bench: ParsableCommand {
             for steps in [12, 50] { rows += try questions.state(steps: steps) }
         }
         if topics.contains(.verify) { rows += try VerifyBench(plan: plan).rows() }
+        if topics.contains(.memory) { rows += try MemoryBench(plan: plan).rows() }
         return rows
     }
 }

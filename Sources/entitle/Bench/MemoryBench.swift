@@ -1,0 +1,66 @@
+import Entitlements
+import Foundation
+
+/// What the commands that read everything hold in memory beyond mapped files, at most.
+///
+/// Each runs in a process of its own, as a user runs it.
+struct MemoryBench {
+    let plan: BenchPlan
+
+    private static let sampleInterval = 0.001
+    private static let bytesEachMebibyte = 1_048_576.0
+
+    func rows() throws -> [BenchRow] {
+        let story = BenchEvents(about: plan.events, steps: 10)
+        let file = plan.fresh("events") + ".ndjson"
+        _ = try EventsFile(path: file).write(story)
+        let empty = try BenchLedger(making: plan.fresh("ledger"))
+        try empty.close()
+        // The import comes first: the others read the ledger that it fills.
+        let rows = try [
+            ("import", ["import", file]), ("rebuild", ["rebuild"]), ("audit", ["audit"]),
+        ]
+        .map { name, words in
+            let run = BenchRun(
+                value: try peak(words + ["--ledger", empty.path]) / Self.bytesEachMebibyte
+            )
+            return BenchRow(
+                BenchHeading("memory-" + name, unit: "MiB at peak", against: nil),
+                [run]
+            )
+        }
+        try empty.discard()
+        try FileManager.default.removeItem(atPath: file)
+        return rows
+    }
+
+    /// The most anonymous memory that a command has resident while it runs, in bytes.
+    ///
+    /// Mapped files are not anonymous: what remains is heap, stacks and the pages that a
+    /// transaction has yet to write (proc_pid_status(5), `RssAnon`).
+    private func peak(_ words: [String]) throws -> Double {
+        let command = Process()
+        command.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        command.arguments = words
+        command.standardOutput = FileHandle.nullDevice
+        command.standardError = FileHandle.nullDevice
+        try command.run()
+        let status = "/proc/\(command.processIdentifier)/status"
+        var peak = 0.0
+        while command.isRunning {
+            // A process that ends between the two lines has no status any more.
+            let text = (try? String(contentsOfFile: status, encoding: .utf8)) ?? ""
+            peak = max(peak, Self.anonymousBytes(text) ?? 0)
+            Thread.sleep(forTimeInterval: Self.sampleInterval)
+        }
+        try requireRight(command.terminationStatus == 0, "\(words[0]) ends well")
+        return peak
+    }
+
+    private static func anonymousBytes(_ status: String) -> Double? {
+        status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+            .flatMap { $0.split(separator: " ").dropLast().last }
+            .flatMap { Double($0) }
+            .map { $0 * 1024 }
+    }
+}

@@ -4,6 +4,7 @@ import os
 import random
 import resource
 import subprocess
+import time
 
 from harness import (
     Acknowledgements, Fault, History, checked_audit, checked_log, checked_replay, feed, finish,
@@ -15,6 +16,8 @@ SMALL_MAP = {"ENTITLE_MAP_BYTES": str(1 << 20)}
 OUTGROWN = 6_000
 # A map grows by 16 GiB: threads fit into this, a larger map does not.
 SPARE_ADDRESSES = 6 << 30
+# How often, and for how long, the readers of a ledger that is followed are looked at.
+FOLLOWED_LOOKS, FOLLOWED_SECONDS = 8, 2.0
 # The slots of an LMDB lock file.
 READERS = 1024
 
@@ -170,6 +173,47 @@ def check_long_reader(tool, program, history, events, is_held):
     return {"during": middle - begin, "after": end - middle}
 
 
+def held_snapshots(program, ledger):
+    """The processes and threads that read a snapshot of the log now, and which."""
+    text = subprocess.run(
+        [program, os.path.join(ledger, "log"), "0"], capture_output=True, text=True,
+        check=True).stdout
+    lines = [line.split() for line in text.splitlines()]
+    return {tuple(words) for words in lines
+            if len(words) == 3 and words[0].isdigit() and words[2] != "-"}
+
+
+def check_followers(tool, program):
+    """Who follows the log, or waits for a question, holds no snapshot of it meanwhile."""
+    ledger = tool.make("followed")
+    tail = subprocess.Popen(
+        tool.arguments(ledger, "tail"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, env=tool.environment, cwd=tool.scratch)
+    try:
+        with Service(tool, ledger) as service:
+            if service.grant("ann", 1) != (200, None):
+                raise Fault("the server does not record")
+            tail.stdout.readline()
+            looks = []
+            for _ in range(FOLLOWED_LOOKS):
+                looks.append(held_snapshots(program, ledger))
+                time.sleep(FOLLOWED_SECONDS / FOLLOWED_LOOKS)
+            if set.intersection(*looks):
+                raise Fault("a follower keeps a snapshot: %s" % set.intersection(*looks))
+            # The control: a reader that stays is seen.
+            held = Readers(program, ledger, 1)
+            seen = held_snapshots(program, ledger)
+            held.end()
+            if not seen:
+                raise Fault("a reader that stays is not seen")
+            service.stop()
+    finally:
+        tail.kill()
+        tail.wait()
+        tail.stdout.close()
+    return len(looks)
+
+
 def run(tool, report, seed, events, compile_c):
     history = History(seed + 21)
     figures = report.figures["space"] = {}
@@ -187,6 +231,7 @@ def run(tool, report, seed, events, compile_c):
         say("space: readers are skipped, there is no C compiler or no liblmdb-dev")
         return
     figures["readersRefused"] = check_readers(tool, program)
+    figures["looksAtFollowers"] = check_followers(tool, program)
     long, none = (
         check_long_reader(tool, program, history, events, held) for held in (True, False))
     figures["longReader"] = {"withReader": long, "without": none}

@@ -7,20 +7,27 @@ import Glibc
 /// Small files that must stand whole on the disk, or not at all.
 enum DurableFile {
     /// Replaces a file: writes a new one beside it, syncs, renames, syncs the directory.
-    static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws {
+    ///
+    /// One that is not synced may be the old one, or empty, after a power cut.
+    static func replace(
+        _ path: String,
+        with bytes: [UInt8],
+        mode: UInt32 = 0o600,
+        isSynced: Bool = true
+    ) throws {
         let temporary = path + ".new"
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw FileFault(errno, "open") }
         do {
             try write(bytes, to: descriptor)
-            guard fsync(descriptor) == 0 else { throw FileFault(errno, "fsync") }
+            guard !isSynced || fsync(descriptor) == 0 else { throw FileFault(errno, "fsync") }
         } catch {
             close(descriptor)
             throw error
         }
         close(descriptor)
         guard unsafe rename(temporary, path) == 0 else { throw FileFault(errno, "rename") }
-        try syncDirectory(of: path)
+        if isSynced { try syncDirectory(of: path) }
     }
 
     /// Makes an empty file whose name is on the disk; one that stands is left as it is.

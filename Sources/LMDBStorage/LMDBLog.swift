@@ -54,6 +54,12 @@ public final class LMDBLog: LogStorage {
             try Current(path, isReadOnly: isReadOnly, mapSize: mapSize)
         }
         current = Mutex(opened)
+        do {
+            try checkEnd()
+        } catch {
+            close()
+            throw error
+        }
     }
 
     /// See `LogStorage`.

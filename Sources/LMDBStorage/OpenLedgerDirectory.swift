@@ -42,6 +42,10 @@ public final class OpenLedgerDirectory: Sendable {
                 isReadOnly: !forWriting,
                 mapSize: mapSize
             )
+            let closed = LedgerDirectory.closedSize(at: path) ?? 0
+            guard try log.end().size >= closed else {
+                throw LogStorageFault(.damaged, "the log holds fewer events than when it closed")
+            }
             vault = try LMDBVault(
                 path: path + "/" + LedgerDirectory.vaultName,
                 epochKeys: keys,
@@ -90,10 +94,14 @@ public final class OpenLedgerDirectory: Sendable {
     ///
     /// - Parameter isClean: Whether nothing is in doubt; else the mark of an unclean stop stays.
     public func close(isClean: Bool = true) {
+        let size = lock == nil ? nil : try? log.end().size
         log.close()
         vault.close()
         guard let lock else { return }
-        if isClean { DurableFile.remove(path + "/" + LedgerDirectory.uncleanName) }
+        if let size, isClean {
+            LedgerDirectory.noteClosed(size, at: path)
+            DurableFile.remove(path + "/" + LedgerDirectory.uncleanName)
+        }
         Glibc.close(lock)
     }
 }

@@ -10,7 +10,10 @@ import time
 
 from harness import (
     Acknowledgements, Fault, History, answers, checked_audit, checked_log, checked_replay, feed,
-    finish)
+    finish, in_parallel)
+
+# Readers that ask at once beside the writer.
+READERS = 4
 
 
 class Feeding(threading.Thread):
@@ -76,7 +79,9 @@ def reader_beside(tool, history, events, source):
     feeding = Feeding(process, history, 0, events, answered, source)
     while not feeding.is_done:
         known = answered.count
-        seen = answers(tool, ledger, asking.sample(customers, 6))
+        asked = [asking.sample(customers, 6) for _ in range(READERS)]
+        seen = [answer for group in in_parallel(
+            lambda group: answers(tool, ledger, group), asked, READERS) for answer in group]
         if any(answer["sequence"] < known + 1 for answer in seen):
             raise Fault("a reader does not see what was acknowledged before it began")
         told += seen
@@ -151,11 +156,11 @@ def interrupted_while_idle(tool, history, source):
     return 1
 
 
-def run(tool, report, seed):
+def run(tool, report, seed, events):
     source = random.Random("beside/%d" % seed)
     history = History(seed + 3)
     refused = two_writers(tool, history)
-    told, sizes = reader_beside(tool, history, 600, source)
+    told, sizes = reader_beside(tool, history, events, source)
     report.figures["beside"] = {
         "secondWritersRefused": refused, "answersBesideAnImport": told, "atSizes": sizes,
         "interrupts": interrupted(tool, history, source)

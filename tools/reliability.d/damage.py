@@ -7,7 +7,7 @@ import shutil
 import struct
 
 from harness import (
-    Fault, History, QUESTION_TIME, Report, answer_lines, copy_ledger, in_parallel, say)
+    Fault, History, QUESTION_TIME, copy_ledger, in_parallel, say)
 
 PAGE = 4096
 HEADER = 16
@@ -268,3 +268,68 @@ def run(tool, report, seed, count):
     if len(bad) > 10:
         report.fail("damage", "%d damaged files in all" % len(bad))
     control(tool, report, seed, ledger, questions)
+
+
+def checksum_table():
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+        table.append(byte)
+    return table
+
+
+CRC_TABLE = checksum_table()
+
+
+def checksum(data):
+    """CRC-32C."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = CRC_TABLE[(crc ^ byte) & 255] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+def records(content):
+    """Where intact records stand in a file, by their bytes: each may have several copies."""
+    found, at = {}, content.find(b"ELR1")
+    while at >= 0:
+        length = struct.unpack_from("<I", content, at + 4)[0]
+        record = bytes(content[at:at + length])
+        if 76 < length == len(record) and \
+                checksum(record[:-4]) == struct.unpack("<I", record[-4:])[0]:
+            found.setdefault(record, []).append(at)
+        at = content.find(b"ELR1", at + 1)
+    return found
+
+
+def forged(record, source):
+    """The record with another time and a checksum that fits: what no checksum can find."""
+    moved = struct.unpack_from("<q", record, 24)[0] + source.choice([-1, 1]) * 150 * 86_400_000
+    body = record[:24] + struct.pack("<q", moved) + record[32:-4]
+    return body + struct.pack("<I", checksum(body))
+
+
+def control(tool, report, seed, base, questions, count=24):
+    """Records with a checksum that fits: the comparison finds wrong answers, the audit all."""
+    source = random.Random("forged/%d" % seed)
+    path = os.path.join(base, "log", "data.mdb")
+    with open(path, "rb") as file:
+        content = file.read()
+    places = records(content)
+    figures = {"forged": 0, "wrongAnswers": 0, "auditFound": 0}
+    for record in source.sample(sorted(places), min(count, len(places))):
+        ledger = copy_ledger(base, tool.directory("forged"))
+        image = bytearray(content)
+        for at in places[record]:
+            image[at:at + len(record)] = forged(record, source)
+        with open(os.path.join(ledger, "log", "data.mdb"), "wb") as file:
+            file.write(image)
+        verdicts = questions.verdict(ledger, source)
+        figures["forged"] += 1
+        figures["wrongAnswers"] += "wrong" in (verdicts["show"], verdicts["can"], verdicts["events"])
+        figures["auditFound"] += verdicts["audit"] == "reported"
+        shutil.rmtree(ledger)
+    report.figures["damageControl"] = figures
+    if figures["wrongAnswers"] == 0 or figures["auditFound"] < figures["forged"]:
+        report.fail("damage control", str(figures))

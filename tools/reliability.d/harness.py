@@ -159,6 +159,12 @@ class Tool:
         except subprocess.TimeoutExpired as error:
             raise Fault("%s does not end" % words[0]) from error
 
+    def run_plain(self, *words):
+        """Runs a subcommand that has no ledger."""
+        return subprocess.run(
+            [self.binary, *words], capture_output=True, env=self.environment,
+            timeout=COMMAND_TIMEOUT, cwd=self.scratch, stdin=subprocess.DEVNULL)
+
     def ask(self, ledger, *words, data=None):
         """The standard output of a command that has to succeed."""
         done = self.run(ledger, *words, data=data)
@@ -375,3 +381,21 @@ def in_parallel(work, items, workers=2):
 
 def say(text):
     print(text, file=sys.stderr, flush=True)
+
+
+def compiler_of(tool):
+    """A function that compiles a C file of this directory: its path, or None where that fails."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    found = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
+    if not found and install("gcc", "gcc", "libc6-dev"):
+        found = "gcc"
+
+    def compile_c(name, words):
+        if not found:
+            return None
+        target = os.path.join(tool.scratch, name + ".out")
+        done = subprocess.run(
+            [found, "-O2", os.path.join(here, name), "-o", target, *words], capture_output=True)
+        return target if done.returncode == 0 else None
+
+    return compile_c

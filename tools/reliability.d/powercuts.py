@@ -10,7 +10,6 @@ import os
 import random
 import shutil
 import struct
-import subprocess
 import threading
 
 from harness import (
@@ -18,6 +17,8 @@ from harness import (
     feed, finish, in_parallel, say)
 
 SECTOR = 512
+# What a writer that did not end by itself leaves.
+MARK = "unclean"
 EVENTS = 420
 HEAD = struct.Struct("<BHIQ")
 # Writes that wait in the control where syncs do nothing; the older ones reach the disk by age.
@@ -181,6 +182,8 @@ def check_state(tool, before, history, acknowledged, files, goes_on):
             os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
             with open(target, "wb") as file:
                 file.write(content)
+        # The mark is on the disk before anything is written.
+        open(os.path.join(ledger, MARK), "wb").close()
         checked_audit(tool, ledger, but=("view",))
         count = checked_log(tool, ledger, history, acknowledged)
         if goes_on:
@@ -354,16 +357,12 @@ def run_new_ledgers(tool, report, library, seed, count):
     report.figures["powerNewLedger"] = figures
 
 
-def run(tool, report, seed, count, controls, compiler):
-    if not compiler:
+def run(tool, report, seed, count, controls, compile_c):
+    library = compile_c("recorder.c", ["-shared", "-fPIC", "-ldl", "-lpthread"])
+    if not library:
         report.figures["power"] = {"skipped": "there is no C compiler"}
         say("power: skipped, there is no C compiler")
         return
-    library = os.path.join(tool.scratch, "recorder.so")
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorder.c")
-    subprocess.run(
-        [compiler, "-O2", "-shared", "-fPIC", source, "-o", library, "-ldl", "-lpthread"],
-        check=True)
     tool.make("first")  # Leaves the catalog's file.
     run_new_ledgers(tool, report, library, seed, max(40, count // 20))
     figures = {"traces": 0, "operations": 0, "states": 0, "bad": 0, "kinds": {}}

@@ -13,7 +13,7 @@ struct Audit: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
-    @Flag(help: "Only the log's end, its checkpoints and the views' position: seconds at most.")
+    @Flag(help: "Only the log's last records, its end, last checkpoints and the views' position.")
     var quick = false
     @Flag(help: .hidden) var inProcess = false
 
@@ -22,7 +22,7 @@ struct Audit: ParsableCommand {
         AuditChild.endWithParent()
         let progress = Progress("audited")
         let report = try options.withLedger(writing: false, isCheck: true) { ledger in
-            try ledger.audit { progress.show($0, of: $1) }
+            try ledger.audit(quick ? .quick : .everything) { progress.show($0, of: $1) }
         }
         progress.finish()
         if options.json {

@@ -1,0 +1,127 @@
+"""The system's clock, stepped back and forth under a server: order holds, nothing is lost."""
+
+import json
+import os
+import random
+import struct
+
+from harness import Fault, checked_audit, checked_replay, say
+from service import Service
+
+# How far the log may be ahead of the clock (T3), in milliseconds, and what is too close to tell.
+TOLERANCE = 300_000
+MARGIN = 20_000
+HOUR = 3_600_000
+
+
+class Clock:
+    """A file that moves the clock of whoever is started with its environment."""
+
+    def __init__(self, tool, library):
+        self.path = os.path.join(tool.scratch, "clock-%d" % tool.count)
+        self.environment = {"LD_PRELOAD": library, "CLOCK_FILE": self.path}
+        with open(self.path, "wb") as file:
+            file.write(bytes(8))
+        self.offset = 0
+
+    def move(self, offset):
+        with open(self.path, "r+b", buffering=0) as file:
+            file.write(struct.pack("<q", offset))
+        self.offset = offset
+
+
+def stepped(tool, source, clock, steps, environment):
+    """Steps the clock before each grant; what was recorded, refused, and not as it had to be."""
+    ledger = tool.make("clock")
+    latest, given, refused, wrong = 0, [], 0, []
+    with Service(tool, ledger, environment) as service:
+        for number in range(steps):
+            offset = source.choice([
+                latest, latest + source.randrange(HOUR),
+                latest - source.randrange(TOLERANCE - MARGIN),
+                latest - TOLERANCE - MARGIN - source.randrange(24 * HOUR)])
+            clock.move(offset)
+            behind = latest - offset
+            customer = "stepped-%d" % number
+            status, code = service.grant(customer, number)
+            is_refused = (status, code) == (503, "clock_behind")
+            if status == 200:
+                given.append(customer)
+                latest = max(latest, offset)
+            elif is_refused:
+                refused += 1
+            else:
+                raise Fault("with the clock %d ms behind: %d %s" % (behind, status, code))
+            if is_refused != (behind > TOLERANCE):
+                wrong.append("%d ms behind: %d %s" % (behind, status, code))
+            # Questions are answered whatever the clock says.
+            status, answer = service.ask("GET", "/v1/customers/%s" % customer)
+            if status != 200 or bool(answer["grants"]) != (customer in given[-1:]):
+                raise Fault("with the clock %d ms behind the state is %d %s" % (
+                    behind, status, answer))
+        clock.move(latest)
+        if service.grant("last", steps) != (200, None):
+            raise Fault("with the clock put right nothing is recorded")
+        given.append("last")
+        service.stop()
+    return ledger, given, refused, wrong
+
+
+def check_log(tool, ledger, given):
+    """Everything acknowledged is there, once, and recorded time never goes back."""
+    events = [json.loads(line) for line in tool.ask(ledger, "events", "--json").splitlines()]
+    times = [event["recordedtime"] for event in events]
+    if times != sorted(times):
+        raise Fault("recorded time goes back")
+    subjects = [event["subject"] for event in events if event["type"] == "grant.given"]
+    if subjects != ["customer/" + customer for customer in given]:
+        raise Fault("the log holds other grants than those that were acknowledged")
+    checked_audit(tool, ledger)
+    checked_replay(tool, ledger)
+
+
+def check_commands(tool, clock):
+    """Commands under a clock that went back: writing ends with 75, reading goes on."""
+    ledger = tool.make("clock")
+    tool.environment.update(clock.environment)
+    try:
+        clock.move(HOUR)
+        tool.ask(ledger, "grant", "ann", "--tier", "pro")
+        clock.move(0)
+        for words in (["grant", "bob", "--tier", "pro"], ["trial", "bob", "week"]):
+            done = tool.run(ledger, *words, "--json")
+            if done.returncode != 75 or b"clock_behind" not in done.stderr:
+                raise Fault("an hour behind %s ended with %d: %s" % (
+                    words[0], done.returncode, done.stderr[-200:]))
+        tool.ask(ledger, "show", "ann")
+        clock.move(2 * HOUR)
+        tool.ask(ledger, "grant", "bob", "--tier", "pro")
+    finally:
+        for name in clock.environment:
+            del tool.environment[name]
+    check_log(tool, ledger, ["ann", "bob"])
+    return 2
+
+
+def run(tool, report, seed, steps, compile_c):
+    library = compile_c("clock.c", ["-shared", "-fPIC", "-ldl"])
+    if not library:
+        report.figures["clock"] = {"skipped": "there is no C compiler"}
+        say("clock: skipped, there is no C compiler")
+        return
+    clock = Clock(tool, library)
+    ledger, given, refused, wrong = stepped(
+        tool, random.Random("clock/%d" % seed), clock, steps, clock.environment)
+    for text in wrong[:3]:
+        report.fail("clock", text)
+    check_log(tool, ledger, given)
+    if not refused:
+        report.fail("clock", "no step was beyond the tolerance")
+    figures = {"steps": steps, "recorded": len(given), "refused": refused,
+               "commandsRefused": check_commands(tool, clock)}
+    # The control: a clock that does not step is told from one that does.
+    *_, wrong = stepped(tool, random.Random("clock/%d" % seed), clock, min(steps, 40), {})
+    figures["controlFound"] = len(wrong)
+    if not wrong:
+        report.fail("clock control", "a clock that stands still was not found")
+    report.figures["clock"] = figures

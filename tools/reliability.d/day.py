@@ -1,0 +1,260 @@
+"""A day of mixed load in minutes: what it leaves on the disk, what it holds open, what it answers."""
+
+import json
+import os
+import random
+import threading
+import time
+
+from clocks import Clock
+from harness import Fault, History, QUESTION_TIME, checked_audit, checked_replay, say
+from service import Service
+
+QUARTERS = 4
+DAY = 86_400_000
+# Events that each quarter's import brings, and signed notifications that it delivers twice.
+IMPORTED = 400
+NOTIFIED = 30
+WORKERS = 6
+# What a quarter may cost beyond the first one, a bit of which is the ledger's own beginning.
+GROWTH = 1.5
+SPARE_BYTES = 2 << 20
+SPARE_MEMORY = 64
+SPARE_FILES = 8
+
+
+def bytes_on_disk(ledger, part):
+    total = 0
+    for folder, _, names in os.walk(os.path.join(ledger, part)):
+        for name in names:
+            total += os.stat(os.path.join(folder, name)).st_blocks * 512
+    return total
+
+
+class Store:
+    """The App Store, played by the command."""
+
+    def __init__(self, tool, ledger):
+        self.tool, self.authority = tool, os.path.join(tool.scratch, "authority.pem")
+        self.command("simulate", "authority", self.authority,
+                     "--root", os.path.join(ledger, "root.pem"))
+        with open(os.path.join(ledger, "stores.json"), "w") as file:
+            json.dump({"appStore": {
+                "bundleIds": ["com.example.app"], "appAppleId": 1234567890,
+                "roots": ["root.pem"], "builtInRoots": False}}, file)
+
+    def command(self, *words):
+        done = self.tool.run_plain(*words)
+        if done.returncode != 0:
+            raise Fault("%s ended with %d: %s" % (words[:2], done.returncode, done.stderr[-200:]))
+        return done.stdout
+
+    def notifications(self, count):
+        return [json.loads(line) for line in self.command(
+            "simulate", "trigger", "SUBSCRIBED/INITIAL_BUY", "--authority", self.authority,
+            "--count", str(count), "--transaction", json.dumps({"productId": "month"}),
+            "--renewal-info", json.dumps({
+                "productId": "month", "autoRenewProductId": "month"})).splitlines()]
+
+    def transaction(self, number):
+        return self.command(
+            "simulate", "trigger", "TRANSACTION", "--authority", self.authority,
+            "--transaction", json.dumps({
+                "transactionId": str(number), "originalTransactionId": str(number),
+                "productId": "month"})).decode().strip()
+
+
+class Load:
+    """Clients of a server, each with a connection of its own, until they are told to stop."""
+
+    def __init__(self, service, customers, seed):
+        self.service, self.customers = service, customers
+        self.counts, self.faults = {}, []
+        self.lock, self.is_over = threading.Lock(), threading.Event()
+        self.threads = [
+            threading.Thread(target=self.work, args=(random.Random("%s/%d" % (seed, n)),))
+            for n in range(WORKERS)]
+        for thread in self.threads:
+            thread.start()
+
+    def work(self, source):
+        connection = self.service.connect()
+        try:
+            while not self.is_over.is_set():
+                self.step(source, connection)
+        except (Fault, ValueError, KeyError) as fault:
+            self.faults.append(str(fault))
+        finally:
+            connection.close()
+
+    def step(self, source, connection):
+        path = "/v1/customers/" + source.choice(self.customers)
+        number = source.randrange(1 << 30)
+        what, method, path, body, expected = source.choices([
+            ("state", "GET", path, None, (200,)),
+            ("past", "GET", path + "?at=" + QUESTION_TIME, None, (200,)),
+            ("access", "GET", path + "/features/export", None, (200,)),
+            ("timeline", "GET", path + "/timeline", None, (200,)),
+            ("grant", "POST", path + "/grants", {"grantId": "d%d" % number, "tier": "pro"},
+             (200,)),
+            ("use", "POST", path + "/usage", {
+                "featureId": "export", "amount": 1}, (200, 403, 409)),
+            ("trial", "POST", path + "/trials", {"trialId": "week"}, (200, 403, 409)),
+        ], [6, 3, 12, 1, 3, 3, 1])[0]
+        status, answer = self.service.ask(method, path, body, connection)
+        if status not in expected:
+            raise Fault("%s was answered %d: %s" % (what, status, answer))
+        with self.lock:
+            self.counts[what] = self.counts.get(what, 0) + 1
+
+    def end(self):
+        self.is_over.set()
+        for thread in self.threads:
+            thread.join()
+        if self.faults:
+            raise Fault(self.faults[0])
+
+
+def deliver(service, bodies):
+    """Each notification twice: the second time it is known."""
+    for outcome in ("appended", "duplicate"):
+        for body in bodies:
+            status, answer = service.ask("POST", "/v1/signals/app-store", body)
+            if (status, answer.get("outcome")) != (200, outcome):
+                raise Fault("a notification was answered %d: %s" % (status, answer))
+
+
+def quarter(tool, ledger, history, store, clock, number, seconds, seed, key):
+    """Import, checkpoint, then a server under load while its clock runs through six hours."""
+    first = number * IMPORTED
+    tool.ask(ledger, "import", "--format", "events", "-",
+             data=history.lines(range(first, first + IMPORTED)))
+    tool.ask(ledger, "checkpoint")
+    customers = [history.customer(n) for n in range(history.customers + IMPORTED)]
+    watched = {"memory": 0, "files": 0}
+    with Service(tool, ledger, clock.environment, key) as service:
+        files = service.open_files()
+        load = Load(service, customers, "day/%s/%d" % (seed, number))
+        try:
+            deliver(service, store.notifications(NOTIFIED))
+            for claim in range(4):
+                status, answer = service.ask(
+                    "POST", "/v1/customers/%s/purchases" % customers[claim], {
+                        "store": "app_store",
+                        "signedTransaction": store.transaction(number * 10 + claim + 1)})
+                if status != 200:
+                    raise Fault("a claim was answered %d: %s" % (status, answer))
+            begin = time.monotonic()
+            while time.monotonic() < begin + seconds:
+                share = (time.monotonic() - begin) / seconds
+                clock.move(int(DAY * (number + min(share, 1)) / QUARTERS))
+                watched["memory"] = max(watched["memory"], service.memory("VmRSS"))
+                watched["files"] = max(watched["files"], service.open_files())
+                time.sleep(0.05)
+            # A reader beside the writer, as an auditor would be.
+            checked_audit(tool, ledger)
+        finally:
+            load.end()
+        time.sleep(0.5)
+        left = service.open_files() - files
+        service.stop()
+    if left > SPARE_FILES:
+        raise Fault("the server keeps %d files open after its clients" % left)
+    events = tool.ask_json(ledger, "status")["sequence"]
+    sizes = {part: bytes_on_disk(ledger, part) for part in ("log", "vault", "views")}
+    return {"events": events, **sizes, "memoryMiB": round(watched["memory"], 1),
+            "openFiles": watched["files"], "requests": load.counts}
+
+
+def asked(tool, ledger, questions):
+    data = "".join(json.dumps(question) + "\n" for question in questions).encode()
+    return tool.ask(ledger, "show", "--questions", "-", "--json", data=data).splitlines()
+
+
+def copied(tool, lines, name):
+    """A ledger made anew from a feed, with its recorded times."""
+    ledger = tool.directory(name)
+    tool.ask(ledger, "init")
+    tool.ask(ledger, "import", "--format", "events", "--preserve-recorded-time", "-",
+             data=b"".join(line + b"\n" for line in lines))
+    return ledger
+
+
+def compare(tool, report, ledger, customers, end):
+    """Answers at several points against a ledger made anew; the control lacks one grant."""
+    lines = tool.ask(ledger, "events", "--json").splitlines()
+    size = len(lines)
+    questions = [
+        {"customer": customer, "at": at, "knownSequence": known}
+        for customer in customers for at in (QUESTION_TIME, end)
+        for known in (size // 3, size)]
+    ours = asked(tool, ledger, questions)
+    theirs = asked(tool, copied(tool, lines, "anew"), questions)
+    different = sum(mine != other for mine, other in zip(ours, theirs, strict=True))
+    if different:
+        report.fail("day", "%d of %d answers are not those of a ledger made anew" % (
+            different, len(questions)))
+    # A late grant of a customer who is asked about.
+    subjects = {"customer/" + customer for customer in customers}
+    missing = max(index for index, event in enumerate(map(json.loads, lines))
+                  if event["type"] == "grant.given" and event["subject"] in subjects)
+    lacking = lines[:missing] + lines[missing + 1:]
+    # The sequence differs anyhow: only what is said of the customer counts.
+    found = sum(
+        {**json.loads(mine), "sequence": 0, "known": 0}
+        != {**json.loads(other), "sequence": 0, "known": 0}
+        for mine, other in zip(asked(tool, ledger, [
+            {"customer": customer, "at": end} for customer in customers]), asked(
+                tool, copied(tool, lacking, "lacking"), [
+                    {"customer": customer, "at": end} for customer in customers]), strict=True))
+    if found != 1:
+        report.fail("day control", "%d answers differ where one grant is missing" % found)
+    return {"answersCompared": len(questions), "controlFound": found}
+
+
+def check_growth(report, quarters):
+    """Each event costs about what it cost in the first quarter."""
+    first, before = quarters[0], quarters[0]
+    parts = ("log", "vault", "views")
+    cost = sum(first[part] for part in parts) / first["events"]
+    for number, now in enumerate(quarters[1:], 2):
+        grown = sum(now[part] - before[part] for part in parts)
+        if grown > cost * GROWTH * (now["events"] - before["events"]) + SPARE_BYTES:
+            report.fail("day", "in quarter %d the files grew by %d bytes for %d events" % (
+                number, grown, now["events"] - before["events"]))
+        if now["memoryMiB"] > first["memoryMiB"] * GROWTH + SPARE_MEMORY:
+            report.fail("day", "in quarter %d the server took %s MiB" % (
+                number, now["memoryMiB"]))
+        before = now
+
+
+def run(tool, report, seed, seconds, compile_c):
+    library = compile_c("clock.c", ["-shared", "-fPIC", "-ldl"])
+    if not library:
+        report.figures["day"] = {"skipped": "there is no C compiler"}
+        say("day: skipped, there is no C compiler")
+        return
+    clock = Clock(tool, library)
+    history = History(seed + 31)
+    ledger = tool.make("day")
+    store = Store(tool, ledger)
+    key = tool.ask_json(ledger, "keys", "create", "--scope", "admin")["key"]
+    tool.environment.update(clock.environment)
+    try:
+        quarters = []
+        for number in range(QUARTERS):
+            quarters.append(quarter(
+                tool, ledger, history, store, clock, number, seconds / QUARTERS, seed, key))
+            say("day: quarter %d: %s" % (number + 1, quarters[-1]))
+        check_growth(report, quarters)
+        checked_audit(tool, ledger)
+        checked_replay(tool, ledger)
+        source = random.Random("day/%d" % seed)
+        customers = source.sample(
+            [history.customer(n) for n in range(history.customers + IMPORTED)], 60)
+        end = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() + DAY / 1000))
+        report.figures["day"] = {
+            "quarters": quarters, **compare(tool, report, ledger, customers, end)}
+    finally:
+        for name in clock.environment:
+            del tool.environment[name]

@@ -1,0 +1,43 @@
+"""Swift suites that take a count: random histories against the slow model, and simulations."""
+
+import os
+import re
+import shutil
+import subprocess
+
+from harness import Fault, say
+
+# What one process is asked for: a long run says how far it is, and a failure names its seed.
+PIECE = 20_000
+
+
+def run_suite(root, name, environment):
+    """Runs the suites of a name, which are built; how many tests passed."""
+    done = subprocess.run(
+        ["swift", "test", "--skip-build", "--filter", name], cwd=root, text=True,
+        env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    ran = re.search(r"Test run with (\d+) tests? in", done.stdout)
+    if done.returncode != 0:
+        lines = [line for line in done.stdout.splitlines() if "✘" in line or "error:" in line]
+        raise Fault("%s: %s" % (name, " | ".join(lines or done.stdout.splitlines()[-3:])[:1500]))
+    return int(ran[1]) if ran else 0
+
+
+def run(root, report, seed, key, suite, variable, count):
+    """So many of what a suite counts, a piece at a time; the suite's own control runs along."""
+    if not shutil.which("swift"):
+        report.figures[key] = {"skipped": "there is no Swift toolchain"}
+        return
+    # Seeds of different runs lie apart.
+    first, left, tests = seed << 32, count, 0
+    while left > 0:
+        piece = min(left, PIECE)
+        tests = run_suite(root, suite, {
+            variable: str(piece), "ENTITLE_SEED": str(first)})
+        if tests == 0:
+            report.figures[key] = {"skipped": "there is no suite %s" % suite}
+            return
+        first, left = first + piece, left - piece
+        say("%s: %d of %d" % (key, count - left, count))
+    report.figures[key] = {"count": count, "firstSeed": seed << 32, "tests": tests}

@@ -103,7 +103,7 @@ static void put_entries(MDB_txn *transaction, MDB_dbi table, index_entry *entrie
 
 static void append(const char *path, const char *directory, size_t batch, bool is_indexed) {
     records_file file = records_open(path);
-    if (file.count == 0 || batch == 0) check(EINVAL, "records");
+    if (file.bytes == NULL || batch == 0) check(EINVAL, "records");
     MDB_env *environment = environment_at(directory);
     MDB_txn *transaction = begin(environment, 0);
     MDB_dbi log, by_digest, by_stream;
@@ -114,7 +114,7 @@ static void append(const char *path, const char *directory, size_t batch, bool i
 
     index_entry *digests = allocated(batch, sizeof *digests);
     index_entry *streams = allocated(batch, sizeof *streams);
-    double *latencies = allocated(file.count / 76 + 1, sizeof *latencies);
+    double *latencies = allocated(file.records, sizeof *latencies);
     size_t offset = 0, commits = 0;
     uint64_t sequence = 0;
     record next;
@@ -144,7 +144,7 @@ static void append(const char *path, const char *directory, size_t batch, bool i
     transaction = begin(environment, MDB_RDONLY);
     check(mdb_stat(transaction, log, &found), "stat");
     mdb_txn_abort(transaction);
-    if (found.ms_entries != sequence) check(EIO, "records are missing");
+    if (found.ms_entries != file.records) check(EIO, "records are missing");
     mdb_env_close(environment);
     report(sequence, seconds, latencies, commits);
 }
@@ -281,7 +281,7 @@ static void fold_record(population *all, record r) {
 
 static void fold(const char *path) {
     records_file file = records_open(path);
-    if (file.count == 0) check(EINVAL, "records");
+    if (file.bytes == NULL) check(EINVAL, "records");
     population all = {allocated(FIRST_STREAMS, sizeof(stream_state)), FIRST_STREAMS, 0};
     uint64_t count = 0, owned = 0;
     size_t offset = 0;
@@ -289,6 +289,7 @@ static void fold(const char *path) {
     double start = now();
     for (; records_next(file, &offset, &next); count++) fold_record(&all, next);
     double seconds = now() - start;
+    if (count != file.records) check(EIO, "records are missing");
     for (uint64_t i = 0; i < all.capacity; i++) owned += all.states[i].owner != 0;
     printf("{\"count\":%llu,\"seconds\":%.9f,\"streams\":%llu,\"owned\":%llu}\n",
         (unsigned long long)count, seconds, (unsigned long long)all.streams,

@@ -26,15 +26,15 @@ class Bench:
         self.beside = beside
         self.records = references.Records(os.path.join(scratch, "records"))
 
-    def words(self, topic):
-        words = [self.binary, "bench", topic, "--json", "--directory", self.scratch,
+    def words(self, topics):
+        words = [self.binary, "bench", *topics, "--json", "--directory", self.scratch,
                  "--events", str(self.options.events), "--runs", str(self.options.runs),
                  "--partner-records", self.records.path]
         return words + (["--quick"] if self.options.quick else [])
 
-    def measure(self, topic):
-        """The rows of a topic; each run of ours is followed by one of each reference."""
-        say("bench: %s" % topic)
+    def measure(self, topics):
+        """The rows of topics; each run of ours is followed by one of each reference."""
+        say("bench: %s" % ", ".join(topics))
         pairs = {}
         lines = []
         environment = {name: value for name, value in os.environ.items()
@@ -42,7 +42,7 @@ class Bench:
         errors = os.path.join(self.scratch, "errors")
         with open(errors, "w+b") as log:
             process = subprocess.Popen(
-                self.words(topic), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+                self.words(topics), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
                 text=True, env=environment, cwd=self.scratch)
             try:
                 for line in process.stdout:
@@ -63,10 +63,11 @@ class Bench:
             if code != 0:
                 log.seek(0)
                 text = log.read()[-300:].decode(errors="replace").strip()
-                raise Fault("entitle bench %s ended with %d: %s" % (topic, code, text))
+                raise Fault("entitle bench %s ended with %d: %s" % (topics[0], code, text))
         names = [line["name"] for line in lines]
-        if names != plan.ROWS[topic]:
-            raise Fault("entitle bench %s has the rows %s" % (topic, names))
+        expected = [name for topic in topics for name in plan.ROWS[topic]]
+        if names != expected:
+            raise Fault("entitle bench: rows %s, expected %s" % (names, expected))
         return [made for line in lines for made in self.finished(line, pairs)]
 
     def take_turn(self, figures, pairs):

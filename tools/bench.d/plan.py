@@ -6,17 +6,19 @@ import os
 # Rows of `entitle bench TOPIC`; one that is missing is a failure.
 ROWS = {
     "append": ["append-1", "append-1-new-stream", "append-64", "append-64-p50", "append-64-p99",
-               "append-64-group", "append-1000", "append-1000-growth"],
-    "import": ["import"],
-    "fold": ["fold"],
-    "rebuild": ["rebuild"],
-    "audit": ["audit"],
+               "append-64-group", "append-1000", "append-1000-processor", "append-1000-growth"],
+    "import": ["import", "import-processor"],
+    "fold": ["fold", "fold-processor"],
+    "rebuild": ["rebuild", "rebuild-processor"],
+    "audit": ["audit", "audit-processor"],
+    "space": ["space", "space-log", "space-vault", "space-views"],
     "access": ["access", "access-p99", "access-customers"],
     "state": ["state-12", "state-12-p99", "state-50", "state-50-p99"],
     "verify": ["verify-transaction", "verify-transaction-2", "verify-notification"],
-    "space": ["space", "space-log", "space-vault", "space-views"],
     "memory": ["memory-import", "memory-rebuild", "memory-audit"],
 }
+# What reads one and the same ledger, which is filled once.
+WHOLE_LOG = ("fold", "rebuild", "audit", "space")
 
 CALLERS = 64
 GROUP = 1000
@@ -28,6 +30,13 @@ QUESTIONS = 5000
 LOOK_UPS = 100_000
 NODE_BYTES = 65
 CORES = len(os.sched_getaffinity(0))
+
+
+def together(topics):
+    """The topics in groups that are measured in one process."""
+    whole = [topic for topic in topics if topic in WHOLE_LOG]
+    return [group for group in (
+        *([topic] for topic in topics if topic in ROWS and topic not in WHOLE_LOG), whole) if group]
 
 
 def rate(found):

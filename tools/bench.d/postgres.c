@@ -127,7 +127,7 @@ static bool has_answer(caller *one) {
 static void insert(records_file file, const char *where, size_t callers) {
     caller *all = calloc(callers, sizeof *all);
     struct epoll_event *ready = calloc(callers, sizeof *ready);
-    double *latencies = calloc(file.count / 76 + 1, sizeof *latencies);
+    double *latencies = calloc(file.records, sizeof *latencies);
     int waiting = epoll_create1(0);
     size_t offset = 0, sent = 0, done = 0;
     record next;
@@ -180,7 +180,7 @@ static void copy(records_file file, const char *where, size_t batch) {
     // The signature, no flags, no extension (PostgreSQL manual, COPY, "Binary Format").
     static const char header[19] = "PGCOPY\n\377\r\n";
     static const char trailer[2] = "\377\377";
-    double *latencies = calloc(file.count / 76 + 1, sizeof *latencies);
+    double *latencies = calloc(file.records, sizeof *latencies);
     size_t offset = 0, records = 0, commits = 0;
     record next;
     PGconn *connection = connected(where);
@@ -216,7 +216,7 @@ int main(int count, char **words) {
     size_t amount = count == 5 ? strtoull(words[4], NULL, 10) : 0;
     if (amount == 0) fail("insert|copy RECORDS CONNECTION COUNT", NULL);
     records_file file = records_open(words[2]);
-    if (file.count == 0) fail("no records", NULL);
+    if (file.bytes == NULL) fail("no records", NULL);
     if (strcmp(words[1], "insert") == 0) insert(file, words[3], amount);
     if (strcmp(words[1], "copy") == 0) copy(file, words[3], amount);
     return 0;

@@ -8,7 +8,9 @@ struct EventTable {
         INSERT INTO event (stream, kind, time, ends, other, digest, body) VALUES (?,?,?,?,?,?,?)
         """
 
-    /// Makes the table. Write-ahead log; a commit returns when the disk has it (synchronous=FULL).
+    /// Makes the table, with a write-ahead log.
+    ///
+    /// A commit returns when the disk has it (synchronous=FULL).
     init(in directory: String) throws {
         pool = try DatabasePool(path: directory + "/events.sqlite")
         try pool.writeWithoutTransaction { database in

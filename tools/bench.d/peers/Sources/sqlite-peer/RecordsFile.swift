@@ -37,8 +37,9 @@ struct RecordColumns: Sendable {
     /// All records of a file.
     static func all(in path: String) throws -> [RecordColumns] {
         let file = records_open(path)
-        guard file.count > 0 else { throw PeerFault("\(path): no records") }
+        guard file.bytes != nil else { throw PeerFault("\(path): no records") }
         var columns: [RecordColumns] = []
+        columns.reserveCapacity(file.records)
         var offset = 0
         var next = record()
         while records_next(file, &offset, &next) { columns.append(RecordColumns(next)) }

@@ -12,31 +12,13 @@
 
 typedef struct {
     const uint8_t *bytes;
-    size_t count;
+    size_t count, records;
 } records_file;
 
 typedef struct {
     const uint8_t *bytes;
     uint32_t length;
 } record;
-
-// Maps the file and touches all of it; no bytes: it cannot be read.
-static inline records_file records_open(const char *path) {
-    records_file file = {NULL, 0};
-    struct stat status;
-    int descriptor = open(path, O_RDONLY);
-    if (descriptor < 0) return file;
-    if (fstat(descriptor, &status) == 0 && status.st_size > 0) {
-        void *start = mmap(
-            NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, descriptor, 0);
-        if (start != MAP_FAILED) {
-            file.bytes = (const uint8_t *)start;
-            file.count = (size_t)status.st_size;
-        }
-    }
-    close(descriptor);
-    return file;
-}
 
 static inline uint16_t record_u16(const uint8_t *at) {
     uint16_t value;
@@ -63,6 +45,28 @@ static inline bool records_next(records_file file, size_t *offset, record *next)
     next->bytes = file.bytes + *offset + 4;
     *offset += 4 + (size_t)next->length;
     return *offset <= file.count;
+}
+
+// Maps the file and touches all of it; no bytes: it cannot be read, or its end is cut off.
+static inline records_file records_open(const char *path) {
+    records_file file = {NULL, 0, 0};
+    struct stat status;
+    int descriptor = open(path, O_RDONLY);
+    if (descriptor < 0) return file;
+    if (fstat(descriptor, &status) == 0 && status.st_size > 0) {
+        void *start = mmap(
+            NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+        if (start != MAP_FAILED) {
+            file.bytes = (const uint8_t *)start;
+            file.count = (size_t)status.st_size;
+        }
+    }
+    close(descriptor);
+    size_t offset = 0;
+    record next;
+    while (records_next(file, &offset, &next)) file.records++;
+    if (offset != file.count) file.bytes = NULL;
+    return file;
 }
 
 static inline int64_t record_time(record r) { return (int64_t)record_u64(r.bytes + 24); }

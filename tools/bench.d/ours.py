@@ -36,39 +36,42 @@ class Bench:
         """The rows of topics; each run of ours is followed by one of each reference."""
         say("bench: %s" % ", ".join(topics))
         pairs = {}
-        lines = []
-        environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith("ENTITLE_")}
-        errors = os.path.join(self.scratch, "errors")
-        with open(errors, "w+b") as log:
-            process = subprocess.Popen(
-                self.words(topics), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
-                text=True, env=environment, cwd=self.scratch)
-            try:
-                for line in process.stdout:
-                    answer = json.loads(line)
-                    if "run" in answer:
-                        self.take_turn(answer["run"], pairs)
-                        process.stdin.write("\n")
-                        process.stdin.flush()
-                    else:
-                        lines = answer["rows"]
-                code = process.wait()
-            except BaseException:
-                process.kill()
-                process.wait()
-                raise
-            finally:
-                process.stdout.close()
-            if code != 0:
-                log.seek(0)
-                text = log.read()[-300:].decode(errors="replace").strip()
-                raise Fault("entitle bench %s ended with %d: %s" % (topics[0], code, text))
+        lines = self.answered(topics, pairs)
         names = [line["name"] for line in lines]
         expected = [name for topic in topics for name in plan.ROWS[topic]]
         if names != expected:
             raise Fault("entitle bench: rows %s, expected %s" % (names, expected))
         return [made for line in lines for made in self.finished(line, pairs)]
+
+    def answered(self, topics, pairs):
+        """The rows that the command prints at its end; between its runs the references have their
+        turns."""
+        lines = []
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith("ENTITLE_")}
+        with open(os.path.join(self.scratch, "errors"), "w+b") as log, subprocess.Popen(
+                self.words(topics), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+                text=True, env=environment, cwd=self.scratch) as process:
+            try:
+                for line in process.stdout:
+                    answer = json.loads(line)
+                    if "run" not in answer:
+                        lines = answer["rows"]
+                        continue
+                    self.take_turn(answer["run"], pairs)
+                    process.stdin.write("\n")
+                    process.stdin.flush()
+            except BrokenPipeError:
+                pass  # It has ended; its exit code says why.
+            except BaseException:
+                process.kill()
+                raise
+            if process.wait() != 0:
+                log.seek(0)
+                raise Fault("entitle bench %s ended with %d: %s" % (
+                    " ".join(topics), process.returncode,
+                    log.read()[-300:].decode(errors="replace").strip()))
+        return lines
 
     def take_turn(self, figures, pairs):
         """Measures what stands beside a run, and notes both sides."""

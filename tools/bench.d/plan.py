@@ -33,10 +33,14 @@ CORES = len(os.sched_getaffinity(0))
 
 
 def together(topics):
-    """The topics in groups that are measured in one process."""
+    """The topics of the command in groups that are measured in one process each."""
     whole = [topic for topic in topics if topic in WHOLE_LOG]
-    return [group for group in (
-        *([topic] for topic in topics if topic in ROWS and topic not in WHOLE_LOG), whole) if group]
+    groups = []
+    for topic in topics:
+        group = whole if topic in WHOLE_LOG else [topic]
+        if topic in ROWS and group not in groups:
+            groups.append(group)
+    return groups
 
 
 def rate(found):

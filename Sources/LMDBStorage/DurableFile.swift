@@ -23,6 +23,19 @@ enum DurableFile {
         try syncDirectory(of: path)
     }
 
+    /// Makes an empty file whose name is on the disk; one that stands is left as it is.
+    static func make(_ path: String) throws {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileFault(errno, "open") }
+        close(descriptor)
+        try syncDirectory(of: path)
+    }
+
+    /// Removes a file if it is there; its name may come back after a power cut.
+    static func remove(_ path: String) { unsafe _ = unlink(path) }
+
+    static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
     /// Makes the names in a file's directory durable.
     static func syncDirectory(of path: String) throws {
         let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
@@ -56,10 +69,10 @@ enum DurableFile {
     }
 
     /// Takes a lock that goes with the open file description; nil if somebody else holds it.
-    static func lock(_ path: String) throws -> Int32? {
+    static func lock(_ path: String, isShared: Bool = false) throws -> Int32? {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFault(errno, "open") }
-        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
+        if flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 { return descriptor }
         let reason = errno
         close(descriptor)
         guard reason == EWOULDBLOCK else { throw FileFault(reason, "flock") }

@@ -3,22 +3,10 @@ import LMDB
 import Synchronization
 
 extension LMDBLog {
-    /// The map grows by so much when it is full.
-    static let mapGrowth = 16 << 30
-
     /// See `LogStorage`.
     public func append(_ batch: LogBatch) throws -> LogEnd {
         try mappingFaults {
-            try withEnvironment { opened in
-                do {
-                    return try append(batch, to: opened)
-                } catch let error as LMDBError where error.kind == .mapFull {
-                    try opened.environment.grow(
-                        toMapSize: opened.environment.statistics.mapSize + Self.mapGrowth
-                    )
-                    return try append(batch, to: opened)
-                }
-            }
+            try withEnvironment { try append(batch, to: $0) }
         }
     }
 
@@ -42,7 +30,7 @@ extension LMDBLog {
         let shared =
             try batch.sharedParts.isEmpty
             ? nil : opened.environment.table(Self.sharedName, create: true)
-        try opened.environment.write { transaction in
+        try opened.environment.write(growingBy: MapSize.growth) { transaction in
             guard try self.end(transaction, tables).size == batch.first else {
                 throw LogStorageFault(.damaged, "the log's end moved under its writer")
             }

@@ -11,6 +11,7 @@ import Synchronization
 public final class LMDBLog: LogStorage {
     private let path: String
     private let isReadOnly: Bool
+    private let mapSize: Int
     /// Replaced when the log is opened again.
     private let current: Mutex<Current>
     /// Held while the log is opened again; never within a transaction.
@@ -22,8 +23,11 @@ public final class LMDBLog: LogStorage {
         var environment: LMDB.Environment
         var tables: Tables
 
-        fileprivate init(_ path: String, isReadOnly: Bool) throws {
-            environment = try LMDB.Environment(path: path, options: .init(isReadOnly: isReadOnly))
+        fileprivate init(_ path: String, isReadOnly: Bool, mapSize: Int) throws {
+            environment = try LMDB.Environment(
+                path: path,
+                options: .init(mapSize: mapSize, isReadOnly: isReadOnly)
+            )
             tables = try Tables(environment, create: !isReadOnly)
         }
     }
@@ -42,10 +46,13 @@ public final class LMDBLog: LogStorage {
     /// Opens the log in a directory that exists.
     ///
     /// - Throws: `LogStorageFault`.
-    public init(path: String, isReadOnly: Bool) throws {
+    public init(path: String, isReadOnly: Bool, mapSize: Int = MapSize.usual) throws {
         self.path = path
         self.isReadOnly = isReadOnly
-        let opened = try mappingFaults { try Current(path, isReadOnly: isReadOnly) }
+        self.mapSize = mapSize
+        let opened = try mappingFaults {
+            try Current(path, isReadOnly: isReadOnly, mapSize: mapSize)
+        }
         current = Mutex(opened)
     }
 
@@ -54,7 +61,9 @@ public final class LMDBLog: LogStorage {
         try opening.withLock { _ in
             // Waits for readers, who take `current` while they are inside: not under its lock.
             current.withLock { $0 }.environment.close()
-            let opened = try mappingFaults { try Current(path, isReadOnly: isReadOnly) }
+            let opened = try mappingFaults {
+                try Current(path, isReadOnly: isReadOnly, mapSize: mapSize)
+            }
             current.withLock { $0 = opened }
         }
         treeWriter.withLock { $0 = nil }
@@ -214,6 +223,8 @@ func mappingFaults<Result>(_ body: () throws -> Result) throws -> Result {
         throw LogStorageFault(error)
     } catch let error as DecodingFault {
         throw LogStorageFault(error.isNewer ? .newerFormat : .damaged, error.what)
+    } catch is SealingFault {
+        throw LogStorageFault(.damaged, "what was sealed does not open")
     }
 }
 

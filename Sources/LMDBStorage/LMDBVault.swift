@@ -41,6 +41,7 @@ public final class LMDBVault: Vault {
         path: String,
         epochKeys: EpochKeys,
         isReadOnly: Bool,
+        mapSize: Int = MapSize.usual,
         highestCounter: UInt64,
         clock: @escaping @Sendable () -> Int64,
         randomness: RandomSource
@@ -51,7 +52,10 @@ public final class LMDBVault: Vault {
             rawRepresentation: epochKeys.checkpointKey
         )
         let environment = try mappingFaults {
-            try LMDB.Environment(path: path, options: .init(isReadOnly: isReadOnly))
+            try LMDB.Environment(
+                path: path,
+                options: .init(mapSize: mapSize, isReadOnly: isReadOnly)
+            )
         }
         self.environment = environment
         guard let streams = try environment.table("streams", create: !isReadOnly),
@@ -137,7 +141,7 @@ public final class LMDBVault: Vault {
                 )
             }
             try mappingFaults {
-                try environment.write { transaction in
+                try environment.write(growingBy: MapSize.growth) { transaction in
                     for (entry, value) in zip(entries, values) {
                         try transaction.put(self.streams, Key(entry.stream), value.span)
                         var number = ByteWriter(reservingCapacity: 8)

@@ -17,6 +17,8 @@ public final class OpenLedgerDirectory: Sendable {
 
     /// Opens log and vault.
     ///
+    /// `mapSize`: of log and of vault, in bytes, a multiple of the page size; they grow when full.
+    ///
     /// `clock`: milliseconds since 1970.
     ///
     /// - Throws: `LedgerOpenFault`, `LogStorageFault`.
@@ -24,6 +26,7 @@ public final class OpenLedgerDirectory: Sendable {
         at path: String,
         masterKey: [UInt8],
         forWriting: Bool,
+        mapSize: Int = MapSize.usual,
         clock: @escaping @Sendable () -> Int64,
         randomness: RandomSource
     ) throws {
@@ -32,21 +35,25 @@ public final class OpenLedgerDirectory: Sendable {
         let lock = forWriting ? try Self.takeLock(path + "/" + LedgerDirectory.lockName) : nil
         self.lock = lock
         do {
+            if forWriting { try DurableFile.make(path + "/" + LedgerDirectory.uncleanName) }
             let keys = try Self.epochKeys(path, masterKey)
             let log = try LMDBLog(
                 path: path + "/" + LedgerDirectory.logName,
-                isReadOnly: !forWriting
+                isReadOnly: !forWriting,
+                mapSize: mapSize
             )
             vault = try LMDBVault(
                 path: path + "/" + LedgerDirectory.vaultName,
                 epochKeys: keys,
                 isReadOnly: !forWriting,
+                mapSize: mapSize,
                 highestCounter: log.end().highestCounter,
                 clock: clock,
                 randomness: randomness
             )
             self.log = log
         } catch {
+            // The mark stays: who could not open it has not checked it.
             if let lock { Glibc.close(lock) }
             throw error
         }
@@ -80,9 +87,13 @@ public final class OpenLedgerDirectory: Sendable {
     }
 
     /// Ends the use; the lock goes last.
-    public func close() {
+    ///
+    /// - Parameter isClean: Whether nothing is in doubt; else the mark of an unclean stop stays.
+    public func close(isClean: Bool = true) {
         log.close()
         vault.close()
-        if let lock { Glibc.close(lock) }
+        guard let lock else { return }
+        if isClean { DurableFile.remove(path + "/" + LedgerDirectory.uncleanName) }
+        Glibc.close(lock)
     }
 }

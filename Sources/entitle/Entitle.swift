@@ -42,6 +42,7 @@ struct Entitle: ParsableCommand {
 
     static func main() async {
         let wantsJSON = CommandLine.arguments.contains("--json")
+        DeathReport.install(json: wantsJSON)
         do {
             Settings.current = try await Settings.load()
             var command = try parseAsRoot()

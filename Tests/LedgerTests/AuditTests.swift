@@ -33,10 +33,12 @@ struct `An audit` {
     @Test func `finds an untouched ledger sound`() async throws {
         try await Self.filled { scratch in
             for _ in 0..<2 {
-                let report = try scratch.ledger.audit()
-                #expect(report.faults.isEmpty)
-                #expect(report.records == (try scratch.ledger.size()))
-                #expect(report.checkpoints == 1)
+                for scope in AuditScope.allCases {
+                    let report = try scratch.ledger.audit(scope)
+                    #expect(report.faults.isEmpty, "\(scope)")
+                    #expect(report.records == (try scratch.ledger.size()))
+                    #expect(report.checkpoints == 1)
+                }
                 try scratch.reopenWithoutViews()
             }
         }

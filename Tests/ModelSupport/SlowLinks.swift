@@ -1,17 +1,19 @@
 /// Links from alias to name (C2, P13).
-struct SlowLinks {
+package struct SlowLinks {
+    package init() {}
+
     private var inForce: [(alias: String, name: String)] = []
 
     /// C2: in sequence order; a newer link of an alias replaces the older one, one that would
     /// close a circle is passed over.
-    mutating func add(alias: String, name: String) {
+    package mutating func add(alias: String, name: String) {
         if passes(from: name, through: alias) { return }
         inForce.removeAll { $0.alias == alias }
         inForce.append((alias, name))
     }
 
     /// C2: links are followed to the end.
-    func end(of name: String) -> String {
+    package func end(of name: String) -> String {
         guard let link = inForce.first(where: { $0.alias == name }) else { return name }
         return end(of: link.name)
     }

@@ -14,13 +14,23 @@ struct FactLoader {
     /// The prefix.
     let size: UInt64
 
-    private var facts: [UInt64: Fact] = [:]
+    /// The texts of the facts.
+    private(set) var names = FactNameTable()
+    /// In the order of reading: a record that several streams name comes several times.
+    private var facts: [Fact] = []
+    /// The signals of the facts.
+    private var signals: [SignalDigest] = []
     private var queue: [(stream: UInt64, role: Role)] = []
-    /// The most that was asked of each stream.
-    private var roles: [UInt64: Role] = [:]
-    private var signals: Set<StreamSignal> = []
-    /// The last sequence of each stream that was read (E4).
-    private(set) var lastSequences: [UInt64: UInt64?] = [:]
+    /// The streams that were met.
+    private var streams: [UInt64: Stream] = [:]
+
+    /// What is known of a stream.
+    private struct Stream {
+        /// The most that was asked of it.
+        var role: Role
+        /// The last sequence when it was read.
+        var lastSequence: UInt64?
+    }
 
     /// Why a stream is read; a higher role reads more.
     private enum Role: Int {
@@ -30,11 +40,6 @@ struct FactLoader {
         case customer
         /// A purchase: everything.
         case purchase
-    }
-
-    private struct StreamSignal: Hashable {
-        var stream: UInt64
-        var signal: SignalDigest
     }
 
     init(log: any LogStorage, vault: any Vault, views: Views, size: UInt64) {
@@ -58,44 +63,60 @@ struct FactLoader {
 
     /// The streams that were read whole.
     var ownStreams: [UInt64] {
-        roles.filter { $0.value != .mentioned }.map(\.key)
+        streams.filter { $0.value.role != .mentioned }.map(\.key)
     }
+
+    /// The last sequence of each stream that was read, nil for one without entries (E4).
+    var lastSequences: [UInt64: UInt64?] { streams.mapValues(\.lastSequence) }
 
     private mutating func load() throws -> [Fact] {
         while let next = queue.popLast() { try read(next.stream, next.role) }
-        return try comparable(facts.values.sorted { $0.sequence < $1.sequence })
+        return try comparable(distinct())
+    }
+
+    /// Each fact once, ascending by sequence; an event whose signal occurs earlier in its stream is
+    /// left out (E1).
+    private func distinct() -> [Fact] {
+        let order = facts.indices.sorted {
+            (facts[$0].sequence, facts[$0].other ?? 0) < (facts[$1].sequence, facts[$1].other ?? 0)
+        }
+        var met = SignalSet(expecting: facts.count)
+        var distinct: [Fact] = []
+        distinct.reserveCapacity(facts.count)
+        var (last, isKept) = (UInt64?.none, false)
+        for index in order {
+            let fact = facts[index]
+            if fact.sequence != last {
+                last = fact.sequence
+                isKept = met.insert(signals[index], of: fact.subject)
+            } else if fact.other == distinct.last?.other {
+                continue
+            }
+            if isKept { distinct.append(fact) }
+        }
+        return distinct
     }
 
     private mutating func enqueue(_ stream: UInt64, _ role: Role) {
-        if let known = roles[stream], known.rawValue >= role.rawValue { return }
-        roles[stream] = role
+        if let known = streams[stream]?.role, known.rawValue >= role.rawValue { return }
+        streams[stream] = Stream(role: role)
         queue.append((stream, role))
     }
 
     private mutating func read(_ stream: UInt64, _ role: Role) throws {
         let entries = try views.entries(of: stream, below: size)
-        // A stream without entries is relied on too: a subscript would drop its nil.
-        lastSequences.updateValue(entries.last?.sequence, forKey: stream)
+        streams[stream]?.lastSequence = entries.last?.sequence
         let wanted = entries.filter { Self.reads($0.kind, as: role) }.map(\.sequence)
-        var read: [Fact] = []
+        let start = facts.count
         try log.readRecords(wanted) { sequence, record in
-            let header = try RecordHeader(reading: record)
+            let header = try RecordHeader(checking: record)
             guard header.sequence == sequence else {
                 throw LogStorageFault(.damaged, "record \(sequence) is another")
             }
-            read.append(try header.fact(record))
-            // A last defence: an event whose signal occurs earlier in its stream is skipped (E1).
-            let signal = StreamSignal(stream: header.stream, signal: header.signal)
-            if header.stream == stream && facts[sequence] == nil
-                && !signals.insert(signal).inserted
-            {
-                read.removeLast()
-            }
+            try header.appendFacts(of: record, to: &facts, &names)
+            while signals.count < facts.count { signals.append(header.signal) }
         }
-        for fact in read {
-            facts[fact.sequence] = fact
-            follow(fact, from: stream, role)
-        }
+        for index in start..<facts.count { follow(facts[index], from: stream, role) }
     }
 
     private static func reads(_ kind: UInt8, as role: Role) -> Bool {
@@ -112,7 +133,7 @@ struct FactLoader {
         case .customerTransferred:
             // What a transfer brings to the customer counts; whom it takes from may own later.
             if fact.subject == stream {
-                for origin in fact.from { enqueue(origin, role) }
+                if let origin = fact.other { enqueue(origin, role) }
             } else {
                 enqueue(fact.subject, .mentioned)
             }

@@ -87,10 +87,11 @@ extension Ledger {
         let timeline = CustomerTimeline(
             of: stream ?? .max,
             facts: facts,
+            names: loader.names.names,
             catalogs: catalogs,
             position: { positions[$0] ?? 0 }
         )
-        return (timeline, loader.lastSequences.map(\.key))
+        return (timeline, Array(loader.lastSequences.keys))
     }
 
     /// The catalogs of a prefix.

@@ -1,5 +1,16 @@
 public import Entitlements
 
+/// How much an audit looks at.
+public enum AuditScope: Sendable, CaseIterable {
+    /// All there is: records, tree, order, evidence, every sealed part, checkpoints, views.
+    case everything
+    /// Every record against its hash and checksum, the whole tree, order, checkpoints.
+    case hashes
+    /// What a writer that was stopped may have left half-written: the last records with their keys,
+    /// the log's end, its last checkpoints, the views' position. Milliseconds, whatever the size.
+    case quick
+}
+
 /// What an audit found.
 public struct AuditReport: Sendable {
     /// Records that were read.
@@ -15,7 +26,7 @@ public struct AuditReport: Sendable {
     /// Streams of the vault that no record names: normal and harmless.
     public var orphans: UInt64 = 0
 
-    /// Faults that are listed; more are counted in the last.
+    /// Faults that are listed.
     static let faultLimit = 1000
 
     /// One thing that is wrong.
@@ -36,11 +47,6 @@ public struct AuditReport: Sendable {
     /// Whether nothing is wrong.
     public var isOK: Bool { faults.isEmpty }
 
-    mutating func note(_ kind: Kind, _ sequence: UInt64?, _ detail: String) {
-        guard faults.count < Self.faultLimit else { return }
-        faults.append(Fault(kind: kind, sequence: sequence, detail: detail))
-    }
-
     /// The `audit` shape (interfaces.md).
     public var json: JSONValue {
         .members([
@@ -56,5 +62,13 @@ public struct AuditReport: Sendable {
                 }
             ),
         ])
+    }
+}
+
+extension [AuditReport.Fault] {
+    /// Lists a fault, as long as there are not too many.
+    mutating func note(_ kind: AuditReport.Kind, _ sequence: UInt64?, _ detail: String) {
+        guard count < AuditReport.faultLimit else { return }
+        append(AuditReport.Fault(kind: kind, sequence: sequence, detail: detail))
     }
 }

@@ -1,17 +1,21 @@
-import Crypto
 import Entitlements
 import EventLog
 
 extension Ledger {
-    /// Checks everything against its hashes and the views against the log; writes nothing.
+    /// Checks the log against its hashes and the views against the log; writes nothing.
     ///
-    /// Cost: two passes over the log; memory does not grow with it.
+    /// Cost: for `everything` and `hashes` one pass over the log on all cores, for `everything`
+    /// another one for the views; memory does not grow with the log.
     public func audit(
+        _ scope: AuditScope = .everything,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) throws -> AuditReport {
-        let end = try log.end()
-        var auditor = Auditor(ledger: self, end: end)
-        auditor.checkRecords(progress)
+        var auditor = Auditor(ledger: self, end: try log.end(), scope: scope)
+        if scope == .quick {
+            auditor.checkLastRecords()
+        } else {
+            auditor.checkRecords(progress)
+        }
         auditor.checkCheckpoints()
         auditor.checkViews()
         return auditor.report
@@ -23,114 +27,126 @@ extension Ledger {
     }
 }
 
-/// Reads a log from its start and notes what is wrong.
+/// Joins what the parts of an audit found.
 private struct Auditor {
     let ledger: Ledger
     let end: LogEnd
+    let scope: AuditScope
     var report = AuditReport()
-    private var tree = TreeEdge()
+    /// The tree whose leaves are the roots of the bundles: its tiles are those of the log's tree, a
+    /// level higher.
+    private var bundles = TileWriter()
+    private var tail = TreeEdge()
     private var lastRecordedAt = Int64.min
-    /// Shared parts of evidence that were looked at: one that is wrong is noted once.
-    private var checkedParts: Set<EventLog.Digest> = []
 
-    init(ledger: Ledger, end: LogEnd) {
+    /// Records that a quick audit reads at the log's end: those of the largest commit.
+    private static let quickRecords = UInt64(LogWriter.groupLimit)
+    /// Checkpoints that a quick audit reads, from the last.
+    private static let quickCheckpoints = 16
+
+    init(ledger: Ledger, end: LogEnd, scope: AuditScope) {
         self.ledger = ledger
         self.end = end
+        self.scope = scope
         report.treeSize = end.size
     }
 
     // MARK: Records and tree
 
+    /// Reads all records: each core takes one part, and what they found is joined in order.
     mutating func checkRecords(_ progress: (UInt64, UInt64) -> Void) {
+        let partSize = RecordAudit.bundlesPerPart * Bundle.recordCount
+        var isWhole = true
         var next: UInt64 = 0
+        while next < end.size {
+            var parts: [RecordAudit] = []
+            while parts.count < Concurrently.width, next < end.size {
+                let upper = min(next + partSize, end.size)
+                parts.append(RecordAudit(of: next..<upper, opensSealed: scope == .everything))
+                next = upper
+            }
+            let read = Concurrently.map(parts.count) { [parts, ledger] number in
+                var part = parts[number]
+                part.run(ledger)
+                return part
+            }
+            for part in read { join(part, isWhole: &isWhole) }
+            progress(next, end.size)
+        }
+        let edge = TreeEdge(
+            of: bundles.edge,
+            height: Bundle.recordCount.trailingZeroBitCount,
+            followedBy: tail
+        )
+        report.rootHash = edge.root.base64
+        guard isWhole else { return }
+        if edge != end.edge {
+            report.faults.note(.tree, nil, "the records do not give the root that the log states")
+        }
+        checkLastRecordedTime()
+    }
+
+    /// The tree ends with the first part that could not be read on.
+    private mutating func join(_ part: RecordAudit, isWhole: inout Bool) {
+        noteRecords(of: part)
+        if isWhole {
+            for root in part.bundleRoots { bundles.append(root) }
+            checkTiles(bundles.takeChanges())
+            tail = part.tail
+        }
+        isWhole = isWhole && part.isWhole
+    }
+
+    private mutating func noteRecords(of part: RecordAudit) {
+        report.records += part.end - part.sequences.lowerBound
+        if let first = part.firstRecordedAt {
+            if first < lastRecordedAt {
+                report.faults.note(.order, part.sequences.lowerBound, "recorded time goes back")
+            }
+            lastRecordedAt = part.lastRecordedAt
+        }
+        for fault in part.faults {
+            report.faults.note(fault.kind, fault.sequence, fault.detail)
+        }
+    }
+
+    private mutating func checkLastRecordedTime() {
+        guard end.size > 0, lastRecordedAt != end.lastRecordedAt else { return }
+        report.faults.note(.order, nil, "the log's end states another recorded time")
+    }
+
+    /// Compares tiles above the leaves with those that the log holds.
+    private mutating func checkTiles(_ tiles: [Tile]) {
+        for tile in tiles {
+            let level = tile.coordinate.level + 1
+            // The log's may have grown since: what this tree has of it counts.
+            let kept = try? ledger.log.tile(level: level, index: tile.coordinate.index)
+            if kept?.starts(with: tile.bytes) != true {
+                let place = "\(tile.coordinate.index) of level \(level)"
+                report.faults.note(.tree, nil, "tile \(place) is not what its records give")
+            }
+        }
+    }
+
+    /// Reads the last records, and the log's end as the tiles give it.
+    mutating func checkLastRecords() {
+        let first = end.size - min(end.size, Self.quickRecords)
+        var part = RecordAudit(
+            of: first / Bundle.recordCount * Bundle.recordCount..<end.size,
+            opensSealed: true
+        )
+        part.run(ledger)
+        noteRecords(of: part)
         do {
-            try ledger.log.readBlocks(from: 0, upTo: end.size) { first, block in
-                let count = try Bundle.count(block)
-                // A tile that cannot be read is noted record by record.
-                let tile = try? ledger.log.tile(level: 0, index: first / Bundle.recordCount)
-                for index in 0..<count where first + UInt64(index) < end.size {
-                    let range = try Bundle.range(of: index, count: count, in: block)
-                    check(block.extracting(range), at: first + UInt64(index), tile ?? [])
-                    next = first + UInt64(index) + 1
-                }
-                if first / Bundle.recordCount % 256 == 0 { progress(next, end.size) }
-                return true
+            let edge = try TreeReader(LogTiles(ledger.log)).edge(size: end.size)
+            report.rootHash = edge.root.base64
+            if edge != end.edge {
+                report.faults.note(.tree, nil, "the tiles do not give the root that the log states")
             }
         } catch {
-            report.note(.record, next, "the log cannot be read on: \(Self.sentence(error))")
+            report.faults.note(.tree, nil, error.auditSentence)
         }
-        report.records = next
-        report.rootHash = tree.root.base64
-        if next == end.size && tree != end.edge {
-            report.note(.tree, nil, "the records do not give the root that the log states")
-        }
-        if end.size > 0 && lastRecordedAt != end.lastRecordedAt && next == end.size {
-            report.note(.order, nil, "the log's end states another recorded time")
-        }
-    }
-
-    private mutating func check(_ record: Span<UInt8>, at sequence: UInt64, _ tile: [UInt8]) {
-        let leaf = TreeHash.leaf(record)
-        tree.append(leaf)
-        let place = Int(sequence % Bundle.recordCount) * EventLog.Digest.byteCount
-        if place + EventLog.Digest.byteCount > tile.count {
-            report.note(.tree, sequence, "the tree's tile is missing or too short")
-        } else if EventLog.Digest(tile.span, at: place) != leaf {
-            report.note(.tree, sequence, "the record's hash is not the tree's")
-        }
-        do {
-            let header = try RecordHeader(checking: record)
-            if header.sequence != sequence {
-                report.note(.order, sequence, "the record states sequence \(header.sequence)")
-            }
-            if header.recordedAt < lastRecordedAt {
-                report.note(.order, sequence, "recorded time goes back")
-            }
-            lastRecordedAt = header.recordedAt
-            try checkCompanion(header)
-            try checkVault(header, record)
-        } catch {
-            report.note(.record, sequence, Self.sentence(error))
-        }
-    }
-
-    private mutating func checkCompanion(_ header: RecordHeader) throws {
-        guard header.companion != .none, header.carrier == header.sequence else { return }
-        guard let blob = try ledger.log.companion(of: header.carrier) else {
-            report.note(.evidence, header.sequence, "the evidence is missing")
-            return
-        }
-        if TreeHash.companion(blob.span) != header.companionDigest {
-            report.note(.evidence, header.sequence, "the evidence is not what was recorded")
-        } else if header.companion == .evidence {
-            try checkSharedParts(EvidenceBlob.sharedParts(of: blob.span), header.sequence)
-        }
-    }
-
-    private mutating func checkSharedParts(
-        _ digests: [EventLog.Digest],
-        _ sequence: UInt64
-    ) throws {
-        for digest in digests where checkedParts.insert(digest).inserted {
-            do {
-                _ = try ledger.sharedPart(digest)
-            } catch let fault as LogStorageFault {
-                report.note(.evidence, sequence, fault.message)
-            }
-        }
-    }
-
-    private mutating func checkVault(_ header: RecordHeader, _ record: Span<UInt8>) throws {
-        guard header.stream != StreamNumber.catalog else { return }
-        do {
-            guard let keys = try ledger.vault.keys(of: header.stream) else {
-                report.note(.vault, header.sequence, "the stream has neither key nor tombstone")
-                return
-            }
-            _ = try header.identity(of: record, keys: keys)
-        } catch is SealingFault {
-            report.note(.vault, header.sequence, "the sealed part does not open")
-        }
+        if part.isWhole { checkLastRecordedTime() }
     }
 
     // MARK: Checkpoints
@@ -138,42 +154,43 @@ private struct Auditor {
     mutating func checkCheckpoints() {
         do {
             let key = try ledger.signer.verifierKey
-            for (size, note) in try ledger.log.checkpoints() {
+            let checkpoints = try ledger.log.checkpoints()
+            for (size, note) in scope == .quick
+                ? checkpoints.suffix(Self.quickCheckpoints) : checkpoints[...]
+            {
                 report.checkpoints += 1
                 let verified = try SignedNote.parse(note).verified(by: [key])
                 let checkpoint = try Checkpoint(verified)
                 if checkpoint.size != size || size > end.size {
-                    report.note(.checkpoint, nil, "the log is shorter than its checkpoint \(size)")
+                    report.faults.note(
+                        .checkpoint,
+                        nil,
+                        "the log is shorter than its checkpoint \(size)"
+                    )
                 } else if size > 0,
                     try TreeReader(LogTiles(ledger.log)).root(size: size) != checkpoint.root
                 {
-                    report.note(.checkpoint, nil, "checkpoint \(size) has another root")
+                    report.faults.note(.checkpoint, nil, "checkpoint \(size) has another root")
                 }
             }
         } catch {
-            report.note(.checkpoint, nil, Self.sentence(error))
+            report.faults.note(.checkpoint, nil, error.auditSentence)
         }
     }
 
     // MARK: Views
 
     mutating func checkViews() {
-        if let reason = ledger.views.discarded { report.note(.view, nil, reason + ": not used") }
+        if let reason = ledger.views.discarded {
+            report.faults.note(.view, nil, reason + ": not used")
+        }
+        guard scope == .everything else { return }
         do {
             for difference in try ledger.viewDifferences() {
-                report.note(.view, difference.sequence, difference.detail)
+                report.faults.note(.view, difference.sequence, difference.detail)
             }
         } catch {
-            report.note(.view, nil, Self.sentence(error))
-        }
-    }
-
-    private static func sentence(_ error: any Error) -> String {
-        switch error {
-        case let fault as DecodingFault: fault.what
-        case let fault as LogStorageFault: fault.message
-        case let fault as NoteFault: fault.message
-        default: "it cannot be read"
+            report.faults.note(.view, nil, error.auditSentence)
         }
     }
 }

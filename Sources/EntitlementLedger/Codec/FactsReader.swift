@@ -21,6 +21,27 @@ struct FactsReader {
         try cursor.string(bytes)
     }
 
+    /// A text as a number of a table.
+    mutating func name(
+        _ bytes: Span<UInt8>,
+        _ names: inout FactNameTable
+    ) throws(DecodingFault) -> FactName {
+        let range = try textRange(bytes)
+        guard let name = names.name(utf8: bytes.extracting(range)) else {
+            throw DecodingFault(what: "text is not UTF-8", offset: range.lowerBound)
+        }
+        return name
+    }
+
+    mutating func skipText(_ bytes: Span<UInt8>) throws(DecodingFault) {
+        _ = try textRange(bytes)
+    }
+
+    private mutating func textRange(_ bytes: Span<UInt8>) throws(DecodingFault) -> Range<Int> {
+        let count = Int(try cursor.uint16(bytes))
+        return try cursor.bytes(bytes, count: count)
+    }
+
     mutating func number(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt64 {
         try cursor.uint64(bytes)
     }
@@ -49,11 +70,7 @@ struct FactsReader {
         case .choice(let words):
             let index = Int(try cursor.uint8(bytes))
             guard index < words.count else {
-                throw DecodingFault(
-                    what: "a word of a newer format",
-                    offset: cursor.position,
-                    isNewer: true
-                )
+                throw .newerWord(at: self)
             }
             return .text(words[index])
         case .instant: return .instant(Instant(milliseconds: try cursor.int64(bytes)))
@@ -74,6 +91,35 @@ struct FactsReader {
             return .durations(durations)
         default: return .text(try cursor.string(bytes))
         }
+    }
+
+    /// Passes over the value of a field among the facts.
+    mutating func skip(_ field: Field, _ bytes: Span<UInt8>) throws(DecodingFault) {
+        switch field {
+        case .productKind, .ownership, .offer, .method, .autoRenew, .retryable:
+            _ = try cursor.uint8(bytes)
+        case .expiresAt, .graceUntil, .resumesAt, .through, .priceMicros, .quantity, .found,
+            .appended, .amount, .transactionID, .grantID, .useID, .flowID:
+            _ = try cursor.uint64(bytes)
+        case .alias, .purchase, .from: _ = try streams(bytes)
+        case .features:
+            for _ in 0..<(try cursor.uint16(bytes)) { try skipText(bytes) }
+        case .stages:
+            for _ in 0..<(try cursor.uint16(bytes)) {
+                try skipText(bytes)
+                _ = try cursor.int64(bytes)
+            }
+        default: try skipText(bytes)
+        }
+    }
+
+    fileprivate var position: Int { cursor.position }
+}
+
+extension DecodingFault {
+    /// A choice that this version does not know stops the program (E5).
+    static func newerWord(at reader: FactsReader) -> DecodingFault {
+        DecodingFault(what: "a word of a newer format", offset: reader.position, isNewer: true)
     }
 }
 

@@ -33,14 +33,12 @@ extension LogStorage {
 extension RecordHeader {
     /// What views keep of the record: the streams that it names are read from its facts.
     func indexEntry(_ record: Span<UInt8>) throws -> IndexEntry {
-        var streams = [stream]
-        let kind = try eventKind()
-        if kind.shape.namesStreams {
-            let fact = try fact(record)
-            if let other = fact.other { streams.append(other) }
-            streams += fact.from
-        }
-        return IndexEntry(sequence: sequence, signal: signal, kind: self.kind, streams: streams)
+        IndexEntry(
+            sequence: sequence,
+            signal: signal,
+            kind: kind,
+            streams: try [stream] + otherStreams(record)
+        )
     }
 }
 

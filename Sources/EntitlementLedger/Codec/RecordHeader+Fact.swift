@@ -2,8 +2,14 @@ import Entitlements
 import EventLog
 
 extension RecordHeader {
-    /// The record as the fold reads it; nothing is unsealed.
-    func fact(_ record: Span<UInt8>) throws(DecodingFault) -> Fact {
+    /// Appends the record as the fold reads it; nothing is unsealed.
+    ///
+    /// One fact, but for a transfer: as many as there are customers whom it takes from.
+    func appendFacts(
+        of record: Span<UInt8>,
+        to facts: inout [Fact],
+        _ names: inout FactNameTable
+    ) throws(DecodingFault) {
         var fact = Fact(
             sequence: sequence,
             kind: try eventKind(),
@@ -11,16 +17,46 @@ extension RecordHeader {
             observedAt: Instant(milliseconds: observedAt),
             subject: stream
         )
+        var origins: [UInt64] = []
+        var reader = FactsReader(self.facts)
+        while !reader.isAtEnd {
+            let mark = try reader.mark(record)
+            switch mark {
+            case RecordMark.store: fact.store = try reader.name(record, &names)
+            case RecordMark.id, RecordMark.source: try reader.skipText(record)
+            case Field.from.rawValue: origins = try reader.streams(record)
+            default: try reader.read(FactsReader.field(mark), into: &fact, &names, record)
+            }
+        }
+        guard fact.kind == .customerTransferred else {
+            facts.append(fact)
+            return
+        }
+        for origin in origins {
+            fact.other = origin
+            facts.append(fact)
+        }
+    }
+
+    /// The streams that the record's facts name beside its subject's.
+    func otherStreams(_ record: Span<UInt8>) throws(DecodingFault) -> [UInt64] {
+        guard try eventKind().shape.namesStreams else { return [] }
+        var streams: [UInt64] = []
         var reader = FactsReader(facts)
         while !reader.isAtEnd {
             let mark = try reader.mark(record)
             switch mark {
-            case RecordMark.store: fact.store = try reader.text(record)
-            case RecordMark.id, RecordMark.source: _ = try reader.text(record)
-            default: try reader.read(FactsReader.field(mark), into: &fact, record)
+            case RecordMark.store, RecordMark.id, RecordMark.source: try reader.skipText(record)
+            default:
+                let field = try FactsReader.field(mark)
+                if field.placement == .stream {
+                    streams += try reader.streams(record)
+                } else {
+                    try reader.skip(field, record)
+                }
             }
         }
-        return fact
+        return streams
     }
 }
 
@@ -28,27 +64,33 @@ extension FactsReader {
     fileprivate mutating func read(
         _ field: Field,
         into fact: inout Fact,
+        _ names: inout FactNameTable,
         _ record: Span<UInt8>
     ) throws(DecodingFault) {
         switch field {
         case .transactionID: fact.transaction = try number(record)
         case .grantID, .useID: fact.item = try number(record)
-        case .flowID: _ = try number(record)
         case .purchase, .alias: fact.other = try streams(record).first
-        case .from: fact.from = try streams(record)
-        default:
-            switch (field, try value(of: field, record)) {
-            case (.expiresAt, .instant(let end)), (.graceUntil, .instant(let end)): fact.end = end
-            case (.productID, .text(let id)), (.trialID, .text(let id)),
-                (.featureID, .text(let id)):
-                fact.label = id
-            case (.nextProductID, .text(let id)): fact.nextProductID = id
-            case (.productKind, .text(let name)): fact.productKind = ProductKind(name: name)
-            case (.autoRenew, .flag(let flag)): fact.autoRenew = flag
-            case (.features, .texts(let features)): fact.features = features
-            case (.tier, .text(let tier)): fact.tier = tier
-            default: break
+        case .expiresAt, .graceUntil:
+            fact.end = Instant(milliseconds: Int64(bitPattern: try number(record)))
+        case .productID, .trialID, .featureID: fact.label = try name(record, &names)
+        case .nextProductID: fact.nextProductID = try name(record, &names)
+        case .tier: fact.tier = try name(record, &names)
+        case .productKind: fact.productKind = try productKind(record)
+        case .autoRenew: fact.autoRenew = try mark(record) != 0
+        case .features:
+            if case .texts(let ids) = try value(of: field, record) {
+                fact.features = names.list(ids)
             }
+        default: try skip(field, record)
         }
+    }
+
+    private mutating func productKind(_ bytes: Span<UInt8>) throws(DecodingFault) -> ProductKind {
+        // A choice is written as its place, from 0; the kinds count from 1.
+        guard let kind = ProductKind(rawValue: try mark(bytes) &+ 1) else {
+            throw .newerWord(at: self)
+        }
+        return kind
     }
 }

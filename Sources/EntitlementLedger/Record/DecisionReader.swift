@@ -51,6 +51,20 @@ struct DecisionReader {
         return (stream, facts)
     }
 
+    /// The trials that a customer started, under any name (C4).
+    mutating func trials(startedBy customer: String) throws -> Set<String> {
+        var loader = loader
+        let stream = try stream(.customer(customer))
+        let facts = try loader.facts(ofCustomer: stream)
+        note(loader)
+        let links = Links(facts.filter { $0.kind == .customerLinked })
+        let own = facts.filter {
+            $0.kind == .trialStarted
+                && links.canonical($0.subject) == links.canonical(stream)
+        }
+        return Set(own.compactMap { fact in fact.label.map { loader.names.names[$0] } })
+    }
+
     /// Facts about a purchase, under any of its names, and whoever owned it.
     mutating func facts(
         ofPurchase purchase: PurchaseName

@@ -97,13 +97,7 @@ extension Ledger {
             else {
                 throw Refusal(.unknownTrial, "trialId", "the catalog in force has no such trial")
             }
-            let (stream, facts) = try reader.facts(ofCustomer: customer)
-            let links = Links(facts.filter { $0.kind == .customerLinked })
-            let isUsed = facts.contains {
-                $0.kind == .trialStarted && $0.label == trialID
-                    && links.canonical($0.subject) == links.canonical(stream)
-            }
-            if isUsed {
+            if try reader.trials(startedBy: customer).contains(trialID) {
                 throw Refusal(.trialUsed, "trialId", "the customer had this trial before")
             }
             return true

@@ -12,7 +12,15 @@ final class LogWriter: Sendable {
     private let clock: @Sendable () -> Instant
     private let queue = DispatchQueue(label: "entitlement-ledger.writer")
     private let waiting = Mutex<Waiting>(Waiting())
-    private let end = Mutex<LogEnd?>(nil)
+    private let standing = Mutex(Standing())
+
+    /// What the writer knows of the log.
+    private struct Standing {
+        /// Its end; nil: to be read.
+        var end: LogEnd?
+        /// Whether a commit failed since which the log was not opened again.
+        var isInDoubt = false
+    }
 
     fileprivate struct Waiting {
         var members: [Member] = []
@@ -56,7 +64,13 @@ final class LogWriter: Sendable {
         self.vault = vault
         self.views = views
         self.clock = clock
+        queue.setSpecific(key: Self.owner, value: ObjectIdentifier(self))
     }
+
+    private static let owner = DispatchSpecificKey<ObjectIdentifier>()
+
+    /// Whether the caller has the writer for itself: who appends among others then waits forever.
+    var isWithCaller: Bool { DispatchQueue.getSpecific(key: Self.owner) == ObjectIdentifier(self) }
 
     /// Appends together with whoever else waits; returns when it is durable (E3).
     func append(_ submission: SealedSubmission) async throws -> AppendOutcome {
@@ -70,6 +84,7 @@ final class LogWriter: Sendable {
 
     /// Appends together with whoever else waits; blocks until it is durable (E3).
     func append(_ submissions: [SealedSubmission]) throws -> [AppendOutcome] {
+        precondition(!isWithCaller, "who has the writer appends by itself")
         let answer = Answer()
         // Who finds nobody at work commits on its own thread: a lone caller wakes no other.
         if join(submissions, answer.set) { queue.sync { drain() } }
@@ -142,30 +157,29 @@ final class LogWriter: Sendable {
         do {
             appended = try log.append(batch)
         } catch {
-            self.end.withLock { $0 = nil }
             // A full disk too may have failed between a commit's two writes.
             let code = (error as? LogStorageFault)?.code
-            if code == .outcomeUnknown || code == .full { try recover() }
+            let isInDoubt = code == .outcomeUnknown || code == .full
+            standing.withLock { $0 = Standing(isInDoubt: isInDoubt) }
+            // Who waits is told of the commit; what fails here is tried again before the next one.
+            _ = try? currentEnd()
             throw error
         }
         views.absorb(batch.entries)
-        self.end.withLock { $0 = appended }
+        standing.withLock { $0.end = appended }
         views.followBehind()
         return decision.outcomes
     }
 
-    /// The log's end; read again after a failed commit.
+    /// The log's end; after a failed commit the log is opened again and what stands is read.
     private func currentEnd() throws -> LogEnd {
-        if let known = end.withLock({ $0 }) { return known }
-        let read = try log.end()
-        end.withLock { $0 = read }
-        return read
-    }
-
-    /// After a commit whose outcome is unknown: opens the log again and reads what stands.
-    private func recover() throws {
-        try log.reopen()
+        let known = standing.withLock { $0 }
+        if let end = known.end { return end }
+        if known.isInDoubt { try log.reopen() }
         try views.catchUp()
+        let end = try log.end()
+        standing.withLock { $0 = Standing(end: end) }
+        return end
     }
 }
 

@@ -30,8 +30,8 @@ public struct CustomerState: Sendable {
         public var until: Instant?
         /// The first reason that holds.
         public var reason: AccessReason
-        /// All that unlocks it at T.
-        public var sources: Set<AccessSource>
+        /// All that unlocks it at T, once each.
+        public var sources: [AccessSource]
         /// The limit at the customer's tier.
         public var limit: LimitState?
     }

@@ -5,7 +5,7 @@ extension CustomerTimeline {
     public func state(at instant: Instant) -> CustomerState {
         var reader = GateReader(self)
         let gates = reader.gates(at: instant)
-        var features = self.features(gates, at: instant)
+        var features = self.features(reader, gates, at: instant)
         let changes = settle(&features, &reader, gates, at: instant)
         let catalog = gates.catalog.map { catalogs.publications[$0].catalog }
         return CustomerState(
@@ -23,20 +23,23 @@ extension CustomerTimeline {
     }
 
     /// The features of the catalog in force, `until` not yet known.
-    private func features(_ gates: Gates, at instant: Instant) -> [CustomerState.FeatureState] {
+    private func features(
+        _ reader: GateReader,
+        _ gates: Gates,
+        at instant: Instant
+    ) -> [CustomerState.FeatureState] {
         guard let index = gates.catalog else { return [] }
         let catalog = catalogs.publications[index].catalog
-        return catalog.features.indices.map { feature in
+        return catalogs.publications[index].featureOrder.map { feature in
             CustomerState.FeatureState(
                 id: catalog.features[feature].id,
-                reason: gates.reason(feature: feature, in: catalog),
-                sources: Set(gates.sources[feature]),
+                reason: reader.reason(gates, feature: feature, in: catalog),
+                sources: gates.unlocks(feature: feature).map { reader.sources[$0.source] },
                 limit: catalog.features[feature].limits[gates.tier].map {
                     limit($0, of: catalog.features[feature].id, in: catalog, at: instant)
                 }
             )
         }
-        .sorted { $0.id < $1.id }
     }
 
     /// C5: what is left of a limit in the window that contains an instant.
@@ -72,19 +75,21 @@ extension CustomerTimeline {
         _ gates: Gates,
         at instant: Instant
     ) -> Instant? {
-        var open = Set(features.indices.filter { features[$0].isAllowed })
+        var open = features.indices.filter { features[$0].isAllowed }
         var validUntil: Instant?
         let now = features
         let statuses = statuses(at: instant)
-        for boundary in boundaries(after: instant, features) {
+        var last = instant
+        for boundary in boundaries(after: instant, features) where boundary != last {
+            last = boundary
             let then = reader.gates(at: boundary)
-            for index in open where !isAllowed(features[index].id, then) {
+            open.removeAll { index in
+                if isAllowed(features[index].id, index, then, gates) { return false }
                 features[index].until = boundary
-                open.remove(index)
+                return true
             }
             if validUntil == nil,
-                tierName(then) != tierName(gates)
-                    || !self.features(then, at: boundary).elementsEqual(now)
+                isOther(then, at: boundary, than: gates, now, reader)
                     || self.statuses(at: boundary) != statuses
             {
                 validUntil = boundary
@@ -94,12 +99,44 @@ extension CustomerTimeline {
         return validUntil
     }
 
-    private func isAllowed(_ feature: String, _ gates: Gates) -> Bool {
+    /// Whether a feature is allowed at a later instant.
+    ///
+    /// `index`: its place among the features of the gates at T.
+    private func isAllowed(
+        _ feature: String,
+        _ index: Int,
+        _ gates: Gates,
+        _ now: Gates
+    ) -> Bool {
+        guard let number = gates.catalog else { return false }
+        let catalog = catalogs.publications[number].catalog
+        let place =
+            number == now.catalog
+            ? catalogs.publications[number].featureOrder[index] : catalog.featureIndex(feature)
+        return place.map { gates.isAllowed(feature: $0, in: catalog) } ?? false
+    }
+
+    /// Whether tier or features are others than at T.
+    private func isOther(
+        _ then: Gates,
+        at boundary: Instant,
+        than gates: Gates,
+        _ now: [CustomerState.FeatureState],
+        _ reader: GateReader
+    ) -> Bool {
+        guard then.catalog == gates.catalog else {
+            return tierName(then) != tierName(gates)
+                || features(reader, then, at: boundary) != now
+        }
         guard let index = gates.catalog else { return false }
+        if then.tier != gates.tier || then.unlocks != gates.unlocks { return true }
         let catalog = catalogs.publications[index].catalog
-        return catalog.featureIndex(feature).map {
-            gates.reason(feature: $0, in: catalog) != .none
-        } ?? false
+        return zip(catalogs.publications[index].featureOrder, now).contains { place, feature in
+            guard let known = feature.limit,
+                let limit = catalog.features[place].limits[then.tier]
+            else { return false }
+            return self.limit(limit, of: feature.id, in: catalog, at: boundary) != known
+        }
     }
 
     private func tierName(_ gates: Gates) -> String {
@@ -107,22 +144,26 @@ extension CustomerTimeline {
             ?? Catalog.freeTier
     }
 
-    private func statuses(at instant: Instant) -> [UInt64: PurchaseStatus] {
-        var statuses: [UInt64: PurchaseStatus] = [:]
-        for purchase in owned(at: instant) {
-            statuses[purchase.timeline.number] = purchase.timeline.status(at: instant)
+    /// The statuses of the purchases that are owned at an instant; nil for the others.
+    private func statuses(at instant: Instant) -> [PurchaseStatus?] {
+        purchases.map { purchase in
+            purchase.ownership.contains { $0.contains(instant) }
+                ? purchase.timeline.status(at: instant) : nil
         }
-        return statuses
     }
 
-    /// Every instant after T at which the answer may change by itself, ascending.
+    /// Every instant after T at which the answer may change by itself, ascending, some repeated.
     private func boundaries(
         after instant: Instant,
         _ features: [CustomerState.FeatureState]
     ) -> [Instant] {
         var instants = changeInstants
-        instants += features.compactMap { $0.limit?.resetsAt }
-        return Set(instants.filter { $0 > instant }).sorted()
+        for feature in features {
+            if let resetsAt = feature.limit?.resetsAt { instants.append(resetsAt) }
+        }
+        instants.removeAll { $0 <= instant }
+        instants.sort()
+        return instants
     }
 
     /// Every instant at which stretches, statuses, ownership or catalogs change, unordered.

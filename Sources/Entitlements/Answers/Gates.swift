@@ -4,70 +4,138 @@ struct Gates {
     var catalog: Int?
     /// Index of the tier in that catalog (K7).
     var tier = 0
-    /// For each feature of that catalog, what unlocks it; unordered.
-    var sources: [[AccessSource]] = []
+    /// What unlocks features of that catalog: once each, ascending by feature, then by source.
+    var unlocks: [Unlock] = []
     /// Store product ids with access that the catalog does not know (K4).
     var unmapped: Set<String> = []
-}
 
-/// Evaluates gates at instants and remembers what each product unlocks by each catalog.
-struct GateReader {
-    let timeline: CustomerTimeline
-    private var rights: [RightKey: Unlocked] = [:]
+    /// A source that unlocks a feature.
+    struct Unlock: Comparable {
+        /// Index in the catalog.
+        var feature: Int
+        /// Number among the sources of the timeline.
+        var source: Int
 
-    private struct RightKey: Hashable {
-        var catalog: Int
-        var right: AccessStretch.ProductRight
+        static func < (left: Unlock, right: Unlock) -> Bool {
+            (left.feature, left.source) < (right.feature, right.source)
+        }
     }
 
-    /// What a product unlocks at T, as feature indices of the catalog in force at T.
+    /// What unlocks a feature.
+    func unlocks(feature index: Int) -> ArraySlice<Unlock> {
+        guard let first = unlocks.firstIndex(where: { $0.feature >= index }) else { return [] }
+        return unlocks[first...].prefix { $0.feature == index }
+    }
+
+    /// K5: whether a feature of the catalog in force is allowed.
+    func isAllowed(feature index: Int, in catalog: Catalog) -> Bool {
+        catalog.features[index].level == 0 || unlocks.contains { $0.feature == index }
+    }
+}
+
+/// Evaluates gates at instants and remembers what each right unlocks by the catalog in force.
+struct GateReader {
+    let timeline: CustomerTimeline
+    /// The sources of the timeline by their numbers.
+    let sources: [AccessSource]
+    /// The catalog that the last gates were read in.
+    private var catalog: Int?
+    /// What rights unlock by that catalog, by their numbers.
+    private var unlocked: [Unlocked?]
+    /// The stretches that were open at the last gates.
+    private var open: [Int] = []
+    private var last = Gates()
+
+    /// What a right unlocks at T, as feature indices of the catalog in force at T.
     private struct Unlocked {
+        /// Ascending.
         var features: [Int]
         var tier: Int
         var isKnown: Bool
     }
 
-    init(_ timeline: CustomerTimeline) { self.timeline = timeline }
+    init(_ timeline: CustomerTimeline) {
+        self.timeline = timeline
+        var sources: [AccessSource] = []
+        for stretch in timeline.stretches {
+            // A source without a stretch of its own is never asked for.
+            while sources.count <= stretch.sourceNumber { sources.append(stretch.source) }
+        }
+        self.sources = sources
+        unlocked = Array(repeating: nil, count: (timeline.stretches.last?.rightNumber ?? 0) + 1)
+    }
 
     /// The gates at an instant.
     ///
-    /// Cost: linear in the stretches.
+    /// Cost: linear in the stretches; little where the same ones are open as at the last instant.
     mutating func gates(at instant: Instant) -> Gates {
         guard let index = timeline.catalogs.index(at: instant) else { return Gates() }
-        let catalog = timeline.catalogs.publications[index].catalog
-        var gates = Gates(
-            catalog: index,
-            sources: Array(repeating: [], count: catalog.features.count)
-        )
-        for stretch in timeline.stretches where stretch.interval.contains(instant) {
-            switch stretch.right {
-            case .product(let right):
-                let unlocked = unlocked(by: right, catalog: index)
-                if !unlocked.isKnown { gates.unmapped.insert(right.productID) }
-                gates.unlock(unlocked.features, unlocked.tier, stretch.source)
-            case .named(let features, let tier):
-                let unlocks = Catalog.Unlocks(
-                    features: features,
-                    tier: tier.flatMap(catalog.tierIndex),
-                    all: false
-                )
-                gates.unlock(
-                    catalog.unlocked(by: unlocks),
-                    unlocks.tier ?? 0,
-                    stretch.source
-                )
+        if index != catalog {
+            catalog = index
+            for right in unlocked.indices { unlocked[right] = nil }
+        } else if isOpenAsBefore(instant) {
+            return last
+        }
+        open.removeAll(keepingCapacity: true)
+        var gates = Gates(catalog: index)
+        for position in timeline.stretches.indices
+        where timeline.stretches[position].interval.contains(instant) {
+            open.append(position)
+            let stretch = timeline.stretches[position]
+            let unlocked = unlocked(by: stretch, catalog: index)
+            if !unlocked.isKnown, case .product(let right) = stretch.right {
+                gates.unmapped.insert(right.productID)
+            }
+            gates.tier = max(gates.tier, unlocked.tier)
+            gates.unlocks += unlocked.features.map {
+                Gates.Unlock(feature: $0, source: stretch.sourceNumber)
             }
         }
+        if open.count > 1 { gates.sortUnlocks() }
+        last = gates
         return gates
     }
 
-    private mutating func unlocked(
-        by right: AccessStretch.ProductRight,
-        catalog index: Int
-    ) -> Unlocked {
-        let key = RightKey(catalog: index, right: right)
-        if let known = rights[key] { return known }
+    private func isOpenAsBefore(_ instant: Instant) -> Bool {
+        var count = 0
+        for position in timeline.stretches.indices
+        where timeline.stretches[position].interval.contains(instant) {
+            guard count < open.count, open[count] == position else { return false }
+            count += 1
+        }
+        return count == open.count
+    }
+
+    private mutating func unlocked(by stretch: AccessStretch, catalog index: Int) -> Unlocked {
+        if let known = unlocked[stretch.rightNumber] { return known }
         let catalog = timeline.catalogs.publications[index].catalog
+        let made =
+            switch stretch.right {
+            case .product(let right): unlocked(by: right, in: catalog)
+            case .named(let features, let tier): Self.unlocked(features, tier, in: catalog)
+            }
+        unlocked[stretch.rightNumber] = made
+        return made
+    }
+
+    private static func unlocked(
+        _ features: [String],
+        _ tier: String?,
+        in catalog: Catalog
+    ) -> Unlocked {
+        let unlocks = Catalog.Unlocks(
+            features: features,
+            tier: tier.flatMap(catalog.tierIndex),
+            all: false
+        )
+        return Unlocked(
+            features: catalog.unlocked(by: unlocks),
+            tier: unlocks.tier ?? 0,
+            isKnown: true
+        )
+    }
+
+    private func unlocked(by right: AccessStretch.ProductRight, in catalog: Catalog) -> Unlocked {
         let product = catalog.product(right.productID, in: right.store)
         var features = product.map { catalog.unlocked(by: $0.unlocks) } ?? []
         var tier = product.flatMap { catalog.countedTier(of: $0.unlocks) } ?? 0
@@ -81,9 +149,7 @@ struct GateReader {
             features = Set(features + kept).sorted()
             tier = max(tier, keptTier(bought.unlocks, from: old, in: catalog))
         }
-        let unlocked = Unlocked(features: features, tier: tier, isKnown: product != nil)
-        rights[key] = unlocked
-        return unlocked
+        return Unlocked(features: features, tier: tier, isKnown: product != nil)
     }
 
     /// K3: the tier that was bought counts if the catalog at T lists it; `all` is the highest.
@@ -91,19 +157,21 @@ struct GateReader {
         if unlocks.all { return new.tiers.count - 1 }
         return unlocks.tier.flatMap { new.tierIndex(old.tiers[$0]) } ?? 0
     }
+
+    /// K5, with the reason that interfaces.md shows: the first that holds.
+    func reason(_ gates: Gates, feature index: Int, in catalog: Catalog) -> AccessReason {
+        if catalog.features[index].level == 0 { return .free }
+        return gates.unlocks(feature: index).map { sources[$0.source].reason }.min() ?? .none
+    }
 }
 
 extension Gates {
-    fileprivate mutating func unlock(_ features: [Int], _ tier: Int, _ source: AccessSource) {
-        self.tier = max(self.tier, tier)
-        for feature in features where !sources[feature].contains(source) {
-            sources[feature].append(source)
-        }
-    }
-
-    /// K5, with the reason that interfaces.md shows: the first that holds.
-    func reason(feature index: Int, in catalog: Catalog) -> AccessReason {
-        if catalog.features[index].level == 0 { return .free }
-        return sources[index].map(\.reason).min() ?? .none
+    /// Two stretches of one source unlock a feature once.
+    fileprivate mutating func sortUnlocks() {
+        unlocks.sort()
+        var unique: [Unlock] = []
+        unique.reserveCapacity(unlocks.count)
+        for unlock in unlocks where unique.last != unlock { unique.append(unlock) }
+        unlocks = unique
     }
 }

@@ -47,7 +47,7 @@ extension CustomerTimeline {
             let catalog = catalogs.publications[index].catalog
             for feature in features {
                 let reason = catalog.featureIndex(feature).map {
-                    gates.reason(feature: $0, in: catalog)
+                    reader.reason(gates, feature: $0, in: catalog)
                 }
                 values[feature, default: []].append(
                     (instant, (reason ?? AccessReason.none).rawValue)

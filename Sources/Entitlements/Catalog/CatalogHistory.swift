@@ -7,13 +7,18 @@ public struct CatalogHistory: Sendable {
         /// Place of its event in the log; a tie in time goes to the later.
         public var sequence: UInt64
         /// What was published.
-        public var catalog: Catalog
+        public internal(set) var catalog: Catalog
+        /// Places of the features in the order of their ids.
+        let featureOrder: [Int]
 
         /// Makes a publication.
         public init(time: Instant, sequence: UInt64, catalog: Catalog) {
             self.time = time
             self.sequence = sequence
             self.catalog = catalog
+            featureOrder = catalog.features.indices.sorted {
+                catalog.features[$0].id < catalog.features[$1].id
+            }
         }
     }
 

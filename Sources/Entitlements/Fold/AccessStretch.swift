@@ -6,6 +6,10 @@ public struct AccessStretch: Sendable {
     public var source: AccessSource
     /// What it unlocks.
     public var right: Right
+    /// The place of the source among those of the timeline: equal for stretches of one source.
+    var sourceNumber: Int
+    /// Stretches of one number unlock the same; those of different numbers may, too.
+    var rightNumber: Int
 
     /// What a stretch unlocks, read in the catalog in force at T.
     public enum Right: Sendable {
@@ -54,7 +58,15 @@ public enum AccessReason: String, Sendable, Comparable, CaseIterable {
         left.order < right.order
     }
 
-    private var order: Int { Self.allCases.firstIndex(of: self) ?? Self.allCases.count }
+    private var order: Int {
+        switch self {
+        case .free: 0
+        case .purchase: 1
+        case .trial: 2
+        case .grant: 3
+        case .none: 4
+        }
+    }
 }
 
 extension CustomerTimeline {
@@ -64,48 +76,76 @@ extension CustomerTimeline {
         _ grants: [Grant],
         _ trials: [Trial]
     ) -> [AccessStretch] {
-        var stretches: [AccessStretch] = []
-        for purchase in purchases {
-            for period in purchase.timeline.periods {
-                let right = AccessStretch.Right.product(
-                    AccessStretch.ProductRight(
-                        store: purchase.timeline.store ?? "",
-                        productID: period.productID,
-                        keptSince: period.kind == .nonConsumable ? period.start : nil
-                    )
-                )
-                for access in period.access {
-                    for owned in purchase.ownership {
-                        guard let interval = access.intersection(owned) else { continue }
-                        stretches.append(
-                            AccessStretch(
-                                interval: interval,
-                                source: .purchase(purchase.timeline.number),
-                                right: right
-                            )
-                        )
-                    }
-                }
-            }
-        }
+        var stretches = Stretches()
+        for purchase in purchases { stretches.add(purchase) }
         for grant in grants where !grant.interval.isEmpty {
-            stretches.append(
-                AccessStretch(
-                    interval: grant.interval,
-                    source: .grant(grant.sequence),
-                    right: .named(features: grant.features, tier: grant.tier)
-                )
+            stretches.beginSource()
+            stretches.add(
+                grant.interval,
+                of: .grant(grant.sequence),
+                unlocking: .named(features: grant.features, tier: grant.tier)
             )
         }
         for trial in trials where !trial.interval.isEmpty {
-            stretches.append(
-                AccessStretch(
-                    interval: trial.interval,
-                    source: .trial(trial.id),
-                    right: .named(features: trial.features, tier: trial.tier)
-                )
+            stretches.beginSource()
+            stretches.add(
+                trial.interval,
+                of: .trial(trial.id),
+                unlocking: .named(features: trial.features, tier: trial.tier)
             )
         }
-        return stretches
+        return stretches.all
+    }
+}
+
+/// Stretches that are being gathered.
+private struct Stretches {
+    var all: [AccessStretch] = []
+    private var sources = 0
+    private var rights = 0
+    /// What the last period of the source unlocks.
+    private var lastRight: AccessStretch.ProductRight?
+
+    mutating func beginSource() {
+        sources += 1
+        rights += 1
+        lastRight = nil
+    }
+
+    /// The stretches of a purchase that the customer owns.
+    mutating func add(_ purchase: CustomerTimeline.OwnedPurchase) {
+        beginSource()
+        let timeline = purchase.timeline
+        for period in timeline.periods where !period.access.isEmpty {
+            let right = AccessStretch.ProductRight(
+                store: timeline.store ?? "",
+                productID: period.productID,
+                keptSince: period.kind == .nonConsumable ? period.start : nil
+            )
+            if right != lastRight { rights += 1 }
+            lastRight = right
+            for access in period.access {
+                for owned in purchase.ownership {
+                    guard let interval = access.intersection(owned) else { continue }
+                    add(interval, of: .purchase(timeline.number), unlocking: .product(right))
+                }
+            }
+        }
+    }
+
+    mutating func add(
+        _ interval: Interval,
+        of source: AccessSource,
+        unlocking right: AccessStretch.Right
+    ) {
+        all.append(
+            AccessStretch(
+                interval: interval,
+                source: source,
+                right: right,
+                sourceNumber: sources - 1,
+                rightNumber: rights
+            )
+        )
     }
 }

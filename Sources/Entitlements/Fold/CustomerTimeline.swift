@@ -63,11 +63,13 @@ public struct CustomerTimeline: Sendable {
     ///   - facts: at least all facts of one environment about the customer's names, the purchases
     ///     that may be theirs and whoever else owned these; more changes nothing. Ascending by
     ///     sequence.
+    ///   - names: the texts of the facts.
     ///   - catalogs: of the same prefix.
     ///   - position: K8's x for an experiment's id and this customer's name.
     public init(
         of customer: UInt64,
         facts: [Fact],
+        names: FactNames,
         catalogs: CatalogHistory,
         position: (_ experiment: String) -> UInt64
     ) {
@@ -79,9 +81,12 @@ public struct CustomerTimeline: Sendable {
         purchases = Self.purchases(
             of: canonical,
             facts,
+            names,
             customers,
             leewayMilliseconds: {
-                (catalogs.catalog(at: $0)?.policy.renewalLeewaySeconds ?? 0) * 1000
+                catalogs.index(at: $0).map {
+                    catalogs.publications[$0].catalog.policy.renewalLeewaySeconds * 1000
+                } ?? 0
             }
         )
         let own = facts.filter { fact in
@@ -91,9 +96,9 @@ public struct CustomerTimeline: Sendable {
             default: false
             }
         }
-        grants = Self.grants(own)
-        trials = Self.trials(own, seen)
-        uses = Self.uses(own)
+        grants = Self.grants(own, names)
+        trials = Self.trials(own, names, seen)
+        uses = Self.uses(own, names)
         stretches = Self.stretches(purchases, grants, trials)
     }
 
@@ -101,34 +106,34 @@ public struct CustomerTimeline: Sendable {
     private static func purchases(
         of customer: UInt64,
         _ facts: [Fact],
+        _ texts: FactNames,
         _ customers: Links,
         leewayMilliseconds: (Instant) -> Int64
     ) -> [OwnedPurchase] {
         let names = Links(facts.lazy.filter { $0.kind == .purchaseLinked })
-        var claims: [UInt64: [Fact]] = [:]
-        for fact in facts where fact.kind == .customerClaimed || fact.kind == .customerReleased {
-            if let purchase = fact.other {
-                claims[names.canonical(purchase), default: []].append(fact)
+        let claims = FactsByPurchase(facts) { fact in
+            switch fact.kind {
+            case .customerClaimed, .customerReleased: fact.other.map(names.canonical)
+            default: nil
             }
         }
         let transfers = facts.filter { $0.kind == .customerTransferred }
-        var ownership: [UInt64: [Interval]] = [:]
-        for (purchase, claims) in claims {
+        var owned: [(purchase: UInt64, stretches: [Interval])] = []
+        claims.forEach { purchase, claims in
             let walk = Ownership(claims: claims, transfers: transfers, customers: customers)
             let stretches = walk.stretches(of: customer)
-            if !stretches.isEmpty { ownership[purchase] = stretches }
+            if !stretches.isEmpty { owned.append((purchase, stretches)) }
         }
-        guard !ownership.isEmpty else { return [] }
-        var statements: [UInt64: [Fact]] = [:]
-        for fact in facts where fact.store != nil {
-            let purchase = names.canonical(fact.subject)
-            if ownership[purchase] != nil { statements[purchase, default: []].append(fact) }
+        guard !owned.isEmpty else { return [] }
+        let statements = FactsByPurchase(facts) { fact in
+            fact.store == nil ? nil : names.canonical(fact.subject)
         }
-        return ownership.sorted { $0.key < $1.key }.map { purchase, stretches in
+        return owned.map { purchase, stretches in
             OwnedPurchase(
                 timeline: PurchaseTimeline(
                     number: purchase,
-                    facts: statements[purchase] ?? [],
+                    facts: statements[purchase],
+                    names: texts,
                     leewayMilliseconds: leewayMilliseconds
                 ),
                 ownership: stretches
@@ -137,7 +142,7 @@ public struct CustomerTimeline: Sendable {
     }
 
     /// C3.
-    private static func grants(_ facts: [Fact]) -> [Grant] {
+    private static func grants(_ facts: [Fact], _ names: FactNames) -> [Grant] {
         var newest: [UInt64: Fact] = [:]
         for fact in facts where fact.kind == .grantGiven {
             guard let id = fact.item else { continue }
@@ -153,18 +158,23 @@ public struct CustomerTimeline: Sendable {
                     start: given.time,
                     end: Instant.earlier(given.end, withdrawal).map { max($0, given.time) }
                 ),
-                features: given.features,
-                tier: given.tier
+                features: given.features.map(names.list) ?? [],
+                tier: given.tier.map { names[$0] }
             )
         }
         .sorted { $0.sequence < $1.sequence }
     }
 
     /// C4.
-    private static func trials(_ facts: [Fact], _ catalogs: CatalogHistory) -> [Trial] {
+    private static func trials(
+        _ facts: [Fact],
+        _ names: FactNames,
+        _ catalogs: CatalogHistory
+    ) -> [Trial] {
         var trials: [Trial] = []
         for fact in facts.filter({ $0.kind == .trialStarted }).sorted(by: Fact.inTime) {
-            guard let id = fact.label, !trials.contains(where: { $0.id == id }) else { continue }
+            guard let id = fact.label.map({ names[$0] }), !trials.contains(where: { $0.id == id })
+            else { continue }
             let sold = catalogs.catalog(at: fact.time)?.trials.first { $0.id == id }
             let length = (sold?.days ?? 0) * Instant.millisecondsPerDay
             trials.append(
@@ -183,13 +193,13 @@ public struct CustomerTimeline: Sendable {
     }
 
     /// C5.
-    private static func uses(_ facts: [Fact]) -> [Use] {
+    private static func uses(_ facts: [Fact], _ names: FactNames) -> [Use] {
         let reversed = Set(facts.lazy.filter { $0.kind == .usageReversed }.compactMap(\.item))
         return facts.compactMap { fact in
             guard fact.kind == .usageRecorded, let feature = fact.label, let id = fact.item,
                 !reversed.contains(id)
             else { return nil }
-            return Use(featureID: feature, time: fact.time)
+            return Use(featureID: names[feature], time: fact.time)
         }
     }
 }

@@ -1,22 +1,20 @@
 /// An event as the fold reads it: ids are numbers that only compare, names stay outside.
 ///
 /// Numbers of subjects are stream numbers; numbers of transactions, grants and uses are tags that
-/// compare within one purchase or customer (after P13 and C2).
+/// compare within one purchase or customer (after P13 and C2). Plain bytes: copying one counts no
+/// references.
 public struct Fact: Sendable, Hashable {
     /// Place in the log.
     public var sequence: UInt64
-    /// What it says.
-    public var kind: EventKind
     /// T1.
     public var time: Instant
     /// T2.
     public var observedAt: Instant
     /// The purchase, customer or store that it is about.
     public var subject: UInt64
-    /// The other subject that it names: `purchase` of a claim, `alias` of a link.
+    /// The other subject that it names: `purchase` of a claim, `alias` of a link, one of `from`: a
+    /// transfer from several customers is as many facts.
     public var other: UInt64?
-    /// The customers that a transfer takes from.
-    public var from: [UInt64] = []
     /// `transactionId`.
     public var transaction: UInt64?
     /// `grantId` or `useId`.
@@ -24,19 +22,21 @@ public struct Fact: Sendable, Hashable {
     /// `expiresAt` or `graceUntil`.
     public var end: Instant?
     /// `productId`, `trialId` or `featureId`.
-    public var label: String?
+    public var label: FactName?
     /// `nextProductId`.
-    public var nextProductID: String?
+    public var nextProductID: FactName?
+    /// `features` of a grant: a list.
+    public var features: FactName?
+    /// `tier` of a grant.
+    public var tier: FactName?
+    /// The store in the subject's name, for events about a purchase (K9).
+    public var store: FactName?
+    /// What it says.
+    public var kind: EventKind
     /// `productKind`.
     public var productKind: ProductKind?
     /// `autoRenew`.
     public var autoRenew: Bool?
-    /// `features` of a grant.
-    public var features: [String] = []
-    /// `tier` of a grant.
-    public var tier: String?
-    /// The store in the subject's name, for events about a purchase (K9).
-    public var store: String?
 
     /// Makes a fact; the rest is set by name.
     public init(
@@ -53,14 +53,32 @@ public struct Fact: Sendable, Hashable {
         self.subject = subject
     }
 
-    /// T2: whether this statement is newer than another.
-    func isNewer(than other: Fact) -> Bool {
-        (observedAt, sequence) > (other.observedAt, other.sequence)
+    /// The event as one statement among others.
+    var statement: Statement {
+        Statement(sequence: sequence, observedAt: observedAt, kind: kind)
     }
+
+    /// T2: whether this statement is newer than another.
+    func isNewer(than other: Fact) -> Bool { statement.isNewer(than: other.statement) }
 
     /// The order of effective time, ties by sequence.
     static func inTime(_ left: Fact, _ right: Fact) -> Bool {
         (left.time, left.sequence) < (right.time, right.sequence)
+    }
+}
+
+/// What is kept of an event that decides something.
+public struct Statement: Sendable, Hashable {
+    /// Its place in the log.
+    public var sequence: UInt64
+    /// T2.
+    public var observedAt: Instant
+    /// What it says.
+    public var kind: EventKind
+
+    /// T2.
+    func isNewer(than other: Statement) -> Bool {
+        (observedAt, sequence) > (other.observedAt, other.sequence)
     }
 }
 

@@ -18,21 +18,23 @@ public struct Ownership: Sendable {
     ///   - transfers: every `customer.transferred` that may concern it; others change nothing.
     ///   - customers: names of one customer (C2).
     public init(claims: [Fact], transfers: [Fact], customers: Links) {
-        let claims = claims.sorted(by: Fact.inTime)
-        first = claims.first { $0.kind == .customerClaimed }.map { customers.canonical($0.subject) }
+        let ordered = (claims + transfers).sorted(by: Fact.inTime)
+        first = ordered.first { $0.kind == .customerClaimed }
+            .map { customers.canonical($0.subject) }
         var owner = first
         guard first != nil else {
             changes = []
             return
         }
         var changes: [Change] = []
-        for fact in (claims + transfers).sorted(by: Fact.inTime) {
+        for fact in ordered {
             let customer = customers.canonical(fact.subject)
             switch fact.kind {
             case .customerClaimed: owner = customer
             case .customerReleased where owner == customer: owner = nil
             case .customerTransferred
-            where fact.from.contains { customers.canonical($0) == owner }: owner = customer
+            where owner != nil && fact.other.map(customers.canonical) == owner:
+                owner = customer
             default: continue
             }
             changes.append(Change(time: fact.time, owner: owner))

@@ -58,7 +58,7 @@ extension PurchaseTimeline {
         return facts[.purchaseRenewalChanged].filter {
             $0.nextProductID != nil && $0.time <= instant
         }
-        .newest()?.nextProductID
+        .newest()?.nextProductID.map { names[$0] }
     }
 
     /// The newest `autoRenew` that was stated, of all or of those with `time` up to an instant.
@@ -82,8 +82,12 @@ extension PurchaseTimeline {
         for pause in pauses { if let end = pause.end { instants.append(end) } }
         for period in periods {
             instants.append(period.start)
-            instants += [period.end, period.grace?.end, period.leeway?.end].compactMap { $0 }
-            instants += period.revocations.compactMap(\.interval.end)
+            if let end = period.end { instants.append(end) }
+            if let end = period.grace?.end { instants.append(end) }
+            if let end = period.leeway?.end { instants.append(end) }
+            for revocation in period.revocations {
+                if let end = revocation.interval.end { instants.append(end) }
+            }
         }
         return instants
     }

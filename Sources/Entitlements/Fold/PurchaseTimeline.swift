@@ -13,12 +13,15 @@ public struct PurchaseTimeline: Sendable {
     /// All statements about it.
     let facts: FactsByKind
 
+    /// The texts of the facts.
+    let names: FactNames
+
     /// What one transaction gives.
     public struct Period: Sendable {
         /// The transaction's tag.
         public var transaction: UInt64
         /// The statement that gives product, kind, start, price and the like (P1).
-        public var statement: Fact
+        public var statement: Statement
         /// The product (P1).
         public var productID: String
         /// Its kind (P1).
@@ -34,14 +37,14 @@ public struct PurchaseTimeline: Sendable {
         /// P6, each with its statement.
         public var revocations: [Revocation] = []
         /// P7, ascending by `(time, sequence)`.
-        var verdicts: [Fact] = []
+        var verdicts: [Verdict] = []
         /// P8.
         public var access: [Interval] = []
 
         /// Lowest sequence of a completed or renewed of the transaction (P3).
         var lowestSequence: UInt64
         /// The newest of P1's statement and the extensions (P2).
-        var base: Fact
+        var base: Statement
         /// Whether an `expired` newer than the base speaks of it (P2, P12).
         var isCut = false
     }
@@ -51,7 +54,17 @@ public struct PurchaseTimeline: Sendable {
         /// What is taken away.
         public var interval: Interval
         /// The `refunded` or `revoked`.
-        public var statement: Fact
+        public var statement: Statement
+    }
+
+    /// What a store or a check says of a period from an instant on.
+    public struct Verdict: Sendable {
+        /// From when it holds.
+        public var time: Instant
+        /// Place in the log of the event that says so.
+        public var sequence: UInt64
+        /// Whether it is `passed`.
+        public var isPassed: Bool
     }
 
     /// Folds the statements about one purchase.
@@ -59,36 +72,50 @@ public struct PurchaseTimeline: Sendable {
     /// `facts`: all events that name it as subject, under any of its names (P13), ascending by
     /// sequence; their transaction tags compare.
     ///
+    /// `names`: the texts of the facts.
+    ///
     /// `leewayMilliseconds`: P12's L by the catalog in force at an instant, in milliseconds.
-    public init(number: UInt64, facts: [Fact], leewayMilliseconds: (Instant) -> Int64) {
+    public init(
+        number: UInt64,
+        facts: [Fact],
+        names: FactNames,
+        leewayMilliseconds: (Instant) -> Int64
+    ) {
         self.number = number
+        self.names = names
         let byKind = FactsByKind(facts)
         self.facts = byKind
-        store = facts.first { $0.subject == number && $0.store != nil }?.store
-        periods = Self.orderedPeriods(byKind)
+        store = facts.first { $0.subject == number && $0.store != nil }?.store.map { names[$0] }
+        periods = Self.orderedPeriods(byKind, names)
         pauses = Self.pauses(byKind, periods)
         endPeriods()
         addGrace()
         addLeeway(leewayMilliseconds)
+        let verdicts = byKind[.verificationPassed, .verificationFailed].sorted(by: Fact.inTime)
+        let common = Self.verdicts(verdicts, on: nil)
         for index in periods.indices {
             periods[index].revocations = revocations(of: periods[index])
-            periods[index].verdicts = verdicts(on: periods[index])
+            // Most verdicts name no transaction: then the periods share them.
+            periods[index].verdicts =
+                common.count == verdicts.count
+                ? common : Self.verdicts(verdicts, on: periods[index].transaction)
             periods[index].access = access(of: periods[index])
         }
     }
 
     /// P1 and P3's order.
-    private static func orderedPeriods(_ facts: FactsByKind) -> [Period] {
+    private static func orderedPeriods(_ facts: FactsByKind, _ names: FactNames) -> [Period] {
         var periods: [Period] = []
         for fact in facts[.purchaseCompleted, .purchaseRenewed] {
             guard let transaction = fact.transaction else { continue }
             guard let index = periods.firstIndex(where: { $0.transaction == transaction }) else {
-                periods.append(Period(fact, transaction: transaction))
+                periods.append(Period(fact, names, transaction: transaction))
                 continue
             }
-            periods[index].restate(fact)
+            periods[index].restate(fact, names)
         }
-        return periods.sorted { ($0.start, $0.lowestSequence) < ($1.start, $1.lowestSequence) }
+        periods.sort { ($0.start, $0.lowestSequence) < ($1.start, $1.lowestSequence) }
+        return periods
     }
 
     /// P5: each pause ends at the earliest resumption or period start strictly after it.
@@ -109,24 +136,27 @@ public struct PurchaseTimeline: Sendable {
     }
 
     /// Those of some statements that speak of a period.
-    func only(_ statements: [Fact], speakingOf index: Int) -> [Fact] {
+    func only(_ statements: ArraySlice<Fact>, speakingOf index: Int) -> [Fact] {
         statements.filter { indexSpokenOf(by: $0) == index }
     }
 
     /// P2, then P3's cut of auto-renewable periods.
     private mutating func endPeriods() {
         for fact in facts[.purchaseExtended] {
-            guard let index = indexSpokenOf(by: fact), fact.isNewer(than: periods[index].base)
+            guard let index = indexSpokenOf(by: fact),
+                fact.statement.isNewer(than: periods[index].base)
             else { continue }
-            periods[index].base = fact
+            periods[index].base = fact.statement
+            periods[index].end = fact.end
+        }
+        for expired in facts[.purchaseExpired] {
+            guard let index = indexSpokenOf(by: expired),
+                expired.statement.isNewer(than: periods[index].base)
+            else { continue }
+            periods[index].isCut = true
+            periods[index].end = Instant.earlier(periods[index].end, expired.time)
         }
         for index in periods.indices {
-            periods[index].end = periods[index].base.end
-            for expired in only(facts[.purchaseExpired], speakingOf: index)
-            where expired.isNewer(than: periods[index].base) {
-                periods[index].isCut = true
-                periods[index].end = Instant.earlier(periods[index].end, expired.time)
-            }
             periods[index].end = periods[index].end.map { max($0, periods[index].start) }
         }
         for index in periods.indices where periods[index].kind == .autoRenewable {
@@ -187,57 +217,63 @@ public struct PurchaseTimeline: Sendable {
             let end = reversals.map(\.time).filter { $0 >= fact.time }.min()
             return Revocation(
                 interval: Interval(start: fact.time, end: end),
-                statement: fact
+                statement: fact.statement
             )
         }
     }
 
-    /// P7.
-    private func verdicts(on period: Period) -> [Fact] {
-        facts[.verificationPassed, .verificationFailed].filter {
-            $0.transaction == nil || $0.transaction == period.transaction
+    /// P7: those of some verdicts that name a transaction or none.
+    private static func verdicts(_ facts: [Fact], on transaction: UInt64?) -> [Verdict] {
+        facts.filter { $0.transaction == nil || $0.transaction == transaction }.map {
+            Verdict(
+                time: $0.time,
+                sequence: $0.sequence,
+                isPassed: $0.kind == .verificationPassed
+            )
         }
-        .sorted(by: Fact.inTime)
     }
 
     /// P8.
     private func access(of period: Period) -> [Interval] {
         guard period.kind != .consumable else { return [] }
-        let given = [
-            Interval(start: period.start, end: period.end), period.grace, period.leeway,
-        ].compactMap { $0 }
+        var given = [Interval(start: period.start, end: period.end)]
+        if let grace = period.grace { given.append(grace) }
+        if let leeway = period.leeway { given.append(leeway) }
         let taken = period.revocations.map(\.interval) + pauses + period.unverified
         return given.subtracting(taken)
     }
 }
 
 extension PurchaseTimeline.Period {
-    fileprivate init(_ fact: Fact, transaction: UInt64) {
+    fileprivate init(_ fact: Fact, _ names: FactNames, transaction: UInt64) {
         self.transaction = transaction
-        statement = fact
-        productID = fact.label ?? ""
+        statement = fact.statement
+        productID = fact.label.map { names[$0] } ?? ""
         kind = fact.productKind ?? .consumable
         start = fact.time
+        end = fact.end
         lowestSequence = fact.sequence
-        base = fact
+        base = fact.statement
     }
 
     /// P1: a newer statement of the transaction gives all of the period but its place in ties,
     /// which is the lowest sequence (P3).
-    fileprivate mutating func restate(_ fact: Fact) {
+    fileprivate mutating func restate(_ fact: Fact, _ names: FactNames) {
         let lowest = min(lowestSequence, fact.sequence)
-        if fact.isNewer(than: base) { self = Self(fact, transaction: transaction) }
+        if fact.statement.isNewer(than: base) {
+            self = Self(fact, names, transaction: transaction)
+        }
         lowestSequence = lowest
     }
 
     /// P7: the verdict at an instant; nil: there is none.
-    public func verdict(at instant: Instant) -> Fact? {
+    public func verdict(at instant: Instant) -> PurchaseTimeline.Verdict? {
         verdicts.last { $0.time <= instant } ?? verdicts.first
     }
 
     /// P7: whether the verdict at an instant is `passed`.
     public func isVerified(at instant: Instant) -> Bool {
-        verdict(at: instant)?.kind == .verificationPassed
+        verdict(at: instant)?.isPassed ?? false
     }
 
     /// P6: the newest of the revocations that cover an instant; nil: none does.
@@ -251,7 +287,7 @@ extension PurchaseTimeline.Period {
         let always = Instant(milliseconds: .min)
         guard !verdicts.isEmpty else { return [Interval(start: always, end: nil)] }
         return verdicts.indices.compactMap { index in
-            guard verdicts[index].kind == .verificationFailed else { return nil }
+            guard !verdicts[index].isPassed else { return nil }
             let next = index + 1 < verdicts.count ? verdicts[index + 1].time : nil
             return Interval(start: index == 0 ? always : verdicts[index].time, end: next)
         }

@@ -24,6 +24,21 @@ public struct TreeEdge: Sendable, Equatable {
         self.hashes = hashes
     }
 
+    /// Joins the edge over the roots of complete subtrees with that of the leaves behind them.
+    ///
+    /// So subtrees can be computed apart from one another, on all cores.
+    ///
+    /// - Parameters:
+    ///   - subtrees: The tree whose leaves are the roots of complete subtrees.
+    ///   - height: The height of each: it has two to the power of it leaves.
+    ///   - rest: The leaves behind, fewer than one more subtree has.
+    /// - Precondition: `rest` is smaller than a subtree.
+    public init(of subtrees: TreeEdge, height: Int, followedBy rest: TreeEdge) {
+        precondition(rest.size >> UInt64(height) == 0, "the rest is less than a subtree")
+        size = subtrees.size << UInt64(height) + rest.size
+        hashes = subtrees.hashes + rest.hashes
+    }
+
     /// Adds a leaf.
     ///
     /// On average one hash is computed for it, at most 64.

@@ -78,14 +78,24 @@ extension Environment {
     ///
     /// Waits for open transactions and holds new ones back. The other processes learn of it when
     /// they begin their next transaction after the next commit. A size smaller than what the file
-    /// uses becomes that.
+    /// uses becomes that. Where the system gives no address space for the larger map beside the
+    /// present one, that one stays as it is.
     ///
     /// - Parameter mapSize: Bytes, a multiple of the page size.
-    /// - Throws: ``LMDBError``.
+    /// - Throws: ``LMDBError``; kind `mapFull` where there is no address space.
     /// - Precondition: This thread has no transaction open.
     public func grow(toMapSize mapSize: Int) throws(LMDBError) {
         precondition(mapSize > 0, "a map has a size")
-        guard let code = gate.alone({ unsafe mdb_env_set_mapsize(pointer, mapSize) }) else {
+        guard Self.hasAddressSpace(mapSize) else {
+            throw LMDBError(
+                code: ENOMEM,
+                operation: "grow",
+                message: "the map is full, and the system gives no address space for a larger one",
+                kind: .mapFull
+            )
+        }
+        let isDone = try setMapSize(mapSize)
+        guard isDone else {
             throw LMDBError(
                 code: EBUSY,
                 operation: "grow",
@@ -93,7 +103,29 @@ extension Environment {
                 kind: .other
             )
         }
+    }
+
+    /// Sets the size alone; false if that is not possible here.
+    ///
+    /// LMDB gives the old map up before it asks for the new one. Where it gets none, the
+    /// environment is closed, for its next transaction would read at address 0.
+    func setMapSize(_ mapSize: Int) throws(LMDBError) -> Bool {
+        guard let code = gate.alone({ unsafe mdb_env_set_mapsize(pointer, mapSize) }) else {
+            return false
+        }
+        if code != MDB_SUCCESS { close() }
         try check(code, "mdb_env_set_mapsize")
+        return true
+    }
+
+    /// Whether the system would map so many bytes more.
+    private static func hasAddressSpace(_ bytes: Int) -> Bool {
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+        guard let start = unsafe mmap(nil, bytes, PROT_NONE, Int32(flags), -1, 0),
+            unsafe start != MAP_FAILED
+        else { return false }
+        unsafe munmap(start, bytes)
+        return true
     }
 
     /// Waits until everything committed is on the disk, also where commits do not wait for it.

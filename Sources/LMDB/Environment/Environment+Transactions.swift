@@ -75,6 +75,28 @@ extension Environment {
         return result
     }
 
+    /// Lends the write transaction as ``write(_:)`` does; where the map is full it is given more
+    /// room, and `body` runs once more from the start.
+    ///
+    /// `growth`: bytes, a multiple of the page size, and more than one transaction writes.
+    ///
+    /// `body`: must bear being run twice.
+    ///
+    /// - Throws: As ``write(_:)`` does; kind `mapFull` if there is no more room to be had: the
+    ///   environment can still be used, and the next call asks again.
+    @available(*, noasync)
+    public func write<Result>(
+        growingBy growth: Int,
+        _ body: (borrowing WriteTransaction) throws -> Result
+    ) throws -> Result {
+        do {
+            return try write(body)
+        } catch let error as LMDBError where error.kind == .mapFull {
+            try grow(toMapSize: statistics.mapSize + growth)
+            return try write(body)
+        }
+    }
+
     private func commit(
         _ transaction: TransactionPointer,
         _ state: WriteState
@@ -132,9 +154,6 @@ extension Environment {
 
     /// Takes over the size that another process gave the map.
     private func adoptMapSize(after error: LMDBError) throws(LMDBError) {
-        guard let code = gate.alone({ unsafe mdb_env_set_mapsize(pointer, 0) }) else {
-            throw error
-        }
-        try check(code, "mdb_env_set_mapsize")
+        guard try setMapSize(0) else { throw error }
     }
 }

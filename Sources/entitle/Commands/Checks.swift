@@ -2,37 +2,6 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 
-/// The command `entitle audit`.
-struct Audit: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Checks everything against its hashes and views: exit 3 on a fault."
-    )
-
-    @OptionGroup var options: LedgerOptions
-
-    func run() throws {
-        let progress = Progress("audited")
-        let report = try options.withLedger(writing: false) { ledger in
-            try ledger.audit { progress.show($0, of: $1) }
-        }
-        progress.finish()
-        if options.json {
-            Terminal.line(report.json)
-        } else {
-            for fault in report.faults {
-                let place = fault.sequence.map { " \($0)" } ?? ""
-                Terminal.line("\(fault.kind.rawValue)\(place): \(fault.detail)")
-            }
-            Terminal.line(
-                "\(report.isOK ? "sound" : "DAMAGED"): \(report.records) records, root "
-                    + "\(report.rootHash), \(report.checkpoints) checkpoints, "
-                    + "\(report.faults.count) faults"
-            )
-        }
-        if !report.isOK { throw ExitCode.integrity }
-    }
-}
-
 /// The command `entitle replay`.
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(

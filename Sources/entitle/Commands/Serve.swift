@@ -52,7 +52,7 @@ struct Serve: AsyncParsableCommand {
         do {
             try await serve(open, at: place?.path ?? options.path, key: place?.key)
         } catch {
-            open.closeAfterFailure()
+            open.close(after: error)
             throw error
         }
         open.close()
@@ -139,7 +139,7 @@ private struct TemporaryLedger {
                 )
             }
         } catch {
-            open.closeAfterFailure()
+            open.close(after: error)
             throw error
         }
         return open

@@ -163,7 +163,7 @@ extension CommandFailure {
                 hint: "run `entitle audit`; views are remade with `entitle rebuild`"
             )
         case .unreadable: self.init(.io, "io", fault.message)
-        case .busy: self.init(.tryAgain, "busy", fault.message)
+        case .busy: self.init(busy: fault.message)
         case .newerFormat: self.init(newer: fault.message)
         }
     }
@@ -176,6 +176,15 @@ extension CommandFailure {
             message,
             place: Settings.current.ledgerPath,
             hint: "use the program version that wrote it, or a newer one"
+        )
+    }
+
+    private init(busy message: String) {
+        self.init(
+            .tryAgain,
+            "busy",
+            message,
+            hint: "others are reading it in great number: run the same command again"
         )
     }
 
@@ -192,7 +201,7 @@ extension CommandFailure {
         let message = "\(fault.message) (\(fault.operation))"
         switch fault.kind {
         case .mapFull, .diskFull: self.init(.io, "storage_full", message, hint: "make room")
-        case .readersFull, .mapResized: self.init(.tryAgain, "busy", message)
+        case .readersFull, .mapResized: self.init(busy: message)
         case .notPermitted:
             self.init(
                 .notPermitted,

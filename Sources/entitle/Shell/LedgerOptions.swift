@@ -43,21 +43,27 @@ struct LedgerOptions: ParsableArguments {
     }
 
     /// Opens the ledger; whoever opens it closes it.
-    func open(writing: Bool) throws -> OpenLedger {
-        try OpenLedger(at: path, masterKey: try MasterKey.read(self), writing: writing)
+    ///
+    /// `writing`: whether to hold the writer's lock. `isCheck`: whether it is opened to be checked,
+    /// also where its last writer was stopped.
+    func open(writing: Bool, isCheck: Bool = false) throws -> OpenLedger {
+        let masterKey = try MasterKey.read(self)
+        if !isCheck { try UncleanStop.check(path, keyFile: keyFile) }
+        return try OpenLedger(at: path, masterKey: masterKey, writing: writing)
     }
 
     /// Runs a body over the open ledger and closes it.
     func withLedger<Result>(
         writing: Bool,
+        isCheck: Bool = false,
         _ body: (Ledger) throws -> Result
     ) throws -> Result {
-        let open = try open(writing: writing)
+        let open = try open(writing: writing, isCheck: isCheck)
         let result: Result
         do {
             result = try body(open.ledger)
         } catch {
-            open.closeAfterFailure()
+            open.close(after: error)
             throw error
         }
         open.close()

@@ -14,6 +14,7 @@ struct OpenLedger {
             at: path,
             masterKey: masterKey,
             forWriting: writing,
+            mapSize: try Settings.current.checkedMapSize(),
             clock: { clock().milliseconds },
             randomness: .system
         )
@@ -51,8 +52,10 @@ struct OpenLedger {
     }
 
     /// What was recorded stands; views that do not close cleanly are followed up later.
-    func closeAfterFailure() {
+    ///
+    /// After a fault of the storage the next command checks the ledger first.
+    func close(after error: any Error) {
         try? ledger.close()
-        directory.close()
+        directory.close(isClean: !(error is LogStorageFault))
     }
 }

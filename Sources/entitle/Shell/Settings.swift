@@ -1,5 +1,6 @@
 import Configuration
 import Foundation
+import LMDBStorage
 import Synchronization
 import SystemPackage
 
@@ -13,6 +14,8 @@ struct Settings {
     var keyFile: String?
     /// `ENTITLE_KEY`: the master key itself, for services whose secrets are variables.
     var key: String?
+    /// `ENTITLE_MAP_BYTES`: address space that log and vault begin with, for systems that limit it.
+    var mapBytes: String?
     /// What `entitle serve` goes by.
     var serve = ServeSettings()
     /// The ledger that the command in hand works on, for messages.
@@ -25,6 +28,25 @@ struct Settings {
         get { shared.withLock { $0 } }
         set { shared.withLock { $0 = newValue } }
     }
+
+    /// The size of a map in bytes, in whole pages.
+    ///
+    /// - Throws: `CommandFailure` for one that is none.
+    func checkedMapSize() throws -> Int {
+        guard let mapBytes else { return MapSize.usual }
+        guard let size = Int(mapBytes), size >= MapSize.least, size <= Self.mostMapBytes else {
+            throw CommandFailure(
+                .misconfigured,
+                "configuration",
+                "the size of the maps is not a number of bytes from \(MapSize.least) on",
+                place: "ENTITLE_MAP_BYTES"
+            )
+        }
+        return size / Self.pageBytes * Self.pageBytes
+    }
+
+    private static let pageBytes = 1 << 16
+    private static let mostMapBytes = 1 << 46
 
     /// Reads the variables and the file that `ENTITLE_CONFIG` names (default `./entitle.json`,
     /// which may be absent): `{"ledger":…,"environment":…,"keyFile":…}` and the members of
@@ -57,6 +79,7 @@ struct Settings {
         settings.ledger = value("ledger")
         settings.environment = value("environment")
         settings.keyFile = value("keyFile")
+        settings.mapBytes = value("mapBytes")
         settings.serve = ServeSettings(value)
         settings.key = variables.string(forKey: "key", isSecret: true)
         return settings

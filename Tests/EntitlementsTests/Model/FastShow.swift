@@ -18,6 +18,7 @@ func fastShow(
     let timeline = CustomerTimeline(
         of: number,
         facts: interned.facts,
+        names: interned.texts.names,
         catalogs: interned.catalogs,
         position: { experiment in
             SHA256.hash(data: Array(experiment.utf8) + [0] + Array(name.utf8))
@@ -40,6 +41,7 @@ private struct InternedHistory: AnswerNames {
     var names: [String] = []
     private var numbers: [String: UInt64] = [:]
     private(set) var facts: [Fact] = []
+    private(set) var texts = FactNameTable()
     private(set) var catalogs = CatalogHistory([])
     private var grantIDs: [UInt64: String] = [:]
 
@@ -57,7 +59,7 @@ private struct InternedHistory: AnswerNames {
                     )
                 )
             } else if event.environment == environment {
-                facts.append(fact(recorded))
+                facts += facts(of: recorded)
                 grantIDs[recorded.sequence] = event.data.text(.grantID)
             }
         }
@@ -80,7 +82,7 @@ private struct InternedHistory: AnswerNames {
         return UInt64(names.count - 1)
     }
 
-    private mutating func fact(_ recorded: RecordedEvent) -> Fact {
+    private mutating func facts(of recorded: RecordedEvent) -> [Fact] {
         let (event, data) = (recorded.event, recorded.event.data)
         var fact = Fact(
             sequence: recorded.sequence,
@@ -89,22 +91,26 @@ private struct InternedHistory: AnswerNames {
             observedAt: event.observedAt,
             subject: number(event.subject.description)
         )
-        if case .purchase(let name) = event.subject { fact.store = name.store }
+        if case .purchase(let name) = event.subject { fact.store = texts.name(name.store) }
         if let purchase = data.text(.purchase) { fact.other = number("purchase/" + purchase) }
         if let alias = data.text(.alias) {
             fact.other = number(event.subject.kind.rawValue + "/" + alias)
         }
-        fact.from = (data.texts(.from) ?? []).map { number("customer/" + $0) }
         fact.transaction = data.text(.transactionID).map { number("transaction/" + $0) }
         fact.item = (data.text(.grantID) ?? data.text(.useID)).map { number("item/" + $0) }
         fact.end = data.instant(.expiresAt) ?? data.instant(.graceUntil)
-        fact.label = data.text(.productID) ?? data.text(.trialID) ?? data.text(.featureID)
-        fact.nextProductID = data.text(.nextProductID)
+        fact.label = (data.text(.productID) ?? data.text(.trialID) ?? data.text(.featureID))
+            .map { texts.name($0) }
+        fact.nextProductID = data.text(.nextProductID).map { texts.name($0) }
         fact.productKind = data.text(.productKind).flatMap(ProductKind.init(name:))
         fact.autoRenew = data.flag(.autoRenew)
-        fact.features = data.texts(.features) ?? []
-        fact.tier = data.text(.tier)
-        return fact
+        fact.features = data.texts(.features).map { texts.list($0) }
+        fact.tier = data.text(.tier).map { texts.name($0) }
+        guard let origins = data.texts(.from) else { return [fact] }
+        return origins.map { origin in
+            fact.other = number("customer/" + origin)
+            return fact
+        }
     }
 
     func purchaseName(_ number: UInt64) -> String {

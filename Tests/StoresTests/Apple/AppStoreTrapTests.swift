@@ -12,6 +12,7 @@ struct AppStoreHistory {
     /// The purchase's timeline, all its messages taken.
     var timeline: PurchaseTimeline {
         var transactions: [String: UInt64] = [:]
+        var names = FactNameTable()
         let facts = events.filter { $0.kind != .signalNoted }.enumerated().map { index, event in
             var fact = Fact(
                 sequence: UInt64(index),
@@ -27,14 +28,14 @@ struct AppStoreHistory {
                 return number
             }
             fact.end = event.data.instant(.expiresAt) ?? event.data.instant(.graceUntil)
-            fact.label = event.data.text(.productID)
-            fact.nextProductID = event.data.text(.nextProductID)
+            fact.label = event.data.text(.productID).map { names.name($0) }
+            fact.nextProductID = event.data.text(.nextProductID).map { names.name($0) }
             fact.productKind = event.data.text(.productKind).flatMap(ProductKind.init(name:))
             fact.autoRenew = event.data.flag(.autoRenew)
-            fact.store = "app_store"
+            fact.store = names.name("app_store")
             return fact
         }
-        return PurchaseTimeline(number: 1, facts: facts) { _ in 0 }
+        return PurchaseTimeline(number: 1, facts: facts, names: names.names) { _ in 0 }
     }
 
     /// Whether any period gives access on a day.

@@ -1,7 +1,7 @@
 /*
  * A preloaded recorder: notes what a process asks of the disk, in order.
  *
- * FAULTS_TRACE names the file that is written, FAULTS_ROOT the directory whose files are
+ * RECORDER_TRACE names the file that is written, RECORDER_ROOT the directory whose files are
  * followed; locks and views are passed over.
  * Standard output is followed too: what stands on it was acknowledged.
  *
@@ -41,8 +41,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 #define REAL(name) ((__typeof__(&name)) dlsym(RTLD_NEXT, #name))
 
 __attribute__((constructor)) static void begin(void) {
-    const char *path = getenv("FAULTS_TRACE");
-    root = getenv("FAULTS_ROOT");
+    const char *path = getenv("RECORDER_TRACE");
+    root = getenv("RECORDER_ROOT");
     if (!path || !root) return;
     root_length = strlen(root);
     trace = (int) syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);

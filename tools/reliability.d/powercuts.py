@@ -147,7 +147,7 @@ def record(tool, library, history, seed, events):
     trace = os.path.join(tool.scratch, "trace")
     answered = Acknowledgements(0)
     process = tool.start_import(ledger, extra_environment={
-        "LD_PRELOAD": library, "FAULTS_TRACE": trace, "FAULTS_ROOT": os.path.realpath(ledger)})
+        "LD_PRELOAD": library, "RECORDER_TRACE": trace, "RECORDER_ROOT": os.path.realpath(ledger)})
     try:
         feed(process, history, 0, events, answered, random.Random(seed), window=8)
     finally:
@@ -325,12 +325,12 @@ def run_new_ledgers(tool, report, library, seed, count):
     os.makedirs(root)
     trace = os.path.join(tool.scratch, "trace-init")
     tool.environment.update(
-        LD_PRELOAD=library, FAULTS_TRACE=trace, FAULTS_ROOT=root)
+        LD_PRELOAD=library, RECORDER_TRACE=trace, RECORDER_ROOT=root)
     try:
         tool.ask(os.path.join(root, "ledger"), "init", "--catalog",
                  os.path.join(tool.scratch, "catalog.json"))
     finally:
-        for name in ("LD_PRELOAD", "FAULTS_TRACE", "FAULTS_ROOT"):
+        for name in ("LD_PRELOAD", "RECORDER_TRACE", "RECORDER_ROOT"):
             del tool.environment[name]
     operations = read_trace(trace)
     os.remove(trace)

@@ -1,0 +1,157 @@
+import EventLog
+
+/// Reads a part of the log that begins with a bundle and notes what is wrong with its records.
+///
+/// Parts know nothing of one another, so that they can be read at once; `AuditReport` joins them.
+struct RecordAudit: Sendable {
+    /// The records to be read.
+    let sequences: Range<UInt64>
+    /// Whether evidence and sealed parts are opened.
+    let opensSealed: Bool
+
+    /// What is wrong.
+    private(set) var faults: [AuditReport.Fault] = []
+    /// The sequence behind the last record that was read.
+    private(set) var end: UInt64
+    /// Roots of the bundles that were read whole.
+    private(set) var bundleRoots: [EventLog.Digest] = []
+    /// The tree of the bundle that is not full.
+    private(set) var tail = TreeEdge()
+    /// Recorded time of the first record whose header can be read.
+    private(set) var firstRecordedAt: Int64?
+    /// Recorded time of the last such record.
+    private(set) var lastRecordedAt = Int64.min
+    /// Shared parts of evidence that were looked at: one that is wrong is noted once.
+    private var checkedParts: Set<EventLog.Digest> = []
+
+    /// Bundles of one part: as many as a tile of the level above theirs has hashes.
+    static let bundlesPerPart = UInt64(TileCoordinate.fullWidth)
+
+    init(of sequences: Range<UInt64>, opensSealed: Bool) {
+        self.sequences = sequences
+        self.opensSealed = opensSealed
+        end = sequences.lowerBound
+    }
+
+    /// Whether all records were there.
+    var isWhole: Bool { end == sequences.upperBound }
+
+    /// Reads the part.
+    mutating func run(_ ledger: Ledger) {
+        do {
+            try ledger.log.readBlocks(from: end, upTo: sequences.upperBound) { first, block in
+                let count = try Bundle.count(block)
+                // A tile that cannot be read is noted record by record.
+                let tile = try? ledger.log.tile(level: 0, index: first / Bundle.recordCount)
+                for index in 0..<count where first + UInt64(index) < sequences.upperBound {
+                    let range = try Bundle.range(of: index, count: count, in: block)
+                    check(block.extracting(range), at: first + UInt64(index), tile ?? [], ledger)
+                    end = first + UInt64(index) + 1
+                }
+                return true
+            }
+        } catch {
+            faults.note(.record, end, "the log cannot be read on: \(error.auditSentence)")
+        }
+    }
+
+    private mutating func check(
+        _ record: Span<UInt8>,
+        at sequence: UInt64,
+        _ tile: [UInt8],
+        _ ledger: Ledger
+    ) {
+        checkHash(TreeHash.leaf(record), at: sequence, tile)
+        do {
+            let header = try RecordHeader(checking: record)
+            if header.sequence != sequence {
+                faults.note(.order, sequence, "the record states sequence \(header.sequence)")
+            }
+            if header.recordedAt < lastRecordedAt {
+                faults.note(.order, sequence, "recorded time goes back")
+            }
+            if firstRecordedAt == nil { firstRecordedAt = header.recordedAt }
+            lastRecordedAt = header.recordedAt
+            if opensSealed {
+                try checkCompanion(header, ledger)
+                checkSealedPart(header, record, ledger)
+            }
+        } catch {
+            faults.note(.record, sequence, error.auditSentence)
+        }
+    }
+
+    /// Compares a leaf with its tile; the leaf that fills a bundle gives the bundle's root.
+    private mutating func checkHash(
+        _ leaf: EventLog.Digest,
+        at sequence: UInt64,
+        _ tile: [UInt8]
+    ) {
+        let place = Int(sequence % Bundle.recordCount) * EventLog.Digest.byteCount
+        if place + EventLog.Digest.byteCount > tile.count {
+            faults.note(.tree, sequence, "the tree's tile is missing or too short")
+        } else if EventLog.Digest(tile.span, at: place) != leaf {
+            faults.note(.tree, sequence, "the record's hash is not the tree's")
+        }
+        tail.append(leaf)
+        if tail.size == Bundle.recordCount {
+            bundleRoots.append(tail.root)
+            tail = TreeEdge()
+        }
+    }
+
+    private mutating func checkCompanion(_ header: RecordHeader, _ ledger: Ledger) throws {
+        guard header.companion != .none, header.carrier == header.sequence else { return }
+        guard let blob = try ledger.log.companion(of: header.carrier) else {
+            faults.note(.evidence, header.sequence, "the evidence is missing")
+            return
+        }
+        if TreeHash.companion(blob.span) != header.companionDigest {
+            faults.note(.evidence, header.sequence, "the evidence is not what was recorded")
+        } else if header.companion == .evidence {
+            let parts = try EvidenceBlob.sharedParts(of: blob.span)
+            for digest in parts where checkedParts.insert(digest).inserted {
+                do {
+                    _ = try ledger.sharedPart(digest)
+                } catch let fault as LogStorageFault {
+                    faults.note(.evidence, header.sequence, fault.message)
+                }
+            }
+        }
+    }
+
+    private mutating func checkSealedPart(
+        _ header: RecordHeader,
+        _ record: Span<UInt8>,
+        _ ledger: Ledger
+    ) {
+        guard header.stream != StreamNumber.catalog else { return }
+        do {
+            guard let keys = try ledger.vault.keys(of: header.stream) else {
+                faults.note(
+                    .vault,
+                    header.sequence,
+                    "the stream has neither key nor tombstone"
+                )
+                return
+            }
+            _ = try header.identity(of: record, keys: keys)
+        } catch is SealingFault {
+            faults.note(.vault, header.sequence, "the sealed part does not open")
+        } catch {
+            faults.note(.vault, header.sequence, error.auditSentence)
+        }
+    }
+}
+
+extension Error {
+    /// What an audit says of a fault; holds no path and no id.
+    var auditSentence: String {
+        switch self {
+        case let fault as DecodingFault: fault.what
+        case let fault as LogStorageFault: fault.message
+        case let fault as NoteFault: fault.message
+        default: "it cannot be read"
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import EventLog
+
+/// The command `entitle audit`.
+struct Audit: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Checks everything against its hashes and views: exit 3 on a fault.",
+        discussion: """
+            Reads in a process of its own, so that a damaged file cannot end it without a report.
+            """
+    )
+
+    @OptionGroup var options: LedgerOptions
+    @Flag(help: "Only the log's end, its checkpoints and the views' position: seconds at most.")
+    var quick = false
+    @Flag(help: .hidden) var inProcess = false
+
+    func run() throws {
+        guard inProcess else { return try runInChild() }
+        AuditChild.endWithParent()
+        let progress = Progress("audited")
+        let report = try options.withLedger(writing: false, isCheck: true) { ledger in
+            try ledger.audit { progress.show($0, of: $1) }
+        }
+        progress.finish()
+        if options.json {
+            Terminal.line(report.json)
+        } else {
+            for fault in report.faults {
+                let place = fault.sequence.map { " \($0)" } ?? ""
+                Terminal.line("\(fault.kind.rawValue)\(place): \(fault.detail)")
+            }
+            Terminal.line(
+                "\(report.isOK ? "sound" : "DAMAGED"): \(report.records) records, root "
+                    + "\(report.rootHash), \(report.checkpoints) checkpoints, "
+                    + "\(report.faults.count) faults"
+            )
+        }
+        if !report.isOK { throw ExitCode.integrity }
+    }
+
+    /// Passes on what the child says; says it for one that could not.
+    private func runInChild() throws {
+        // The program's name and `audit` come first.
+        let outcome = try AuditChild.run(Array(CommandLine.arguments.dropFirst(2)), isHeard: true)
+        let isDamaged = outcome.code == nil || outcome.code == ExitCode.integrity.rawValue
+        guard isDamaged, outcome.output.isEmpty else {
+            Terminal.write(String(decoding: outcome.output, as: UTF8.self))
+            throw ExitCode(outcome.code ?? ExitCode.integrity.rawValue)
+        }
+        let detail = "the ledger is damaged so that it cannot be read"
+        if options.json {
+            Terminal.line(
+                .members([
+                    "ok": .bool(false), "records": .integer(0), "treeSize": .integer(0),
+                    "rootHash": .string(TreeHash.emptyRoot.base64), "checkpoints": .integer(0),
+                    "faults": .array([
+                        .members([
+                            "kind": .string(AuditReport.Kind.record.rawValue), "sequence": .null,
+                            "detail": .string(detail),
+                        ])
+                    ]),
+                ])
+            )
+        } else {
+            Terminal.line("DAMAGED: \(detail)")
+        }
+        throw ExitCode.integrity
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import Foundation
+import Glibc
+import LMDBStorage
+
+/// Audits in a process of its own: a damaged file may end its reader, and somebody must be left to
+/// say so.
+enum AuditChild {
+    /// What the child answered.
+    struct Outcome {
+        /// Its standard output; empty if it died or could not open the ledger.
+        var output: Data
+        /// Its exit code; nil if a signal ended it.
+        var code: Int32?
+    }
+
+    /// Runs `entitle audit` with these arguments and waits for its end.
+    ///
+    /// `isHeard`: whether its standard error is ours; else nobody sees it.
+    static func run(_ arguments: [String], isHeard: Bool) throws -> Outcome {
+        let process = Process()
+        process.executableURL = URL(filePath: "/proc/self/exe")
+        process.arguments = ["audit", "--in-process"] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        // It ends with us: the other end of its input closes then.
+        process.standardInput = Pipe()
+        if !isHeard { process.standardError = FileHandle.nullDevice }
+        try process.run()
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        let isExit = process.terminationReason == .exit
+        return Outcome(output: data, code: isExit ? process.terminationStatus : nil)
+    }
+
+    /// Ends this process when the one that started it is gone; for the child.
+    static func endWithParent() {
+        Thread.detachNewThread {
+            _ = try? FileHandle.standardInput.readToEnd()
+            Glibc.exit(ExitCode.interrupted.rawValue)
+        }
+    }
+}
+
+/// What stands in the way after a writer that ended without closing.
+enum UncleanStop {
+    /// Audits quickly in a child where the last writer was ended from outside.
+    ///
+    /// Costs one look for a file where it closed properly, or still runs. Damaged views do not
+    /// count: who opens the ledger discards them.
+    /// - Throws: `CommandFailure` if the log or the vault is damaged.
+    static func check(_ path: String, keyFile: String?) throws {
+        guard LedgerDirectory.wasLeftUnclean(at: path) else { return }
+        let key = keyFile.map { ["--key-file", $0] } ?? []
+        let outcome = try AuditChild.run(
+            ["--quick", "--json", "--ledger", path] + key,
+            isHeard: false
+        )
+        guard outcome.code == nil || outcome.code == ExitCode.integrity.rawValue else { return }
+        let report = try? JSONValue(parsing: Array(outcome.output))
+        let kinds = report?["faults"]?.array?.map { $0["kind"]?.string }
+        if let kinds, kinds.allSatisfy({ $0 == AuditReport.Kind.view.rawValue }) { return }
+        throw CommandFailure(
+            .integrity,
+            "damaged",
+            "the last writer was stopped, and a quick audit finds the ledger damaged",
+            place: path,
+            hint: "run `entitle audit` to see what is damaged"
+        )
+    }
+}

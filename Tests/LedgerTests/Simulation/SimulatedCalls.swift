@@ -1,0 +1,154 @@
+import EntitlementLedger
+import Entitlements
+import EventLog
+import ModelSupport
+
+/// What the callers of a simulation ask for: few customers and purchases, so that they meet.
+struct SimulatedCalls {
+    static let customers = ["ann", "bob", "cy"]
+    private static let purchases = ["1", "2"].map {
+        PurchaseName(store: Source.appStore, originalID: $0)
+    }
+
+    /// Every call so far, to be delivered again.
+    private(set) var made: [Call] = []
+    /// Events in which every rule of the model meets.
+    private let history: [Event]
+    private var nextEvent = 0
+
+    /// A call that may be made again under the same id.
+    struct Call: Sendable {
+        var id: String
+        var source: String
+        /// The signal, if it is one.
+        var submission: Submission?
+        var body: @Sendable (Ledger) throws -> Receipt
+    }
+
+    init(seed: UInt64) {
+        // C6: an erasure is not recorded so.
+        history = RandomHistory(seed: seed, minimumSize: 8).log.map(\.event).filter {
+            $0.kind != .customerErased && $0.kind != .catalogPublished
+        }
+    }
+
+    /// A catalog with a limit, a trial and products.
+    mutating func first() throws -> Call {
+        let document = try Sample.catalog(count: 2)
+        return keep(
+            Call(id: "catalog", source: Source.catalog) {
+                try $0.publish(
+                    document,
+                    effective: Instant(milliseconds: 0),
+                    Request(id: "catalog", source: Source.catalog, environment: .production)
+                )
+            }
+        )
+    }
+
+    mutating func next(_ random: inout SplitMix64, now: Instant) -> Call {
+        let customer = random.pick(Self.customers)
+        switch random.next() % 100 {
+        case 0..<30:
+            if nextEvent < history.count {
+                nextEvent += 1
+                return keep(signal(Submission(event: history[nextEvent - 1])))
+            }
+            return keep(purchase(customer, &random, now))
+        case 30..<55: return keep(purchase(customer, &random, now))
+        case 55..<72:
+            return request { try $0.use("scan", by: customer, amount: nil, unit: nil, $1) }
+        case 72..<82: return request { try $0.startTrial("week", for: customer, $1) }
+        case 82..<88:
+            let alias = random.pick(Self.customers)
+            return request { try $0.link(alias, to: customer, $1) }
+        case 88..<94:
+            let purchase = random.pick(Self.purchases)
+            return request { try $0.claim(purchase, for: customer, $1) }
+        default:
+            return request { ledger, request in
+                try ledger.grant(
+                    "g",
+                    to: customer,
+                    features: ["export"],
+                    tier: nil,
+                    expiresAt: nil,
+                    reason: nil,
+                    request
+                )
+            }
+        }
+    }
+
+    private mutating func keep(_ call: Call) -> Call {
+        made.append(call)
+        return call
+    }
+
+    private mutating func request(
+        _ body: @escaping @Sendable (Ledger, Request) throws -> Receipt
+    ) -> Call {
+        let id = "r\(made.count)"
+        let request = Request(id: id, source: Source.app, environment: .production)
+        return keep(Call(id: id, source: request.source) { try body($0, request) })
+    }
+
+    private func signal(_ submission: Submission) -> Call {
+        Call(id: submission.id, source: submission.source, submission: submission) {
+            try $0.record(submission)
+        }
+    }
+
+    /// A store's signal: a period and its verdict, with the owner and another name of theirs.
+    private func purchase(
+        _ customer: String,
+        _ random: inout SplitMix64,
+        _ now: Instant
+    ) -> Call {
+        let id = "s\(made.count)"
+        let name = random.pick(Self.purchases)
+        let transaction = FieldValue.text("t\(random.next() % 4)")
+        let period = EventData(
+            .purchaseRenewed,
+            [
+                .transactionID: transaction, .productID: .text("pro.month"),
+                .productKind: .text("auto_renewable"),
+                .expiresAt: .instant(now.advanced(byMilliseconds: 86_400_000)),
+            ]
+        )
+        let verdict = EventData(.verificationPassed, [.method: .text("app_store_jws")])
+        let events = [period, verdict].map { data in
+            Event(
+                id: id,
+                source: Source.appStore,
+                subject: .purchase(name),
+                time: now,
+                environment: .production,
+                data: data
+            )
+        }
+        let alias = random.pick(Self.customers)
+        return signal(
+            Submission(
+                id: id,
+                source: Source.appStore,
+                environment: .production,
+                nature: .signal,
+                events: events,
+                evidence: random.chance(30) ? Array(id.utf8) : nil,
+                claims: [
+                    ClaimProposal(
+                        customer: customer,
+                        purchase: name,
+                        purchasedAt: now,
+                        transactionStart: now,
+                        observedAt: now
+                    )
+                ],
+                links: random.chance(30)
+                    ? [LinkProposal(customer: customer, alias: alias, time: now, observedAt: now)]
+                    : []
+            )
+        )
+    }
+}

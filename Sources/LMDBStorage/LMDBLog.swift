@@ -18,6 +18,7 @@ public final class LMDBLog: LogStorage {
     private let opening = Mutex<Void>(())
     /// The tree's writer, made at the first append; dropped when a commit fails.
     let treeWriter = Mutex<TileWriter?>(nil)
+    let roomAhead = Mutex(RoomAhead())
 
     struct Current {
         var environment: LMDB.Environment

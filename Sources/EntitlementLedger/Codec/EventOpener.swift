@@ -43,7 +43,7 @@ struct EventOpener {
     ) throws -> [UInt8] {
         do {
             return try header.identity(of: record, keys: keys)
-        } catch is SealingFault {
+        } catch {
             throw LogStorageFault(
                 .damaged,
                 "the sealed part of record \(header.sequence) does not open"

@@ -114,7 +114,7 @@ actor Simulation {
         depth += 1
         defer { depth -= 1 }
         do {
-            let prepared = try BatchRecorder(ledger).prepare(submission, recordedAt: nil)
+            let prepared = try Preparation(ledger).seal(submission, recordedAt: nil)
             guard case .sealed(var sealed) = prepared else { return }
             if disk.defect == .overlooksOvertaking { sealed.expectations = [] }
             waiting.append((call, sealed))

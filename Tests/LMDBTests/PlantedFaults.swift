@@ -1,0 +1,28 @@
+import Foundation
+import Testing
+
+/// Faults that only a sanitizer sees: the controls of `tools/sanitize`, which sets
+/// `ENTITLE_PLANTED`.
+struct `A fault planted for a sanitizer` {
+    private static let planted = ProcessInfo.processInfo.environment["ENTITLE_PLANTED"]
+
+    @Test(.enabled(if: planted == "thread", "a control of tools/sanitize"))
+    func `two threads write one place`() {
+        let place = unsafe UnsafeMutablePointer<Int>.allocate(capacity: 1)
+        unsafe place.initialize(to: 0)
+        nonisolated(unsafe) let shared = unsafe place
+        DispatchQueue.concurrentPerform(iterations: 2) { index in
+            for turn in 0..<10_000 { unsafe shared.pointee = index + turn }
+        }
+        #expect(unsafe place.pointee >= 0)
+        unsafe place.deallocate()
+    }
+
+    @Test(.enabled(if: planted == "address", "a control of tools/sanitize"))
+    func `a read goes past the end`() {
+        let bytes = unsafe UnsafeMutablePointer<UInt8>.allocate(capacity: 8)
+        unsafe bytes.initialize(repeating: 1, count: 8)
+        #expect(unsafe bytes[8 + Int.random(in: 0..<4)] >= 0)
+        unsafe bytes.deallocate()
+    }
+}

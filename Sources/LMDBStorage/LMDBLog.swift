@@ -77,7 +77,11 @@ public final class LMDBLog: LogStorage {
     }
 
     /// Ends the use of the environment.
-    public func close() { current.withLock { $0 }.environment.close() }
+    public func close() {
+        let environment = current.withLock { $0 }.environment
+        if !isReadOnly { RoomAhead.giveBack(in: environment) }
+        environment.close()
+    }
 
     /// Lends the environment with its own tables; who comes while it is opened again waits for
     /// the new one.

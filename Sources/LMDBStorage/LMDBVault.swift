@@ -11,6 +11,7 @@ public final class LMDBVault: Vault {
     private let environment: LMDB.Environment
     private let streams: Table
     private let names: VaultNames
+    private let isReadOnly: Bool
     private let epochKeys: EpochKeys
     private let shardSecret: KeyedHash
     fileprivate let state: Mutex<State>
@@ -55,6 +56,7 @@ public final class LMDBVault: Vault {
         clock: @escaping @Sendable () -> Int64,
         randomness: RandomSource
     ) throws {
+        self.isReadOnly = isReadOnly
         self.epochKeys = epochKeys
         self.clock = clock
         digestSecret = KeyedHash(epochKeys.digestSecret)
@@ -92,6 +94,7 @@ public final class LMDBVault: Vault {
     public func close() {
         writer.withLock { $0.journal = nil }
         names.finish()
+        if !isReadOnly { RoomAhead.giveBack(in: environment) }
         environment.close()
     }
 

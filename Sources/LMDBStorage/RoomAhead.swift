@@ -32,4 +32,10 @@ struct RoomAhead {
         // A disk without this room may still have enough for what is to be written.
         try? environment.preextend(toBytes: end)
     }
+
+    /// Gives back what was not used; the next writer adds it again.
+    static func giveBack(in environment: LMDB.Environment) {
+        // A file that is longer than it need be is whole.
+        try? environment.trim()
+    }
 }

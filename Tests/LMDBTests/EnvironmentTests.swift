@@ -132,6 +132,27 @@ import Testing
         #expect(try environment.read { try $0.contains(table, Key(1)) })
     }
 
+    @Test func `what the data file has too much is cut off, and no page that is used`() throws {
+        let environment = try open()
+        let table = try #require(try environment.table("a", create: true))
+        let value = [UInt8](repeating: 7, count: 100_000)
+        try environment.preextend(toBytes: 1 << 22)
+        try environment.write { try $0.put(table, Key(1), value.span) }
+        let used = environment.usedByteCount
+        #expect(used > value.count)
+        for _ in 0..<2 {
+            try environment.trim()
+            #expect(try size(of: directory.file("data.mdb")) == used)
+            let isWhole = try environment.read { transaction in
+                try transaction.get(table, Key(1)) { $0.count == value.count && $0[99_999] == 7 }
+            }
+            #expect(isWhole == true)
+        }
+        try environment.write { try $0.put(table, Key(2), value.span) }
+        #expect(environment.usedByteCount > used)
+        #expect(try environment.read { try $0.contains(table, Key(2)) })
+    }
+
     @Test func `a copy holds what was committed`() throws {
         let environment = try open()
         let table = try #require(try environment.table("a", create: true))

@@ -158,7 +158,38 @@ extension Environment {
     /// - Throws: ``LMDBError``; what was written until then stays.
     /// - Precondition: This thread is not writing to this environment.
     public func preextend(toBytes bytes: Int) throws(LMDBError) {
-        // The write lock keeps a commit from lengthening the file between the look and the change.
+        try changingFile { (descriptor, length) throws(LMDBError) in
+            let zeros = [UInt8](repeating: 0, count: Self.zeroByteCount)
+            var end = length
+            while end < bytes {
+                let count = min(zeros.count, bytes - end)
+                let written = unsafe zeros.withUnsafeBytes {
+                    unsafe pwrite(descriptor, $0.baseAddress, count, off_t(end))
+                }
+                guard written > 0 else { throw LMDBError(code: errno, operation: "pwrite") }
+                end += written
+            }
+        }
+    }
+
+    /// Cuts off what ``preextend(toBytes:)`` added and no commit has used.
+    ///
+    /// - Throws: ``LMDBError``.
+    /// - Precondition: This thread is not writing to this environment.
+    public func trim() throws(LMDBError) {
+        try changingFile { (descriptor, length) throws(LMDBError) in
+            let used = usedByteCount
+            guard used > 0, used < length else { return }
+            guard ftruncate(descriptor, off_t(used)) == 0 else {
+                throw LMDBError(code: errno, operation: "ftruncate")
+            }
+        }
+    }
+
+    /// Lends the data file and its length while nobody commits.
+    private func changingFile(
+        _ body: (_ descriptor: Int32, _ length: Int) throws(LMDBError) -> Void
+    ) throws(LMDBError) {
         let transaction = try beginWriting()
         defer {
             unsafe mdb_txn_abort(transaction.pointer)
@@ -170,16 +201,7 @@ extension Environment {
         guard unsafe fstat(descriptor, &status) == 0 else {
             throw LMDBError(code: errno, operation: "fstat")
         }
-        let zeros = [UInt8](repeating: 0, count: Self.zeroByteCount)
-        var end = Int(status.st_size)
-        while end < bytes {
-            let count = min(zeros.count, bytes - end)
-            let written = unsafe zeros.withUnsafeBytes {
-                unsafe pwrite(descriptor, $0.baseAddress, count, off_t(end))
-            }
-            guard written > 0 else { throw LMDBError(code: errno, operation: "pwrite") }
-            end += written
-        }
+        try body(descriptor, Int(status.st_size))
     }
 
     /// Zeros that are written at once.

@@ -1,6 +1,6 @@
 // A client of PostgreSQL for tools/bench; one JSON line of figures.
 //
-//   postgres insert RECORDS CONNECTION CALLERS   one record a transaction, each caller waits for its own
+//   postgres insert RECORDS CONNECTION CALLERS   a record a transaction; each caller waits for its own
 //   postgres copy RECORDS CONNECTION BATCH       BATCH records a transaction, by one caller
 //
 // One thread serves all callers' connections (epoll), so that the client takes little of what the

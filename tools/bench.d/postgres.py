@@ -10,8 +10,8 @@ import time
 
 from harness import Fault, install
 
-# What a ledger needs of it (a commit returns when the disk has it), and otherwise what is fastest for
-# so short a run: no checkpoint and no vacuum falls into it.
+# What a ledger needs of it (a commit returns when the disk has it), and otherwise what is fastest
+# for so short a run: no checkpoint and no vacuum falls into it.
 SETTINGS = {
     "listen_addresses": "", "max_connections": "80", "shared_buffers": "512MB",
     "fsync": "on", "synchronous_commit": "on", "full_page_writes": "on",

@@ -45,6 +45,9 @@ WORDS = {
                " digest, on as many cores as the row says",
 }
 
+# These are one program.
+IN_C = ("lmdb", "lmdb-indexed", "mdb_get", "c-fold")
+
 
 class Missing(Exception):
     """A reference that is not there and cannot be installed."""
@@ -139,9 +142,9 @@ class References:
 
     def tool(self, key):
         """The program behind a reference, or for PostgreSQL its running server."""
-        kind = "lmdb" if key in ("lmdb", "lmdb-indexed", "mdb_get", "c-fold") else key
-        if key in self.without or kind in self.without:
+        if key in self.without:
             raise Missing("as --without says")
+        kind = "lmdb" if key in IN_C else key
         if kind not in self.ready:
             try:
                 self.ready[kind] = getattr(self, "make_" + kind)()
@@ -212,7 +215,7 @@ class References:
         return path
 
     def lmdb(self, *words):
-        return run([self.tool("lmdb"), *map(str, words)], "LMDB")
+        return run([self.ready["lmdb"], *map(str, words)], "LMDB")
 
     def sqlite(self, *words):
         found = run([self.tool("sqlite"), *map(str, words)], "SQLite")

@@ -3,9 +3,9 @@
 import json
 import statistics
 
-# From what ratio or value on a row is where it ought to be; only some rows have such a goal. A ratio
-# is ours over the reference's: of times small ones are good, of rates large ones. A guide is a
-# figure of one machine and decides nothing.
+# From what ratio or value on a row is where it ought to be; only some rows have such a goal. A
+# ratio is ours over the reference's: of times small ones are good, of rates large ones. A guide is
+# a figure of one machine and decides nothing.
 GOALS = {
     "append-1": {"ratio": ("<=", 1.2)},
     "append-1-new-stream": {"ratio": ("<=", 2.2)},
@@ -145,7 +145,10 @@ def comparison(old, new):
         # Ratios of one run are what compares; a value hangs on the hour.
         figure = "ratio" if None not in (each["ratio"], was["ratio"]) else "value"
         difference = each[figure] - was[figure]
-        beyond = abs(difference) > noise(each, figure) + noise(was, figure)
+        # Of a single run it is not known how far others would be from it.
+        beyond = None
+        if min(each["runs"], was["runs"]) > 1:
+            beyond = abs(difference) > noise(each, figure) + noise(was, figure)
         rows.append({"name": each["name"], "of": figure, "old": was[figure], "new": each[figure],
                      "change": round(difference / was[figure], 3) if was[figure] else None,
                      "beyondSpread": beyond})
@@ -158,7 +161,8 @@ def comparison_text(found):
     lines.append(table(
         ["row", "of", "old", "new", "change", "beyond spread"],
         [[each["name"], each["of"], shown(each["old"]), shown(each["new"]),
-          "" if each["change"] is None else "%+.0f %%" % (100 * each["change"]), "yes" if each["beyondSpread"] else ""]
+          "" if each["change"] is None else "%+.0f %%" % (100 * each["change"]),
+          {True: "yes", False: "", None: "?"}[each["beyondSpread"]]]
          for each in found["rows"]],
         {2, 3, 4}))
     return "\n".join(lines)

@@ -72,14 +72,14 @@ let package = Package(
 
         // Row 1: the domain, the log's bytes, mapped memory
         .target(name: "Entitlements", swiftSettings: house + counted),
-        .target(name: "EventLog", dependencies: [crypto], swiftSettings: house),
+        .target(name: "EventLog", dependencies: [crypto], swiftSettings: house + counted),
         .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: house),
 
         // Row 2: the application, its storage, the stores
         .target(
             name: "EntitlementLedger",
             dependencies: ["Entitlements", "EventLog", "LMDB", "CZstd", crypto],
-            swiftSettings: house
+            swiftSettings: house + counted
         ),
         .target(
             name: "LMDBStorage",
@@ -190,7 +190,10 @@ if isFuzzing {
     package.targets.append(
         .executableTarget(
             name: "fuzz",
-            dependencies: ["Entitlements", "ModelSupport", "Stores", "StoreSimulator"],
+            dependencies: [
+                "Entitlements", "EventLog", "EntitlementLedger", "ModelSupport", "Stores",
+                "StoreSimulator",
+            ],
             path: "Tests/Fuzz",
             swiftSettings: house + counted,
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]

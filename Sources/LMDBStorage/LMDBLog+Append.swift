@@ -12,9 +12,12 @@ extension LMDBLog {
 
     private func append(_ batch: LogBatch, to opened: Current) throws -> LogEnd {
         let tables = opened.tables
-        var tree = try treeWriter.withLock {
-            try $0 ?? TileWriter(continuing: self.end().edge, tiles: self)
+        // Taken, so that nothing is copied; a commit that fails leaves none behind.
+        let known = treeWriter.withLock { writer in
+            defer { writer = nil }
+            return writer
         }
+        var tree = try known ?? TileWriter(continuing: self.end().edge, tiles: self)
         guard tree.edge.size == batch.first else {
             throw LogStorageFault(.damaged, "the batch does not begin at the log's end")
         }
@@ -25,7 +28,6 @@ extension LMDBLog {
             lastRecordedAt: batch.lastRecordedAt,
             highestCounter: batch.highestCounter
         )
-        treeWriter.withLock { $0 = nil }
         // Making a table is a transaction of its own, before the one that fills it.
         let shared =
             try batch.sharedParts.isEmpty
@@ -51,6 +53,7 @@ extension LMDBLog {
             try put(end, transaction, tables)
         }
         treeWriter.withLock { $0 = tree }
+        roomAhead.withLock { $0.keep(in: opened.environment) }
         return end
     }
 

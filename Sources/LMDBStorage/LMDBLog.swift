@@ -18,6 +18,7 @@ public final class LMDBLog: LogStorage {
     private let opening = Mutex<Void>(())
     /// The tree's writer, made at the first append; dropped when a commit fails.
     let treeWriter = Mutex<TileWriter?>(nil)
+    let roomAhead = Mutex(RoomAhead())
 
     struct Current {
         var environment: LMDB.Environment
@@ -229,6 +230,8 @@ func mappingFaults<Result>(_ body: () throws -> Result) throws -> Result {
         throw LogStorageFault(error)
     } catch let error as DecodingFault {
         throw LogStorageFault(error.isNewer ? .newerFormat : .damaged, error.what)
+    } catch is SealingFault {
+        throw LogStorageFault(.damaged, "what was sealed does not open")
     }
 }
 

@@ -5,25 +5,34 @@ import Synchronization
 
 /// Names and keys in one synchronous LMDB environment.
 ///
-/// Tables: `streams` (stream number → sealed entry; an empty value is a tombstone) and `names`
-/// (digest of the name → stream number).
+/// Tables: `streams` (stream number → sealed entry; an empty value is a tombstone), in the order of
+/// the counters, and `names`, which is derived from it (``VaultNames``).
 public final class LMDBVault: Vault {
     private let environment: LMDB.Environment
     private let streams: Table
-    private let names: Table
+    private let names: VaultNames
     private let epochKeys: EpochKeys
+    private let shardSecret: KeyedHash
     fileprivate let state: Mutex<State>
+    /// Held while reserved streams become durable; `state` is free meanwhile.
+    private let writer: Mutex<Writer>
     private let clock: @Sendable () -> Int64
 
-    /// What is kept in memory; `reserved` waits for the commit that first uses it.
+    /// What is kept in memory.
     fileprivate struct State {
-        var reserved: [UInt64: VaultEntry] = [:]
+        /// Ascending by counter; they wait for the commit that first uses one of them.
+        var reserved: [VaultEntry] = []
         var reservedNumbers: [StreamName: UInt64] = [:]
         var numbers: [StreamName: UInt64] = [:]
         var keys: [UInt64: StreamKeys] = [:]
         var nextCounter: UInt64
+        var randomness: RandomSource
+    }
+
+    private struct Writer {
         var journal: VaultJournal?
         var randomness: RandomSource
+        var roomAhead = RoomAhead()
     }
 
     /// Entries that are kept in memory of each kind.
@@ -32,7 +41,7 @@ public final class LMDBVault: Vault {
     /// See `Vault`.
     public let checkpointKey: Curve25519.Signing.PrivateKey
     /// See `Vault`.
-    public var digestSecret: SymmetricKey { epochKeys.digestSecret }
+    public let digestSecret: KeyedHash
 
     /// Opens the vault in a directory that exists.
     ///
@@ -48,6 +57,8 @@ public final class LMDBVault: Vault {
     ) throws {
         self.epochKeys = epochKeys
         self.clock = clock
+        digestSecret = KeyedHash(epochKeys.digestSecret)
+        shardSecret = KeyedHash(epochKeys.shardSecret)
         checkpointKey = try Curve25519.Signing.PrivateKey(
             rawRepresentation: epochKeys.checkpointKey
         )
@@ -58,22 +69,18 @@ public final class LMDBVault: Vault {
             )
         }
         self.environment = environment
-        guard let streams = try environment.table("streams", create: !isReadOnly),
-            let names = try environment.table("names", create: !isReadOnly)
-        else { throw LogStorageFault(.damaged, "the vault has no tables") }
-        self.streams = streams
-        self.names = names
-        let last = try mappingFaults {
-            try environment.read {
-                try $0.last(streams) { key, _ in
-                    key.count == 8 ? key.loadUInt64BigEndian(at: 0) : 0
-                }
-            }
+        guard let streams = try environment.table("streams", create: !isReadOnly) else {
+            throw LogStorageFault(.damaged, "the vault has no table of streams")
         }
-        let highest = max(highestCounter, StreamNumber.counter(of: last ?? 0))
-        state = Mutex(
-            State(
-                nextCounter: highest + 1,
+        self.streams = streams
+        let names = try mappingFaults {
+            try VaultNames(environment: environment, streams: streams, isReadOnly: isReadOnly)
+        }
+        self.names = names
+        let highest = max(highestCounter, StreamNumber.counter(of: names.last))
+        state = Mutex(State(nextCounter: highest + 1, randomness: randomness))
+        writer = Mutex(
+            Writer(
                 journal: isReadOnly
                     ? nil : try VaultJournal(path: path + "/" + VaultJournal.fileName),
                 randomness: randomness
@@ -83,7 +90,8 @@ public final class LMDBVault: Vault {
 
     /// Syncs the journal and ends the use of the environment.
     public func close() {
-        state.withLock { $0.journal = nil }
+        writer.withLock { $0.journal = nil }
+        names.finish()
         environment.close()
     }
 
@@ -91,71 +99,60 @@ public final class LMDBVault: Vault {
 
     /// See `Vault`.
     public func stream(of name: StreamName) throws -> UInt64? {
-        if let known = state.withLock({ $0.numbers[name] ?? $0.reservedNumbers[name] }) {
-            return known
-        }
-        let digest = self.digest(of: name, shard: shard(of: name))
-        let found = try mappingFaults {
-            try environment.read {
-                try $0.get(names, Key(digest.high, digest.low)) { value in
-                    value.count == 8 ? value.loadUInt64(at: 0) : 0
-                }
-            }
-        }
-        guard let found, found != 0 else { return nil }
-        state.withLock { $0.remember(found, of: name) }
+        if let known = state.withLock({ $0.number(of: name) }) { return known }
+        return try stream(of: name, digest(of: name, shard: shard(of: name)))
+    }
+
+    private func stream(of name: StreamName, _ digest: SignalDigest) throws -> UInt64? {
+        let found = try mappingFaults { try names.stream(of: digest) }
+        if let found { state.withLock { $0.remember(found, of: name) } }
         return found
     }
 
     /// See `Vault`.
     public func reserveStream(of name: StreamName) throws -> UInt64 {
-        if let known = try stream(of: name) { return known }
+        if let known = state.withLock({ $0.number(of: name) }) { return known }
         let shard = shard(of: name)
         let digest = digest(of: name, shard: shard)
+        if let known = try stream(of: name, digest) { return known }
         return state.withLock { state in
-            if let reserved = state.reservedNumbers[name] ?? state.numbers[name] {
-                return reserved
-            }
-            let number = StreamNumber.number(counter: state.nextCounter, shard: shard)
-            state.nextCounter += 1
-            state.reserved[number] = VaultEntry(
-                stream: number,
-                digest: digest,
-                name: name,
-                key: state.randomness.bytes(StreamKeys.byteCount)
-            )
-            state.reservedNumbers[name] = number
-            return number
+            // Another thread may have been faster.
+            state.number(of: name) ?? state.reserve(name, digest, shard: shard)
         }
     }
 
     /// See `Vault`.
-    public func commit(_ streams: Set<UInt64>) throws {
-        try state.withLock { state in
-            let entries = streams.sorted().compactMap { state.reserved[$0] }
+    public func commit(upTo counter: UInt64) throws {
+        guard state.withLock({ !$0.reserved(upTo: counter).isEmpty }) else { return }
+        try writer.withLock { writer in
+            let entries = state.withLock { $0.reserved(upTo: counter) }
             guard !entries.isEmpty else { return }
             let values = try entries.map { entry in
                 try entry.sealed(
                     under: epochKeys.shards[StreamNumber.shard(of: entry.stream)],
-                    using: &state.randomness
+                    using: &writer.randomness
                 )
             }
-            try mappingFaults {
-                try environment.write(growingBy: MapSize.growth) { transaction in
-                    for (entry, value) in zip(entries, values) {
-                        try transaction.put(self.streams, Key(entry.stream), value.span)
-                        var number = ByteWriter(reservingCapacity: 8)
-                        number.append(entry.stream)
-                        let key = Key(entry.digest.high, entry.digest.low)
-                        try transaction.put(names, key, number.bytes.span)
-                    }
-                }
+            try mappingFaults { try put(entries, values) }
+            writer.roomAhead.keep(in: environment)
+            try writer.journal?.append(values, nowSeconds: clock() / 1000)
+            names.add(entries)
+            state.withLock { $0.settle(entries) }
+        }
+    }
+
+    private func put(_ entries: ArraySlice<VaultEntry>, _ values: [[UInt8]]) throws {
+        try environment.write(growingBy: MapSize.growth) { transaction in
+            let last = try transaction.last(streams) { key, _ in
+                key.count == 8 ? key.loadUInt64BigEndian(at: 0) : .max
             }
-            try state.journal?.append(values, nowSeconds: clock() / 1000)
-            for entry in entries {
-                state.reserved[entry.stream] = nil
-                state.reservedNumbers[entry.name] = nil
-                state.remember(entry.stream, of: entry.name)
+            for (entry, value) in zip(entries, values) {
+                // They stand already where a commit failed after all had been written.
+                if let last, entry.stream <= last {
+                    try transaction.put(streams, Key(entry.stream), value.span)
+                } else {
+                    try transaction.append(streams, Key(entry.stream), value.span)
+                }
             }
         }
     }
@@ -180,7 +177,7 @@ public final class LMDBVault: Vault {
     }
 
     private func entry(of stream: UInt64) throws -> VaultEntry? {
-        if let reserved = state.withLock({ $0.reserved[stream] }) { return reserved }
+        if let reserved = state.withLock({ $0.reserved(stream) }) { return reserved }
         return try mappingFaults {
             try environment.read {
                 try $0.get(streams, Key(stream)) { value -> VaultEntry? in
@@ -192,20 +189,65 @@ public final class LMDBVault: Vault {
 
     // MARK: Digests
 
-    private func shard(of name: StreamName) -> Int {
-        name.shard(under: epochKeys.shardSecret)
-    }
+    private func shard(of name: StreamName) -> Int { name.shard(under: shardSecret) }
 
     /// The digest under which the name is found: keyed by its shard's epoch.
     private func digest(of name: StreamName, shard: Int) -> SignalDigest {
-        let digest = KeyedDigest.bytes(name.message, key: epochKeys.shards[shard])
-        return SignalDigest(high: digest.span.uint64(at: 0), low: digest.span.uint64(at: 8))
+        SignalDigest(KeyedHash(epochKeys.shards[shard]).code(for: name.message.span))
     }
 }
 
 extension LMDBVault.State {
+    fileprivate func number(of name: StreamName) -> UInt64? {
+        numbers[name] ?? reservedNumbers[name]
+    }
+
     fileprivate mutating func remember(_ stream: UInt64, of name: StreamName) {
         if numbers.count >= LMDBVault.cacheLimit { numbers = [:] }
         numbers[name] = stream
+    }
+
+    fileprivate mutating func reserve(
+        _ name: StreamName,
+        _ digest: SignalDigest,
+        shard: Int
+    ) -> UInt64 {
+        let number = StreamNumber.number(counter: nextCounter, shard: shard)
+        nextCounter += 1
+        reserved.append(
+            VaultEntry(
+                stream: number,
+                digest: digest,
+                name: name,
+                key: randomness.bytes(StreamKeys.byteCount)
+            )
+        )
+        reservedNumbers[name] = number
+        return number
+    }
+
+    /// Those that wait, up to a counter.
+    fileprivate func reserved(upTo counter: UInt64) -> ArraySlice<VaultEntry> {
+        reserved.prefix { StreamNumber.counter(of: $0.stream) <= counter }
+    }
+
+    fileprivate func reserved(_ stream: UInt64) -> VaultEntry? {
+        // Counters are given one by one: the place follows from the number.
+        guard let first = reserved.first else { return nil }
+        let counter = StreamNumber.counter(of: stream)
+        let offset = counter &- StreamNumber.counter(of: first.stream)
+        guard offset < UInt64(reserved.count), reserved[Int(offset)].stream == stream else {
+            return nil
+        }
+        return reserved[Int(offset)]
+    }
+
+    /// Takes over those that have become durable, which are the first.
+    fileprivate mutating func settle(_ entries: ArraySlice<VaultEntry>) {
+        reserved.removeFirst(entries.count)
+        for entry in entries {
+            reservedNumbers[entry.name] = nil
+            remember(entry.stream, of: entry.name)
+        }
     }
 }

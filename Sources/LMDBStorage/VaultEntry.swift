@@ -65,6 +65,12 @@ struct VaultEntry {
         )
     }
 
+    /// The digest of an entry's name, which stands in clear; nil for a tombstone.
+    static func digest(of value: Span<UInt8>) -> SignalDigest? {
+        guard value.count >= headerCount else { return nil }
+        return SignalDigest(high: value.uint64(at: 16), low: value.uint64(at: 24))
+    }
+
     init(stream: UInt64, digest: SignalDigest, name: StreamName, key: [UInt8]) {
         self.stream = stream
         self.digest = digest

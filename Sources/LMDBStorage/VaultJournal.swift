@@ -19,7 +19,7 @@ final class VaultJournal {
     func append(_ entries: [[UInt8]], nowSeconds: Int64) throws {
         let end = lseek(descriptor, 0, SEEK_END)
         do {
-            try DurableFile.write(entries.flatMap { $0 }, to: descriptor)
+            try DurableFile.write(Array(entries.joined()), to: descriptor)
         } catch {
             // What did not fit leaves no torn entry behind.
             ftruncate(descriptor, end)

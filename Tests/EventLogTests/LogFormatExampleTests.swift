@@ -138,11 +138,10 @@ private struct Example {
 
     var signal: SignalDigest {
         get throws {
-            KeyedDigest.signal(
+            KeyedHash(SymmetricKey(data: try bytes("digest secret"))).signal(
                 environment: 0,
                 source: "app_store",
-                id: try text("event id"),
-                secret: SymmetricKey(data: try bytes("digest secret"))
+                id: try text("event id")
             )
         }
     }

@@ -27,6 +27,8 @@ enum Fuzz {
         case "json": return JSONTarget()
         case "event": return EventTarget()
         case "catalog": return CatalogTarget()
+        case "record": return try RecordTarget()
+        case "question": return try QuestionTarget()
         default: throw UnknownTarget(name: name)
         }
     }

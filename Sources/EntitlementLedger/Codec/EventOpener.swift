@@ -8,7 +8,7 @@ struct EventOpener {
 
     /// The event of a record; ids and names of erased streams are absent (C6).
     ///
-    /// - Throws: `DecodingFault`, `SealingFault`, or what vault and log throw.
+    /// - Throws: `DecodingFault`, `LogStorageFault.damaged`, or what the vault throws.
     func open(_ record: Span<UInt8>) throws -> OpenedEvent {
         let header = try RecordHeader(checking: record)
         let kind = try header.eventKind()
@@ -21,7 +21,7 @@ struct EventOpener {
         }
         opened.subject = try vault.name(of: header.stream)?.subject
         if let keys = try vault.keys(of: header.stream) {
-            let identity = try header.identity(of: record, keys: keys)
+            let identity = try identity(of: record, header, keys)
             try opened.read(identity.span, 0..<identity.count) { _ in nil }
         }
         return opened
@@ -36,10 +36,25 @@ struct EventOpener {
         return try Attachment.document(blob)
     }
 
+    private func identity(
+        of record: Span<UInt8>,
+        _ header: RecordHeader,
+        _ keys: StreamKeys
+    ) throws -> [UInt8] {
+        do {
+            return try header.identity(of: record, keys: keys)
+        } catch is SealingFault {
+            throw LogStorageFault(
+                .damaged,
+                "the sealed part of record \(header.sequence) does not open"
+            )
+        }
+    }
+
     /// A record's transaction, grant or use id, unsealed; nil if it is erased or has none.
     func id(_ field: Field, of record: Span<UInt8>, _ header: RecordHeader) throws -> String? {
         guard let keys = try vault.keys(of: header.stream) else { return nil }
-        let identity = try header.identity(of: record, keys: keys)
+        let identity = try identity(of: record, header, keys)
         var opened = OpenedEvent(header: header, kind: try header.eventKind())
         try opened.read(identity.span, 0..<identity.count) { _ in nil }
         guard case .text(let id)? = opened.values[field] else { return nil }

@@ -55,8 +55,14 @@ struct EventSealer {
 
     /// Seals one event.
     ///
+    /// `signal`: the digest of its id, where it is known.
+    ///
     /// - Throws: `RecordFault.tooLong`, or what the vault throws.
-    mutating func seal(_ event: Event, companion: Companion?) throws -> SealedRecord {
+    mutating func seal(
+        _ event: Event,
+        signal: SignalDigest? = nil,
+        companion: Companion?
+    ) throws -> SealedRecord {
         let (subject, others) = try streams(of: event)
         let isCatalog = subject == StreamNumber.catalog
         let keys = isCatalog ? nil : try vault.keys(of: subject)
@@ -92,7 +98,7 @@ struct EventSealer {
         }
         return try SealedRecord(
             header: header,
-            signal: signal(of: event),
+            signal: signal ?? self.signal(of: event),
             facts: facts.bytes,
             identity: identity.bytes,
             key: keys,
@@ -104,12 +110,11 @@ struct EventSealer {
     }
 
     /// The digest that stands for the event's signal (E1).
-    func signal(of event: Event) -> SignalDigest {
-        KeyedDigest.signal(
+    private func signal(of event: Event) -> SignalDigest {
+        vault.digestSecret.signal(
             environment: event.environment.rawValue,
             source: event.source,
-            id: event.id,
-            secret: vault.digestSecret
+            id: event.id
         )
     }
 }

@@ -68,7 +68,7 @@ struct ClaimDecision {
     }
 
     private mutating func decide() throws -> Step {
-        if let refusal = BatchRecorder.refusal(of: transaction.facts) { throw refusal }
+        if let refusal = Preparation.refusal(of: transaction.facts) { throw refusal }
         let facts = transaction.facts
         let earlier = try earlierClaim()
         var sequence = factsSequence

@@ -1,5 +1,7 @@
+import Dispatch
 public import Entitlements
 import EventLog
+import Synchronization
 
 extension Ledger {
     /// Records a submission: all of its events or none (E2), durably when this returns (E3).
@@ -15,12 +17,7 @@ extension Ledger {
         _ submissions: [Submission],
         recordedAt: [Instant?]? = nil
     ) throws -> [Receipt] {
-        try requireWriter()
-        var recorder = BatchRecorder(self)
-        for (index, submission) in submissions.enumerated() {
-            try recorder.add(submission, recordedAt: recordedAt?[index])
-        }
-        return try recorder.finish()
+        try record(prepare(submissions, recordedAt: recordedAt))
     }
 
     /// Records submissions in their order up to the first that is refused, whose receipt is the
@@ -29,32 +26,68 @@ extension Ledger {
         _ submissions: [Submission],
         recordedAt: [Instant?]? = nil
     ) throws -> [Receipt] {
+        try record(prepare(submissions, recordedAt: recordedAt), untilRefused: true)
+    }
+
+    /// Records prepared submissions in their order.
+    ///
+    /// `untilRefused`: whether the receipt of the first that is refused is the last, and nothing
+    /// behind it is recorded.
+    public func record(
+        _ submissions: [PreparedSubmission],
+        untilRefused: Bool = false
+    ) throws -> [Receipt] {
         try requireWriter()
-        var recorder = BatchRecorder(self, stopsAtRefusal: true)
-        for (index, submission) in submissions.enumerated() {
-            try recorder.add(submission, recordedAt: recordedAt?[index])
-            if recorder.isStopped { break }
+        var recorder = BatchRecorder(self, submissions, stopsAtRefusal: untilRefused)
+        return try recorder.record()
+    }
+
+    /// Parts in which submissions are prepared at once.
+    private static let partCount = 2
+    /// Fewer are not worth a second thread.
+    private static let parallelThreshold = 64
+
+    private func prepare(
+        _ submissions: [Submission],
+        recordedAt: [Instant?]?
+    ) throws -> [PreparedSubmission] {
+        @Sendable func prepared(_ range: Range<Int>) throws -> [PreparedSubmission] {
+            try range.map { try prepare(submissions[$0], recordedAt: recordedAt?[$0]) }
         }
-        return try recorder.finish()
+        let count = submissions.count
+        guard count >= Self.parallelThreshold else { return try prepared(0..<count) }
+        let parts = Mutex<[Result<[PreparedSubmission], any Error>]>(
+            Array(repeating: .success([]), count: Self.partCount)
+        )
+        DispatchQueue.concurrentPerform(iterations: Self.partCount) { part in
+            let range = count * part / Self.partCount..<count * (part + 1) / Self.partCount
+            let result = Result { try prepared(range) }
+            parts.withLock { $0[part] = result }
+        }
+        return try parts.withLock { try $0.flatMap { try $0.get() } }
     }
 
     /// Records one submission together with whoever else is waiting (group commit).
     public func record(concurrently submission: Submission) async throws -> Receipt {
         try requireWriter()
-        let recorder = BatchRecorder(self)
-        switch try recorder.prepare(submission, recordedAt: nil) {
+        let preparation = Preparation(self)
+        switch try preparation.seal(submission, recordedAt: nil) {
         case .settled(let receipt): return receipt
         case .sealed(let sealed):
             let outcome = try await writer.append(sealed)
-            if let receipt = try recorder.receipt(outcome, sealed, submission) { return receipt }
+            if let receipt = try preparation.receipt(outcome, sealed, submission) {
+                return receipt
+            }
+        case .undecided: break
         }
         return try await writer.alone { [self] append in
             try decideAlone(append) { append in
-                let recorder = BatchRecorder(self)
-                switch try recorder.prepare(submission, recordedAt: nil) {
+                let preparation = Preparation(self)
+                switch try preparation.seal(submission, recordedAt: nil) {
                 case .settled(let receipt): return receipt
                 case .sealed(let sealed):
-                    return try recorder.receipt(append([sealed])[0], sealed, submission)
+                    return try preparation.receipt(append([sealed])[0], sealed, submission)
+                case .undecided: return nil
                 }
             }
         }

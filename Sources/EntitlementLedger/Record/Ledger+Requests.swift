@@ -309,11 +309,10 @@ extension Ledger {
         environment: StoreEnvironment
     ) throws -> UInt64? {
         try views.sequence(
-            of: KeyedDigest.signal(
+            of: vault.digestSecret.signal(
                 environment: environment.rawValue,
                 source: source,
-                id: id,
-                secret: vault.digestSecret
+                id: id
             )
         )
     }

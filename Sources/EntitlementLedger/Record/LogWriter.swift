@@ -51,6 +51,8 @@ final class LogWriter: Sendable {
 
     /// Submissions of one group.
     static let groupLimit = 4096
+    /// Groups below this are not worth a second thread for their keys.
+    private static let parallelThreshold = 64
     /// How far the log's last recorded time may lie ahead of the clock (T3).
     static let clockToleranceMilliseconds: Int64 = 300_000
 
@@ -125,7 +127,9 @@ final class LogWriter: Sendable {
     /// for the queue.
     private func drain() {
         let group = waiting.withLock { $0.takeGroup(limit: Self.groupLimit) }
-        let outcomes = Result { try commit(group.flatMap(\.submissions)) }
+        let submissions =
+            group.count == 1 ? group[0].submissions : group.flatMap(\.submissions)
+        let outcomes = Result { try commit(submissions) }
         var next = 0
         for member in group {
             let range = next..<next + member.submissions.count
@@ -148,11 +152,9 @@ final class LogWriter: Sendable {
                 "the clock is behind the log's last recorded time: try again later"
             )
         }
-        let decision = try GroupDecision(group, end: end, index: views, clock: now)
+        let decision = try decide(group, end: end, clock: now)
         let batch = decision.batch
         guard !batch.records.isEmpty else { return decision.outcomes }
-        // Keys first: a record whose key was lost would be lost; a key without records is not.
-        try vault.commit(Set(batch.entries.flatMap(\.streams)))
         let appended: LogEnd
         do {
             appended = try log.append(batch)
@@ -169,6 +171,33 @@ final class LogWriter: Sendable {
         standing.withLock { $0.end = appended }
         views.followBehind()
         return decision.outcomes
+    }
+
+    /// Decides a group, and makes the keys of its streams durable.
+    ///
+    /// Keys first: a record whose key was lost would be lost; a key without records is not.
+    private func decide(
+        _ group: [SealedSubmission],
+        end: LogEnd,
+        clock: Int64
+    ) throws -> GroupDecision {
+        let counter = group.reduce(0) { max($0, $1.highestCounter) }
+        guard group.count >= Self.parallelThreshold else {
+            try vault.commit(upTo: counter)
+            return try GroupDecision(group, end: end, index: views, clock: clock)
+        }
+        let keys = Mutex<Result<Void, any Error>>(.success(()))
+        let keysAreDurable = DispatchGroup()
+        DispatchQueue.global().async(group: keysAreDurable) { [vault] in
+            let result = Result { try vault.commit(upTo: counter) }
+            keys.withLock { $0 = result }
+        }
+        let decision = Result {
+            try GroupDecision(group, end: end, index: views, clock: clock)
+        }
+        keysAreDurable.wait()
+        try keys.withLock { try $0.get() }
+        return try decision.get()
     }
 
     /// The log's end; after a failed commit the log is opened again and what stands is read.

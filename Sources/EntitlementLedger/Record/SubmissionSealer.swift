@@ -24,11 +24,14 @@ struct SubmissionSealer {
     /// `request`: an event of another source that stands or falls with them (E2), under its own id
     /// and without their evidence, from which it was not read.
     ///
+    /// `signal`: the digest of `id`, where it is known.
+    ///
     /// - Throws: `Refusal` where a limit is passed.
     func seal(
         _ submission: Submission,
         events: [Event],
         request: Event? = nil,
+        signal: SignalDigest? = nil,
         expectations: [SealedSubmission.Expectation],
         recordedAt: Instant?
     ) throws -> SealedSubmission {
@@ -45,7 +48,17 @@ struct SubmissionSealer {
         }
         var sealer = EventSealer(vault: vault, randomness: randomness)
         do {
-            var records = try numbered.map { try sealer.seal($0, companion: companion) }
+            var records: [SealedRecord] = []
+            records.reserveCapacity(numbered.count + 1)
+            for event in numbered {
+                records.append(
+                    try sealer.seal(
+                        event,
+                        signal: records.isEmpty ? signal : nil,
+                        companion: companion
+                    )
+                )
+            }
             let requested = try request.map { try sealer.seal($0, companion: nil) }
             if let requested { records.append(requested) }
             return SealedSubmission(

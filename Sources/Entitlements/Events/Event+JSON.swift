@@ -7,7 +7,7 @@ extension Event {
         guard case .object(let members) = json else {
             throw EventFault(.malformed, "", "expected a JSON object")
         }
-        for member in members where !Self.attributes.contains(member.name) {
+        for member in members where !Self.isAttribute(member.name) {
             throw EventFault(.unknownField, member.name, "not an attribute of an event")
         }
         guard json["specversion"]?.string == "1.0" else {
@@ -24,10 +24,14 @@ extension Event {
         (data, observedAt) = try Self.data(json, kind, subject.kind, time: self.time)
     }
 
-    private static let attributes: Set<String> = [
-        "specversion", "id", "source", "type", "subject", "time", "data", "environment",
-        "sequence", "recordedtime", "datacontenttype",
-    ]
+    private static func isAttribute(_ name: String) -> Bool {
+        switch name {
+        case "specversion", "id", "source", "type", "subject", "time", "data", "environment",
+            "sequence", "recordedtime", "datacontenttype":
+            true
+        default: false
+        }
+    }
 
     private static func required(_ name: String, _ json: JSONValue) throws(EventFault) -> JSONValue
     {

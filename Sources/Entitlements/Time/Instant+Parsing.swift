@@ -5,7 +5,7 @@ extension Instant {
     /// Leap seconds, a missing offset and bare dates are refused (nil).
     public init?(rfc3339 text: String) {
         var scanner = DigitScanner(Array(text.utf8))
-        guard let date = scanner.date(), scanner.take("T", "t"),
+        guard let date = scanner.date(), scanner.take("T") || scanner.take("t"),
             let hour = scanner.digits(2), hour < 24, scanner.take(":"),
             let minute = scanner.digits(2), minute < 60, scanner.take(":"),
             let second = scanner.digits(2), second < 60,
@@ -33,10 +33,10 @@ private struct DigitScanner {
 
     var isAtEnd: Bool { position == bytes.count }
 
-    mutating func take(_ choices: Unicode.Scalar...) -> Bool {
-        guard position < bytes.count,
-            choices.contains(where: { UInt32(bytes[position]) == $0.value })
-        else { return false }
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard position < bytes.count, UInt32(bytes[position]) == character.value else {
+            return false
+        }
         position += 1
         return true
     }
@@ -74,7 +74,7 @@ private struct DigitScanner {
     }
 
     mutating func offsetMinutes() -> Int64? {
-        if take("Z", "z") { return 0 }
+        if take("Z") || take("z") { return 0 }
         let sign: Int64
         if take("+") { sign = 1 } else if take("-") { sign = -1 } else { return nil }
         guard let hours = digits(2), hours < 24, take(":"), let minutes = digits(2), minutes < 60

@@ -6,7 +6,9 @@ public struct GroupDecision {
     /// What is to be written.
     public private(set) var batch: LogBatch
     private var signals: [SignalDigest: UInt64] = [:]
+    /// Kept only where a member relies on a stream.
     private var lastSequences: [UInt64: UInt64] = [:]
+    private let reliesOnStreams: Bool
     private let clock: Int64
 
     /// Decides.
@@ -19,6 +21,7 @@ public struct GroupDecision {
         clock: Int64
     ) throws {
         self.clock = clock
+        reliesOnStreams = group.contains { !$0.expectations.isEmpty }
         batch = LogBatch(
             first: end.size,
             records: [],
@@ -29,6 +32,10 @@ public struct GroupDecision {
             highestCounter: end.highestCounter,
             entries: []
         )
+        let count = group.reduce(0) { $0 + $1.records.count }
+        outcomes.reserveCapacity(group.count)
+        signals.reserveCapacity(count)
+        batch.reserveCapacity(count)
         for submission in group {
             let outcome = try decide(submission, index)
             if case .appended(let first, let recordedAt) = outcome {
@@ -78,27 +85,31 @@ public struct GroupDecision {
             batch.leaves.append(TreeHash.leaf(bytes.span))
             batch.records.append(bytes)
             if signals[record.signal] == nil { signals[record.signal] = sequence }
-            let streams = [record.stream] + record.otherStreams
-            for stream in streams {
-                lastSequences[stream] = sequence
-                batch.highestCounter = max(
-                    batch.highestCounter,
-                    StreamNumber.counter(of: stream)
-                )
+            if reliesOnStreams {
+                for stream in record.streams { lastSequences[stream] = sequence }
             }
             batch.entries.append(
                 IndexEntry(
                     sequence: sequence,
                     signal: record.signal,
                     kind: record.kind,
-                    streams: streams
+                    streams: record.streams
                 )
             )
         }
         if let companion = submission.companion {
             batch.companions.append((first, companion))
         }
+        batch.highestCounter = max(batch.highestCounter, submission.highestCounter)
         batch.sharedParts += submission.sharedParts
         batch.lastRecordedAt = recordedAt
+    }
+}
+
+extension LogBatch {
+    fileprivate mutating func reserveCapacity(_ count: Int) {
+        records.reserveCapacity(count)
+        leaves.reserveCapacity(count)
+        entries.reserveCapacity(count)
     }
 }

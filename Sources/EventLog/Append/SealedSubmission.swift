@@ -51,6 +51,13 @@ public struct SealedSubmission: Sendable {
 
     /// The signal that it is known by: its first record's.
     public var signal: SignalDigest { records[0].signal }
+
+    /// The highest counter of a stream that its records name.
+    public var highestCounter: UInt64 {
+        records.reduce(0) { highest, record in
+            record.streams.reduce(highest) { max($0, StreamNumber.counter(of: $1)) }
+        }
+    }
 }
 
 /// What became of a submission.

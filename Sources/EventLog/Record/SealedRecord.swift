@@ -8,8 +8,8 @@ public struct SealedRecord: Sendable {
     public let signal: SignalDigest
     /// What kind of event.
     public let kind: UInt8
-    /// The other streams that the facts name; views list the record under each.
-    public let otherStreams: [UInt64]
+    /// The subject's stream and those that the facts name; views list the record under each.
+    public let streams: [UInt64]
     private let hasCompanion: Bool
 
     /// The parts of the header that are known before the writer.
@@ -120,7 +120,7 @@ public struct SealedRecord: Sendable {
         stream = header.stream
         kind = header.kind
         self.signal = signal
-        self.otherStreams = otherStreams
+        streams = [header.stream] + otherStreams
         hasCompanion = companion != .none
     }
 

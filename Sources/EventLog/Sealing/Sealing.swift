@@ -32,11 +32,10 @@ public enum Sealing {
             nonce: AES.GCM.Nonce(data: nonce.bytes),
             authenticating: associatedData
         )
-        var sealed = nonce.bytes
-        sealed.reserveCapacity(plain.count + overhead)
-        sealed.append(contentsOf: box.ciphertext)
-        sealed.append(contentsOf: box.tag)
-        return sealed
+        guard let combined = box.combined else {
+            preconditionFailure("a nonce of 12 bytes gives a combined box")
+        }
+        return Array(combined)
     }
 
     /// Opens what `seal` made.

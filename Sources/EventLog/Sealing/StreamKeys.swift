@@ -7,26 +7,22 @@ public struct StreamKeys: Sendable {
     public let sealing: SymmetricKey
     /// Makes the tags of the stream's ids.
     public let tagging: SymmetricKey
-    /// Takes part in the keys of evidence that names the stream.
-    let evidence: SymmetricKey
+    /// What the stream's keys are derived from.
+    private let root: SymmetricKey
 
     /// Bytes of a stream's key.
     public static let byteCount = 32
 
     /// Derives the keys (HKDF-SHA256, RFC 5869).
     public init(_ key: SymmetricKey) {
-        sealing = Self.derive(key, "entitlement-ledger seal v1")
-        tagging = Self.derive(key, "entitlement-ledger tag v1")
-        evidence = Self.derive(key, "entitlement-ledger evidence v1")
+        root = key
+        let hash = KeyedHash(key)
+        sealing = hash.expanded("entitlement-ledger seal v1")
+        tagging = hash.expanded("entitlement-ledger tag v1")
     }
 
-    private static func derive(_ key: SymmetricKey, _ purpose: String) -> SymmetricKey {
-        HKDF<SHA256>.expand(
-            pseudoRandomKey: key,
-            info: Array(purpose.utf8),
-            outputByteCount: byteCount
-        )
-    }
+    /// Takes part in the keys of evidence that names the stream; derived where it is asked for.
+    var evidence: SymmetricKey { KeyedHash(root).expanded("entitlement-ledger evidence v1") }
 
     /// The bytes of a key, for wrapping it under another.
     public static func bytes(of key: SymmetricKey) -> [UInt8] {
@@ -37,6 +33,6 @@ public struct StreamKeys: Sendable {
 
     /// An 8-byte tag of an id: compares within the stream, says nothing without the key.
     public func tag(_ id: String) -> UInt64 {
-        KeyedDigest.bytes(Array(id.utf8), key: tagging).span.uint64(at: 0)
+        UInt64(littleEndian: KeyedHash(tagging).code(for: Array(id.utf8).span).words.0)
     }
 }

@@ -6,7 +6,7 @@ import Synchronization
 /// With it goes every key: what was sealed under them stays sealed.
 public final class MemoryVault: Vault {
     private let state: Mutex<State>
-    private let shardSecret: SymmetricKey
+    private let shardSecret: KeyedHash
 
     private struct State {
         var numbers: [StreamName: UInt64] = [:]
@@ -16,7 +16,7 @@ public final class MemoryVault: Vault {
     }
 
     /// See `Vault`.
-    public let digestSecret: SymmetricKey
+    public let digestSecret: KeyedHash
     /// See `Vault`.
     public let checkpointKey: Curve25519.Signing.PrivateKey
 
@@ -27,8 +27,11 @@ public final class MemoryVault: Vault {
     /// - Throws: what swift-crypto throws of 32 bytes that are no Ed25519 key; all are one.
     public init(randomness: RandomSource) throws {
         var randomness = randomness
-        digestSecret = SymmetricKey(data: randomness.bytes(StreamKeys.byteCount))
-        shardSecret = SymmetricKey(data: randomness.bytes(StreamKeys.byteCount))
+        func secret() -> KeyedHash {
+            KeyedHash(SymmetricKey(data: randomness.bytes(StreamKeys.byteCount)))
+        }
+        digestSecret = secret()
+        shardSecret = secret()
         checkpointKey = try Curve25519.Signing.PrivateKey(
             rawRepresentation: randomness.bytes(StreamKeys.byteCount)
         )
@@ -55,7 +58,7 @@ public final class MemoryVault: Vault {
     }
 
     /// Does nothing: memory has nothing more durable than a reservation.
-    public func commit(_ streams: Set<UInt64>) {}
+    public func commit(upTo counter: UInt64) {}
 
     /// See `Vault`.
     public func name(of stream: UInt64) -> StreamName? {

@@ -15,7 +15,7 @@ public struct StreamName: Hashable, Sendable {
 
     /// Names are bytes: what Unicode holds to be equivalent stays apart (model.md, section 2).
     public static func == (left: StreamName, right: StreamName) -> Bool {
-        left.environment == right.environment && left.subject.utf8.elementsEqual(right.subject.utf8)
+        left.environment == right.environment && left.subject.hasSameBytes(as: right.subject)
     }
 
     /// Hashes the text: equal bytes are equal texts.
@@ -28,9 +28,20 @@ public struct StreamName: Hashable, Sendable {
     public var message: [UInt8] { [environment] + Array(subject.utf8) }
 
     /// The shard: 12 bits of a keyed digest of the name.
-    public func shard(under secret: SymmetricKey) -> Int {
-        let digest = KeyedDigest.bytes(message, key: secret)
-        return Int(digest[0]) << 4 | Int(digest[1] >> 4)
+    public func shard(under secret: KeyedHash) -> Int {
+        let word = secret.code(for: message.span).words.0
+        return Int(UInt64(bigEndian: word) >> 52)
+    }
+}
+
+extension String {
+    /// Whether both have the same bytes of UTF-8.
+    fileprivate func hasSameBytes(as other: String) -> Bool {
+        let bytes = utf8.span
+        let others = other.utf8.span
+        guard bytes.count == others.count else { return false }
+        for index in bytes.indices where bytes[index] != others[index] { return false }
+        return true
     }
 }
 
@@ -62,8 +73,10 @@ public protocol Vault: Sendable {
     /// The stream of a name; a new one with new keys is reserved in memory until `commit`.
     func reserveStream(of name: StreamName) throws -> UInt64
 
-    /// Makes reserved streams durable, in one commit; those that stand already are passed over.
-    func commit(_ streams: Set<UInt64>) throws
+    /// Makes every reserved stream up to a counter durable, in one commit.
+    ///
+    /// Streams become durable in the order of their counters.
+    func commit(upTo counter: UInt64) throws
 
     /// The name of a stream; nil if it is erased.
     func name(of stream: UInt64) throws -> StreamName?
@@ -72,7 +85,7 @@ public protocol Vault: Sendable {
     func keys(of stream: UInt64) throws -> StreamKeys?
 
     /// The secret under which signals become digests (E1).
-    var digestSecret: SymmetricKey { get }
+    var digestSecret: KeyedHash { get }
 
     /// Signs checkpoints.
     var checkpointKey: Curve25519.Signing.PrivateKey { get }

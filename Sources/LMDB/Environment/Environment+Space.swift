@@ -44,6 +44,18 @@ extension Environment {
         return statistics
     }
 
+    /// The bytes up to the last page that was ever used; 0 after ``close()``.
+    public var usedByteCount: Int {
+        do { try gate.enter() } catch { return 0 }
+        defer { gate.leave() }
+        var info = unsafe MDB_envinfo()
+        var stat = MDB_stat()
+        guard unsafe mdb_env_info(pointer, &info) == MDB_SUCCESS,
+            unsafe mdb_env_stat(pointer, &stat) == MDB_SUCCESS
+        else { return 0 }
+        return unsafe (info.me_last_pgno + 1) * Int(stat.ms_psize)
+    }
+
     /// Less room than this and a write that fell short met a full disk.
     private static var leastRoom: UInt64 { 1 << 20 }
 
@@ -137,12 +149,13 @@ extension Environment {
         try check(unsafe mdb_env_sync(pointer, 1), "mdb_env_sync")
     }
 
-    /// Makes the data file at least this long, so that commits need not lengthen it.
+    /// Makes the data file at least this long with zeros, so that commits need not lengthen it.
     ///
-    /// It never shortens the file. The added length is sparse: it reserves no space on the disk.
+    /// It never shortens the file. The zeros are written, not only allowed for: a commit into a
+    /// hole would have to wait for its allocation. They are on the disk after the next commit.
     ///
     /// - Parameter bytes: The length, in bytes.
-    /// - Throws: ``LMDBError``.
+    /// - Throws: ``LMDBError``; what was written until then stays.
     /// - Precondition: This thread is not writing to this environment.
     public func preextend(toBytes bytes: Int) throws(LMDBError) {
         // The write lock keeps a commit from lengthening the file between the look and the change.
@@ -157,11 +170,20 @@ extension Environment {
         guard unsafe fstat(descriptor, &status) == 0 else {
             throw LMDBError(code: errno, operation: "fstat")
         }
-        guard status.st_size < bytes else { return }
-        guard ftruncate(descriptor, off_t(bytes)) == 0 else {
-            throw LMDBError(code: errno, operation: "ftruncate")
+        let zeros = [UInt8](repeating: 0, count: Self.zeroByteCount)
+        var end = Int(status.st_size)
+        while end < bytes {
+            let count = min(zeros.count, bytes - end)
+            let written = unsafe zeros.withUnsafeBytes {
+                unsafe pwrite(descriptor, $0.baseAddress, count, off_t(end))
+            }
+            guard written > 0 else { throw LMDBError(code: errno, operation: "pwrite") }
+            end += written
         }
     }
+
+    /// Zeros that are written at once.
+    private static var zeroByteCount: Int { 1 << 20 }
 
     /// Copies one snapshot into the existing, empty directory at `path`, page by page.
     ///

@@ -70,39 +70,36 @@ struct AppendBench {
     /// Groups of 1 000, the views caught up at the end; and whether it slows down as it grows.
     private func groups() throws -> [BenchRow] {
         let events = BenchEvents(about: plan.events, steps: 10)
-        let headings = [
-            BenchHeading(
+        let headings =
+            BenchHeading.events(
                 "append-1000",
-                unit: "events/s",
                 against: "raw LMDB log with two B-tree indexes, the same groups"
-            ),
-            BenchHeading(
-                "append-1000-growth",
-                unit: "events/s, last tenth",
-                against: "the first tenth of the same run"
-            ),
-        ]
+            ) + [
+                BenchHeading(
+                    "append-1000-growth",
+                    unit: "events/s, last tenth",
+                    against: "the first tenth of the same run"
+                )
+            ]
         return try plan.rows(headings) { _ in
             let bench = try BenchLedger(making: plan.fresh("ledger"))
             let groups = try bench.record(all: events, groupsOf: Self.groupSize)
             let reference = try plan.reference { try indexedSeconds(bench) }
             try plan.partner?.hand(over: bench, from: 1)
-            let seconds =
-                try groups.reduce(0, +) + Stopwatch.seconds { try bench.close() }
+            var total = try Stopwatch.cost { try bench.close() }
             try bench.discard()
-            let count = Double(events.count)
+            for group in groups { total += group }
             let tenth = max(1, groups.count / 10)
-            func rate(_ groups: ArraySlice<Double>) -> Double {
-                Double(groups.count * Self.groupSize) / groups.reduce(0, +)
-            }
-            return [
-                BenchRun(value: count / seconds, reference: reference.map { count / $0 }),
-                BenchRun(
-                    value: rate(groups.suffix(tenth)),
-                    reference: rate(groups.prefix(tenth))
-                ),
-            ]
+            let growth = BenchRun(
+                value: rate(groups.suffix(tenth)),
+                reference: rate(groups.prefix(tenth))
+            )
+            return total.runs(of: Double(events.count), reference: reference) + [growth]
         }
+    }
+
+    private func rate(_ groups: ArraySlice<Cost>) -> Double {
+        Double(groups.count * Self.groupSize) / groups.map(\.seconds).reduce(0, +)
     }
 
     /// Seconds of raw LMDB with two indexes for the same records in the same groups.

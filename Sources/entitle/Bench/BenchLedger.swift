@@ -103,14 +103,14 @@ final class BenchLedger: Sendable {
         guard case .appended = receipt else { return try requireRight(false, "all are appended") }
     }
 
-    /// Records events in groups; returns the seconds that each group took, its making apart.
-    func record(all events: BenchEvents, groupsOf size: Int) throws -> [Double] {
+    /// Records events in groups; returns what each group cost, its making apart.
+    func record(all events: BenchEvents, groupsOf size: Int) throws -> [Cost] {
         var events = events
-        var seconds: [Double] = []
+        var costs: [Cost] = []
         while true {
             let group = events.submissions(size)
-            if group.isEmpty { return seconds }
-            seconds.append(try Stopwatch.seconds { try record(group) })
+            if group.isEmpty { return costs }
+            costs.append(try Stopwatch.cost { try record(group) })
         }
     }
 

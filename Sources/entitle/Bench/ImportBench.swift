@@ -5,28 +5,24 @@ import Foundation
 struct ImportBench {
     let plan: BenchPlan
 
-    func row() throws -> BenchRow {
+    func rows() throws -> [BenchRow] {
         let file = EventsFile(path: plan.fresh("events") + ".ndjson")
         let count = try file.write(BenchEvents(about: plan.events, steps: 10))
         defer { try? FileManager.default.removeItem(atPath: file.path) }
-        let heading = BenchHeading(
+        let headings = BenchHeading.events(
             "import",
-            unit: "events/s",
             against: "Foundation's JSONDecoder alone, the same lines, one core"
         )
-        return try plan.row(heading) { _ in
-            let ours = try importingSeconds(file.path, count)
-            return BenchRun(
-                value: Double(count) / ours,
-                reference: Double(count) / (try file.decodingSeconds())
-            )
+        return try plan.rows(headings) { _ in
+            let ours = try importing(file.path, count)
+            return ours.runs(of: Double(count), reference: try file.decodingSeconds())
         }
     }
 
-    /// Seconds until all events stand durably in a new ledger, its views caught up.
-    private func importingSeconds(_ file: String, _ count: Int) throws -> Double {
+    /// What it costs until all events stand durably in a new ledger, its views caught up.
+    private func importing(_ file: String, _ count: Int) throws -> Cost {
         let bench = try BenchLedger(making: plan.fresh("ledger"))
-        let seconds = try Stopwatch.seconds {
+        let cost = try Stopwatch.cost {
             var importer = Importer(
                 bench.ledger,
                 ItemReader(format: .events, appStore: nil),
@@ -41,6 +37,6 @@ struct ImportBench {
             try bench.close()
         }
         try bench.discard()
-        return seconds
+        return cost
     }
 }

@@ -1,4 +1,4 @@
-// The only unsafe code of the benchmarks: the clock's system call, which fills a local variable.
+// The only unsafe code of the benchmarks: system calls that fill a local variable.
 
 import Glibc
 
@@ -18,11 +18,47 @@ enum Stopwatch {
         return Double(now() - start) / 1e9
     }
 
+    /// What a body takes of the clock and of the process's cores, both in seconds.
+    static func cost(_ body: () throws -> Void) rethrows -> Cost {
+        let processor = processorSeconds()
+        let seconds = try seconds(body)
+        return Cost(seconds: seconds, processorSeconds: processorSeconds() - processor)
+    }
+
+    /// Processor time of all threads so far, the kernel's on their behalf included (getrusage(2)).
+    private static func processorSeconds() -> Double {
+        var usage = rusage()
+        _ = unsafe getrusage(RUSAGE_SELF.rawValue, &usage)
+        return [usage.ru_utime, usage.ru_stime]
+            .map { Double($0.tv_sec) + Double($0.tv_usec) / 1e6 }
+            .reduce(0, +)
+    }
+
     /// Nanoseconds that a body takes.
     static func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
         let start = now()
         try body()
         return Double(now() - start)
+    }
+}
+
+/// What some work took.
+struct Cost {
+    var seconds = 0.0
+    /// Of all cores together: it says what the work costs where others keep the cores busy.
+    var processorSeconds = 0.0
+
+    static func += (total: inout Cost, part: Cost) {
+        total.seconds += part.seconds
+        total.processorSeconds += part.processorSeconds
+    }
+
+    /// Operations a second, and microseconds of processor time each.
+    func runs(of count: Double, reference seconds: Double?) -> [BenchRun] {
+        [
+            BenchRun(value: count / self.seconds, reference: seconds.map { count / $0 }),
+            BenchRun(value: processorSeconds / count * 1e6),
+        ]
     }
 }
 
@@ -66,6 +102,16 @@ struct BenchHeading {
         self.name = name
         self.unit = unit
         self.referenceName = referenceName
+    }
+}
+
+extension BenchHeading {
+    /// Events a second, and what one costs of the processor: the headings of `Cost.runs`.
+    static func events(_ name: String, against referenceName: String) -> [BenchHeading] {
+        [
+            BenchHeading(name, unit: "events/s", against: referenceName),
+            BenchHeading(name + "-processor", unit: "µs of processor each", against: nil),
+        ]
     }
 }
 

@@ -13,9 +13,9 @@ struct WholeLogBench {
     func rows() throws -> [BenchRow] {
         let (bench, events) = try plan.filledLedger(steps: 10, about: plan.events)
         var rows: [BenchRow] = []
-        if topics.contains(.fold) { rows.append(try fold(bench, events)) }
-        if topics.contains(.rebuild) { rows.append(try rebuild(bench)) }
-        if topics.contains(.audit) { rows.append(try audit(bench)) }
+        if topics.contains(.fold) { rows += try fold(bench, events) }
+        if topics.contains(.rebuild) { rows += try rebuild(bench) }
+        if topics.contains(.audit) { rows += try audit(bench) }
         if topics.contains(.space) { rows += try space(bench) }
         try bench.discard()
         return rows
@@ -37,11 +37,10 @@ struct WholeLogBench {
     }
 
     /// Every customer's timeline.
-    private func fold(_ bench: BenchLedger, _ events: BenchEvents) throws -> BenchRow {
+    private func fold(_ bench: BenchLedger, _ events: BenchEvents) throws -> [BenchRow] {
         let size = try bench.ledger.size()
-        let heading = BenchHeading("fold", unit: "events/s", against: Self.scanName)
-        return try plan.row(heading) { _ in
-            let ours = try Stopwatch.seconds {
+        return try plan.rows(BenchHeading.events("fold", against: Self.scanName)) { _ in
+            let ours = try Stopwatch.cost {
                 for customer in 0..<events.customers {
                     let timeline = try bench.ledger.timeline(
                         of: BenchStory(customer: customer).id,
@@ -52,28 +51,26 @@ struct WholeLogBench {
                 }
             }
             let scan = try plan.reference { try headerScan(bench) }
-            return BenchRun(value: Double(size) / ours, reference: scan.map { Double(size) / $0 })
+            return ours.runs(of: Double(size), reference: scan)
         }
     }
 
-    private func rebuild(_ bench: BenchLedger) throws -> BenchRow {
-        let count = Double(try bench.ledger.size())
-        let heading = BenchHeading("rebuild", unit: "events/s", against: Self.scanName)
-        return try plan.row(heading) { _ in
-            let ours = try Stopwatch.seconds { _ = try bench.ledger.rebuild() }
-            return BenchRun(value: count / ours, reference: count / (try headerScan(bench)))
+    private func rebuild(_ bench: BenchLedger) throws -> [BenchRow] {
+        let size = try bench.ledger.size()
+        return try plan.rows(BenchHeading.events("rebuild", against: Self.scanName)) { _ in
+            let ours = try Stopwatch.cost { _ = try bench.ledger.rebuild() }
+            return ours.runs(of: Double(size), reference: try headerScan(bench))
         }
     }
 
-    private func audit(_ bench: BenchLedger) throws -> BenchRow {
-        let count = Double(try bench.ledger.size())
-        let heading = BenchHeading(
+    private func audit(_ bench: BenchLedger) throws -> [BenchRow] {
+        let size = try bench.ledger.size()
+        let headings = BenchHeading.events(
             "audit",
-            unit: "events/s",
             against: "SHA-256 of the same records, one core"
         )
-        return try plan.row(heading) { _ in
-            let ours = try Stopwatch.seconds {
+        return try plan.rows(headings) { _ in
+            let ours = try Stopwatch.cost {
                 let report = try bench.ledger.audit()
                 try requireRight(report.isOK, "the audit finds no fault")
             }
@@ -85,7 +82,7 @@ struct WholeLogBench {
                 precondition(last != nil, "the log holds records")
                 return seconds
             }
-            return BenchRun(value: count / ours, reference: theirs.map { count / $0 })
+            return ours.runs(of: Double(size), reference: theirs)
         }
     }
 

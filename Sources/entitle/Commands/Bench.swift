@@ -16,7 +16,7 @@ struct Bench: ParsableCommand {
     @Argument(
         help: "\(BenchTopic.allCases.map(\.rawValue).joined(separator: ", "))."
     )
-    var topic = BenchTopic.all
+    var topics = [BenchTopic.all]
 
     @Flag(help: "Fewer events and runs: for a look, not for a claim.")
     var quick = false
@@ -73,10 +73,10 @@ struct Bench: ParsableCommand {
     }
 
     private func rows(_ plan: BenchPlan) throws -> [BenchRow] {
-        let topics = topic == .all ? Set(BenchTopic.allCases) : [topic]
+        let topics = Set(self.topics.contains(.all) ? BenchTopic.allCases : self.topics)
         var rows: [BenchRow] = []
         if topics.contains(.append) { rows += try AppendBench(plan: plan).rows() }
-        if topics.contains(.import) { rows.append(try ImportBench(plan: plan).row()) }
+        if topics.contains(.import) { rows += try ImportBench(plan: plan).rows() }
         if !topics.isDisjoint(with: WholeLogBench.topics) {
             rows += try WholeLogBench(plan: plan, topics: topics).rows()
         }

@@ -70,60 +70,28 @@ enum CustomerArgument {
 
 /// One line of `show --questions`.
 enum QuestionLine {
-    private static let members: Set<String> = [
-        "customer", "at", "known", "knownSequence", "environment",
-    ]
-
     static func read(
         _ line: LineReader.Line,
         _ environment: StoreEnvironment,
         _ defaults: BitemporalPoint
     ) throws -> CustomerQuestion {
-        func refuse(_ path: String, _ message: String) -> CommandFailure {
-            CommandFailure(
+        do {
+            guard let bytes = line.bytes, let json = try? JSONValue(parsing: bytes) else {
+                throw QuestionFault(path: "", message: "not a JSON object")
+            }
+            return try CustomerQuestion(
+                json,
+                environment: environment,
+                point: defaults,
+                now: SystemClock.now()
+            )
+        } catch let fault as QuestionFault {
+            throw CommandFailure(
                 .badInput,
                 "invalid_question",
-                message,
-                place: "line \(line.number): \(path)"
+                fault.message,
+                place: "line \(line.number): \(fault.path)"
             )
         }
-        guard let bytes = line.bytes, let json = try? JSONValue(parsing: bytes),
-            let members = json.members
-        else { throw refuse("", "not a JSON object") }
-        if let unknown = members.first(where: { !Self.members.contains($0.name) }) {
-            throw refuse(unknown.name, "not a member of a question")
-        }
-        guard let customer = json["customer"]?.string, Identifier.isValid(customer) else {
-            throw refuse("customer", "expected a customer id")
-        }
-        func instant(_ name: String) throws -> Instant? {
-            guard let value = json[name], !value.isNull else { return nil }
-            guard
-                let instant = value.string.flatMap({
-                    InstantArgument.parse($0, now: SystemClock.now())
-                })
-            else { throw refuse(name, "expected an instant") }
-            return instant
-        }
-        var point = defaults
-        if let at = try instant("at") { point.at = at }
-        if let known = try instant("known") { point.knownAt = .instant(known) }
-        if let count = json["knownSequence"], !count.isNull {
-            guard let count = count.integer, count >= 0 else {
-                throw refuse("knownSequence", "expected a count")
-            }
-            guard json["known"] ?? .null == .null else {
-                throw refuse("knownSequence", "known and knownSequence exclude each other")
-            }
-            point.knownAt = .sequence(UInt64(count))
-        }
-        var asked = environment
-        if let name = json["environment"], !name.isNull {
-            guard let named = name.string.flatMap(StoreEnvironment.init(name:)) else {
-                throw refuse("environment", "expected production, sandbox or local")
-            }
-            asked = named
-        }
-        return CustomerQuestion(customer: customer, environment: asked, point: point)
     }
 }

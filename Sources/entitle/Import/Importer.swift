@@ -1,7 +1,5 @@
-import Dispatch
 import EntitlementLedger
 import Entitlements
-import Synchronization
 
 /// Appends the items of files, batch by batch; resumable, because a known signal appends nothing.
 struct Importer {
@@ -22,8 +20,10 @@ struct Importer {
         case stop, skip, quarantine
     }
 
-    /// Lines that are read, parsed on all cores and recorded together.
+    /// Lines that are read, prepared and recorded together.
     private static let batchLineCount = 4096
+    /// Batches that are read and prepared while one is recorded.
+    private static let batchesAhead = 3
     /// A JSON document over several lines has at most so many bytes.
     private static let documentByteLimit = 64 << 20
 
@@ -50,37 +50,71 @@ struct Importer {
     }
 
     /// Imports lines that are in memory already.
-    mutating func run(_ lines: [LineReader.Line]) throws { _ = try record(parse(lines)) }
+    mutating func run(_ lines: [LineReader.Line]) throws {
+        _ = try record(prepareAhead(lines).take())
+    }
 
     /// Imports one file, with a pause after each batch; false: it stopped at a refusal or an interrupt.
+    ///
+    /// Lines are prepared on all cores while those before them are recorded, in their order.
     mutating func run(
         _ file: String,
         afterBatch: (inout Importer) throws -> Void = { _ in }
     ) throws -> Bool {
         let reader = try LineReader(file)
+        var batches: [PreparedBatch] = []
+        var isAtEnd = false
         var isFirst = true
         while true {
-            var lines: [LineReader.Line] = []
-            while lines.count < Self.batchLineCount, let line = try reader.next() {
-                if line.isBlank { continue }
-                lines.append(line)
-                if isFirst {
-                    isFirst = false
-                    if let whole = try document(startingWith: line, reader) {
-                        let goesOn = try record(whole)
-                        try afterBatch(&self)
-                        return goesOn
-                    }
+            // What has come in does not wait for what has not, if it is to be acknowledged.
+            while !isAtEnd, batches.count < Self.batchesAhead,
+                batches.isEmpty || !acknowledges || reader.holdsLine
+            {
+                if let batch = try nextBatch(reader, isFirst: isFirst) {
+                    batches.append(batch)
+                } else {
+                    isAtEnd = true
                 }
-                if acknowledges && !reader.holdsLine { break }
+                isFirst = false
             }
-            if lines.isEmpty { return true }
-            let goesOn = try record(parse(lines))
+            if batches.isEmpty { return true }
+            let goesOn = try record(batches.removeFirst().take())
             try afterBatch(&self)
             guard goesOn else { return false }
             progress.show(report.items, of: nil)
             if Interrupt.isRaised { return false }
         }
+    }
+
+    /// Reads the next lines and begins to prepare them; nil at the end.
+    private func nextBatch(_ reader: LineReader, isFirst: Bool) throws -> PreparedBatch? {
+        var lines: [LineReader.Line] = []
+        while lines.count < Self.batchLineCount, let line = try reader.next() {
+            if line.isBlank { continue }
+            lines.append(line)
+            if isFirst, lines.count == 1, let whole = try document(startingWith: line, reader) {
+                let preparation = preparation
+                return PreparedBatch { try whole.map(preparation.prepared) }
+            }
+            if acknowledges && !reader.holdsLine { break }
+        }
+        return lines.isEmpty ? nil : prepareAhead(lines)
+    }
+
+    private func prepareAhead(_ lines: [LineReader.Line]) -> PreparedBatch {
+        let (reader, preparation) = (reader, preparation)
+        return PreparedBatch {
+            var prepared: [PreparedItem] = []
+            prepared.reserveCapacity(lines.count)
+            for line in lines {
+                for item in reader.items(line) { prepared.append(try preparation.prepared(item)) }
+            }
+            return prepared
+        }
+    }
+
+    private var preparation: ItemPreparation {
+        ItemPreparation(ledger: ledger, preservesRecordedTime: preservesRecordedTime)
     }
 
     /// One JSON document over several lines, such as a pretty-printed array of webhooks; nil if
@@ -101,46 +135,22 @@ struct Importer {
         return self.reader.items(json, whole, line)
     }
 
-    /// Parses lines on all cores, in their order.
-    private func parse(_ lines: [LineReader.Line]) -> [ImportFormat.Item] {
-        let reader = reader
-        let parts = 2
-        let size = (lines.count + parts - 1) / parts
-        let parsed = Mutex<[[ImportFormat.Item]]>(Array(repeating: [], count: parts))
-        DispatchQueue.concurrentPerform(iterations: parts) { part in
-            let items = lines.dropFirst(part * size).prefix(size).flatMap { reader.items($0) }
-            parsed.withLock { $0[part] = items }
-        }
-        return parsed.withLock { $0.flatMap { $0 } }
-    }
-
     /// Records items in their order; false: it stopped at a refusal.
-    private mutating func record(_ items: [ImportFormat.Item]) throws -> Bool {
-        let items = preservesRecordedTime ? items.map { $0.withReadableRecordedTime() } : items
+    private mutating func record(_ items: [PreparedItem]) throws -> Bool {
         // With `stop` nothing behind the first refused item is recorded.
         let firstRefused = items.firstIndex { (try? $0.result.get()) == nil } ?? items.count
         let taken = onError == .stop ? items.prefix(firstRefused + 1) : items[...]
-        var submissions: [Submission] = []
-        var recordedAt: [Instant?] = []
-        var recordedItems: [ImportFormat.Item] = []
-        for item in taken {
-            guard case .success(let submission) = item.result else { continue }
-            submissions.append(submission)
-            recordedAt.append(preservesRecordedTime ? item.recordedAt : nil)
-            recordedItems.append(item)
+        let submissions = taken.compactMap { try? $0.result.get() }
+        var receipts = try ledger.record(submissions, untilRefused: onError == .stop)[...]
+        if acknowledges {
+            acknowledge(taken.filter { (try? $0.result.get()) != nil }.map(\.line), receipts)
         }
-        var receipts =
-            onError == .stop
-            ? try ledger.recordUntilRefused(submissions, recordedAt: recordedAt)
-            : try ledger.record(submissions, recordedAt: recordedAt)
-        if acknowledges { acknowledge(recordedItems, receipts) }
-        receipts.reverse()
         for item in taken {
             let refusedBefore = report.refused
             switch item.result {
             case .failure(let refusal): report.refuse(item.line, refusal)
             case .success:
-                guard let receipt = receipts.popLast() else { return false }
+                guard let receipt = receipts.popFirst() else { return false }
                 report.count(item.line, receipt)
             }
             if onError == .quarantine, report.refused > refusedBefore, let bytes = item.bytes {
@@ -151,8 +161,8 @@ struct Importer {
     }
 
     /// Says what became of items, after the commit that holds them has returned.
-    private func acknowledge(_ items: [ImportFormat.Item], _ receipts: [Receipt]) {
-        let lines = zip(items, receipts).map { item, receipt in
+    private func acknowledge(_ numbers: [Int], _ receipts: ArraySlice<Receipt>) {
+        let lines = zip(numbers, receipts).map { number, receipt in
             let (outcome, sequence): (String, UInt64?) =
                 switch receipt {
                 case .appended(let first, _): ("appended", first)
@@ -161,7 +171,7 @@ struct Importer {
                 case .refused: ("refused", nil)
                 }
             let json = JSONValue.members([
-                "line": .integer(item.line), "outcome": .string(outcome),
+                "line": .integer(number), "outcome": .string(outcome),
                 "sequence": sequence.map { .integer($0) } ?? .null,
             ])
             return json.description + "\n"

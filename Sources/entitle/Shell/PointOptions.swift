@@ -43,12 +43,8 @@ struct PointOptions: ParsableArguments {
 
 /// An instant as a person types it.
 enum InstantArgument {
-    private static let unitMilliseconds: [Character: Int64] = [
-        "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000,
-    ]
-
     static func parse(_ text: String, place: String) throws -> Instant {
-        if let instant = parse(text, now: SystemClock.now()) { return instant }
+        if let instant = Instant(argument: text, now: SystemClock.now()) { return instant }
         throw CommandFailure(
             .usage,
             "usage",
@@ -56,17 +52,5 @@ enum InstantArgument {
             place: place,
             hint: "RFC 3339 with an offset, a date, now, -36h or -30d"
         )
-    }
-
-    static func parse(_ text: String, now: Instant) -> Instant? {
-        if text == "now" { return now }
-        if let instant = Instant(rfc3339: text) ?? Instant(dateOnly: text) { return instant }
-        guard let sign = text.first, sign == "-" || sign == "+", let unit = text.last,
-            let milliseconds = unitMilliseconds[unit],
-            let count = Int64(text.dropFirst().dropLast()), count >= 0
-        else { return nil }
-        let (offset, overflow) = count.multipliedReportingOverflow(by: milliseconds)
-        guard !overflow else { return nil }
-        return now.advanced(byMilliseconds: sign == "-" ? -offset : offset)
     }
 }

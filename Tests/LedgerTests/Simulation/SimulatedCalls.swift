@@ -2,7 +2,6 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import ModelSupport
-import Synchronization
 
 /// What the callers of a simulation ask for: few customers and purchases, so that they meet.
 struct SimulatedCalls {
@@ -152,13 +151,4 @@ struct SimulatedCalls {
             )
         )
     }
-}
-
-/// A generator that several hold.
-final class SeededWords: Sendable {
-    private let random: Mutex<SplitMix64>
-
-    init(_ seed: UInt64) { random = Mutex(SplitMix64(seed: seed)) }
-
-    func next() -> UInt64 { random.withLock { $0.next() } }
 }

@@ -59,8 +59,8 @@ final class SimulatedVault: Vault {
     private let disk: SimulatedDisk
     private let process: Int
     private let state: Mutex<State>
-    private let shardSecret: SymmetricKey
-    let digestSecret: SymmetricKey
+    private let shardSecret: KeyedHash
+    let digestSecret: KeyedHash
     let checkpointKey: Curve25519.Signing.PrivateKey
 
     struct Entry: Sendable {
@@ -86,8 +86,8 @@ final class SimulatedVault: Vault {
         self.disk = disk
         self.process = process
         var secrets = secrets
-        digestSecret = SymmetricKey(data: secrets.bytes(StreamKeys.byteCount))
-        shardSecret = SymmetricKey(data: secrets.bytes(StreamKeys.byteCount))
+        digestSecret = KeyedHash(SymmetricKey(data: secrets.bytes(StreamKeys.byteCount)))
+        shardSecret = KeyedHash(SymmetricKey(data: secrets.bytes(StreamKeys.byteCount)))
         checkpointKey = try Curve25519.Signing.PrivateKey(
             rawRepresentation: secrets.bytes(StreamKeys.byteCount)
         )
@@ -123,11 +123,16 @@ final class SimulatedVault: Vault {
         }
     }
 
-    func commit(_ streams: Set<UInt64>) throws {
+    func commit(upTo counter: UInt64) throws {
         try disk.enter(.commitVault, process)
         let known = disk.vault
-        let new = streams.sorted().filter { known[$0] == nil }
-        try disk.commit(state.withLock { state in new.compactMap { state.entries[$0] } })
+        let new = state.withLock { state in
+            state.entries.values.filter {
+                known[$0.stream] == nil && StreamNumber.counter(of: $0.stream) <= counter
+            }
+        }
+        guard !new.isEmpty else { return }
+        try disk.commit(new.sorted { $0.stream < $1.stream })
     }
 
     func name(of stream: UInt64) -> StreamName? {

@@ -1,0 +1,145 @@
+public import Entitlements
+import EventLog
+
+/// A submission on its way into the log: everything is done that does not depend on its place.
+///
+/// Preparing (keys, sealing) is most of the work of recording, and threads may share it; the rest
+/// is done in order.
+public struct PreparedSubmission: Sendable {
+    let submission: Submission
+    let recordedAt: Instant?
+    let state: State
+
+    enum State: Sendable {
+        /// Nothing is to be appended.
+        case settled(Receipt)
+        /// The writer may take it.
+        case sealed(SealedSubmission)
+        /// What it says depends on those before it (E4).
+        case undecided
+    }
+}
+
+extension Ledger {
+    /// Does what can be done before the submission's turn comes; several threads may.
+    ///
+    /// `recordedAt`: the time to keep (T3); nil: the clock's.
+    ///
+    /// - Throws: `LedgerFault`, `LogStorageFault`.
+    public func prepare(
+        _ submission: Submission,
+        recordedAt: Instant? = nil
+    ) throws -> PreparedSubmission {
+        try requireWriter()
+        return PreparedSubmission(
+            submission: submission,
+            recordedAt: recordedAt,
+            state: submission.decides
+                ? .undecided
+                : try Preparation(self).seal(submission, recordedAt: recordedAt)
+        )
+    }
+}
+
+/// Seals submissions, and says what became of them.
+struct Preparation {
+    private let ledger: Ledger
+    private let sealer: SubmissionSealer
+
+    init(_ ledger: Ledger) {
+        self.ledger = ledger
+        sealer = SubmissionSealer(ledger)
+    }
+
+    /// Looks the signal up, makes the decisions and seals; never undecided.
+    func seal(_ submission: Submission, recordedAt: Instant?) throws -> PreparedSubmission.State {
+        if let refusal = Self.refusal(of: submission) { return .settled(.refused(refusal)) }
+        let signal = ledger.vault.digestSecret.signal(
+            environment: submission.environment.rawValue,
+            source: submission.source,
+            id: submission.id
+        )
+        if let known = try ledger.views.sequence(of: signal) {
+            return .settled(try repeated(submission, known))
+        }
+        do {
+            let decision =
+                submission.decides
+                ? try SignalDecision(submission, DecisionReader(ledger, submission.environment))
+                : nil
+            return .sealed(
+                try sealer.seal(
+                    submission,
+                    events: decision?.events ?? submission.events,
+                    signal: signal,
+                    expectations: decision?.reader.expectations ?? [],
+                    recordedAt: recordedAt
+                )
+            )
+        } catch let refusal as Refusal {
+            return .settled(.refused(refusal))
+        }
+    }
+
+    /// C6: `customer.erased` is appended by erasure only.
+    ///
+    /// K10: catalogs are checked whole.
+    static func refusal(of submission: Submission) -> Refusal? {
+        for event in submission.events {
+            if event.kind == .customerErased {
+                return Refusal(.notPermitted, "type", "only an erasure records it")
+            }
+            if let document = event.data.document {
+                do {
+                    _ = try Catalog(document: document)
+                } catch {
+                    let fault = error.faults[0]
+                    return Refusal(
+                        .invalidCatalog,
+                        "data." + fault.path,
+                        "\(fault.code.rawValue): \(fault.detail)"
+                    )
+                }
+            }
+        }
+        return nil
+    }
+
+    /// E1: a known signal has its first outcome; other content of a request is a conflict.
+    private func repeated(_ submission: Submission, _ sequence: UInt64) throws -> Receipt {
+        guard submission.nature == .request else { return .duplicate(of: sequence) }
+        let opener = EventOpener(vault: ledger.vault, log: ledger.log)
+        var known: RecordedEvent?
+        try ledger.log.readRecords([sequence]) { known = try opener.open($1).recorded }
+        guard let known else { return .duplicate(of: sequence) }
+        let differing = submission.events[0].differences(from: known.event)
+        if differing.isEmpty { return .duplicate(of: sequence) }
+        return .refused(
+            Refusal(
+                .conflict,
+                differing.joined(separator: ", "),
+                "event \(sequence) has this id and other content"
+            )
+        )
+    }
+
+    /// The receipt of an outcome; nil: decide again.
+    func receipt(
+        _ outcome: AppendOutcome,
+        _ sealed: SealedSubmission,
+        _ submission: Submission
+    ) throws -> Receipt? {
+        switch outcome {
+        case .appended(let first, _):
+            .appended(first: first, count: sealed.records.count)
+        case .duplicate(let sequence): try repeated(submission, sequence)
+        case .moved: nil
+        case .recordedTimeBeforeLast:
+            .refused(
+                Refusal(.recordedTime, "recordedtime", "lies before the ledger's last event")
+            )
+        case .recordedTimeAfterClock:
+            .refused(Refusal(.recordedTime, "recordedtime", "lies after the clock"))
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import EventLog
+
+/// A log that holds one block of records and nothing else: what stands in it is an input's.
+struct FuzzedLog: LogStorage {
+    let block: [UInt8]
+    private let count: UInt64
+
+    /// Takes a block whose trailer is one; nil: it is refused at once.
+    init?(_ block: [UInt8]) {
+        guard let count = try? Bundle.count(block.span), count > 0 else { return nil }
+        self.block = block
+        self.count = UInt64(count)
+    }
+
+    func end() -> LogEnd {
+        var edge = TreeEdge()
+        for _ in 0..<count { edge.append(TreeHash.leaf([UInt8]().span)) }
+        return LogEnd(edge: edge, lastRecordedAt: 0, highestCounter: .max)
+    }
+
+    func readBlocks(
+        from first: UInt64,
+        upTo end: UInt64,
+        _ body: (UInt64, Span<UInt8>) throws -> Bool
+    ) throws {
+        if first < end { _ = try body(0, block.span) }
+    }
+
+    func readRecords(
+        _ sequences: [UInt64],
+        _ body: (UInt64, Span<UInt8>) throws -> Void
+    ) throws {
+        for sequence in sequences {
+            guard sequence < count else {
+                throw LogStorageFault(.damaged, "record \(sequence) is missing")
+            }
+            let range = try Bundle.range(of: Int(sequence), count: Int(count), in: block.span)
+            try body(sequence, block.span.extracting(range))
+        }
+    }
+
+    func append(_ batch: LogBatch) throws -> LogEnd { throw LogStorageFault(.full, "read only") }
+    func reopen() {}
+    func companion(of carrier: UInt64) -> [UInt8]? { nil }
+    func sharedPart(_ digest: Digest) -> [UInt8]? { nil }
+    func tile(level: Int, index: UInt64) -> [UInt8]? { nil }
+    func keepCheckpoint(size: UInt64, note: String) {}
+    func checkpoints() -> [(size: UInt64, note: String)] { [] }
+}

@@ -1,0 +1,141 @@
+import EventLog
+import Foundation
+import LMDB
+import Testing
+
+@testable import LMDBStorage
+
+/// The index of names, which follows the streams (storage.md, "Vault and erasure").
+struct `Names of a vault` {
+    /// An environment with the table of streams, as one process has it open.
+    private struct Place {
+        let environment: LMDB.Environment
+        let streams: Table
+
+        init(_ folder: String) throws {
+            environment = try LMDB.Environment(path: folder, options: .init())
+            streams = try #require(try environment.table("streams", create: true))
+        }
+
+        func names(isReadOnly: Bool = false) throws -> VaultNames {
+            try VaultNames(environment: environment, streams: streams, isReadOnly: isReadOnly)
+        }
+
+        /// Makes streams durable, as the vault does, and returns their entries.
+        func append(_ numbers: Range<UInt64>) throws -> [VaultEntry] {
+            let entries = numbers.map { number in
+                VaultEntry(
+                    stream: number << StreamNumber.shardBits,
+                    digest: Self.digest(number),
+                    name: StreamName(environment: 0, subject: "customer/\(number)"),
+                    key: []
+                )
+            }
+            try environment.write { transaction in
+                for entry in entries {
+                    var writer = ByteWriter()
+                    writer.append(UInt64(0))
+                    writer.append(entry.stream)
+                    writer.append(entry.digest.high)
+                    writer.append(entry.digest.low)
+                    try transaction.append(streams, Key(entry.stream), writer.bytes.span)
+                }
+            }
+            return entries
+        }
+
+        /// Leaves a tombstone.
+        func erase(_ number: UInt64) throws {
+            let tombstone: [UInt8] = []
+            try environment.write {
+                try $0.put(streams, Key(number << StreamNumber.shardBits), tombstone.span)
+            }
+        }
+
+        static func digest(_ number: UInt64) -> SignalDigest {
+            SignalDigest(high: number &* 0x9E37_79B9_7F4A_7C15, low: number)
+        }
+
+        /// How many names stand in the table, the mark of what it covers among them.
+        func tableCount() throws -> Int {
+            let table = try #require(try environment.table("names", create: false))
+            var count = 0
+            try environment.read { transaction in
+                try transaction.scan(table, from: nil) { _, _ in
+                    count += 1
+                    return true
+                }
+            }
+            return count
+        }
+    }
+
+    private func expect(_ names: VaultNames, finds numbers: Range<UInt64>) throws {
+        for number in numbers {
+            let found = try names.stream(of: Place.digest(number))
+            #expect(found == number << StreamNumber.shardBits, "\(number)")
+        }
+        #expect(try names.stream(of: Place.digest(numbers.upperBound)) == nil)
+    }
+
+    @Test func `few wait in memory, many go into the table, all are found`() async throws {
+        try await withScratchDirectory { folder in
+            let place = try Place(folder)
+            let names = try place.names()
+            names.add(try place.append(1..<101))
+            names.finish()
+            #expect(try place.tableCount() == 0)
+            try expect(names, finds: 1..<101)
+            names.add(try place.append(101..<20_001))
+            names.finish()
+            #expect(try place.tableCount() == 20_000 + 1)
+            try expect(names, finds: 1..<20_001)
+            #expect(names.last == 20_000 << StreamNumber.shardBits)
+        }
+    }
+
+    // As after a kill at any moment: what stands in the table differs, what is found does not.
+    @Test func `are found again from the streams, wherever the table ends`() async throws {
+        try await withScratchDirectory { folder in
+            let place = try Place(folder)
+            for end in [101, 9_001, 9_002, 12_001] as [UInt64] {
+                let before = try place.names()
+                let first = before.last >> StreamNumber.shardBits + 1
+                // Nobody tells the index of these: the process has ended.
+                _ = try place.append(first..<end)
+                before.finish()
+                let after = try place.names()
+                after.finish()
+                try expect(after, finds: 1..<end)
+            }
+        }
+    }
+
+    @Test func `a reader finds what a writer added since`() async throws {
+        try await withScratchDirectory { folder in
+            let place = try Place(folder)
+            let writer = try place.names()
+            writer.add(try place.append(1..<11))
+            let reader = try place.names(isReadOnly: true)
+            try expect(reader, finds: 1..<11)
+            writer.add(try place.append(11..<21))
+            try expect(reader, finds: 1..<21)
+            writer.add(try place.append(21..<10_001))
+            writer.finish()
+            try expect(reader, finds: 1..<10_001)
+        }
+    }
+
+    @Test func `an erased stream has no name`() async throws {
+        try await withScratchDirectory { folder in
+            let place = try Place(folder)
+            _ = try place.append(1..<4)
+            try place.erase(2)
+            let names = try place.names()
+            #expect(try names.stream(of: Place.digest(1)) == 1 << StreamNumber.shardBits)
+            #expect(try names.stream(of: Place.digest(2)) == nil)
+            #expect(try names.stream(of: Place.digest(3)) == 3 << StreamNumber.shardBits)
+            #expect(names.last == 3 << StreamNumber.shardBits)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+"""The server over HTTP with wrk, on the machine that it runs on.
+
+Access beside a constant answer of the same server, in alternating runs; App Store notifications of
+real size, verified and durably recorded, at full and at half load.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+
+import references
+from harness import Fault, say
+from rows import row
+from serving import Server, expect
+
+CUSTOMERS = 1000
+CONNECTIONS = 64
+RUN_SECONDS = 120
+SIZES = {
+    "quick": {"rounds": 3, "seconds": 2, "notifications": 6_000},
+    "usual": {"rounds": 7, "seconds": 5, "notifications": 40_000},
+}
+CONSTANT = "constant"
+LUA = os.path.join(references.ROOT, "tools", "server.d", "wrk.lua")
+WORDS = {CONSTANT: "the same server, one connection for each of %d clients of wrk, answering a"
+                   " constant" % CONNECTIONS}
+
+
+def wrk(server, seconds, arguments, connections=CONNECTIONS):
+    """One run: requests, seconds, latencies in milliseconds; a wrong answer is a fault."""
+    before = server.processor_seconds()
+    done = subprocess.run(
+        ["wrk", "-t1", "-c%d" % connections, "-d%gs" % seconds, "-s", LUA, server.url,
+         "--", *arguments],
+        capture_output=True, text=True, timeout=seconds + 60, check=False)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode != 0 or not lines:
+        raise Fault("wrk: %s" % (done.stderr or done.stdout)[-400:])
+    found = json.loads(lines[-1])
+    if found["wrong"] or not found["requests"]:
+        raise Fault("wrong answers: %s" % found)
+    used = server.processor_seconds() - before
+    found["microseconds"] = 1e6 * used / found["requests"]
+    found["rate"] = found["requests"] / found["seconds"]
+    return found
+
+
+def access(material, sizes):
+    """Checks of a feature beside the same server's constant, in alternating runs."""
+    with Server(material, words=["--log-level", "error"]) as server:
+        for number in range(CUSTOMERS):
+            expect(server.ask("POST", "/v1/customers/c%d/grants" % number, {"tier": "pro"}), 200,
+                   "a grant")
+        kinds = {CONSTANT: ["constant"], "access": ["access", server.key, str(CUSTOMERS)]}
+        found = {kind: [] for kind in kinds}
+        for kind in kinds.values():
+            wrk(server, 1, kind)
+        for turn in range(sizes["rounds"]):
+            order = list(kinds) if turn % 2 == 0 else list(kinds)[::-1]
+            for kind in order:
+                found[kind].append(wrk(server, sizes["seconds"], kinds[kind]))
+        server.stop()
+    return [
+        row(name, unit, [run[share] for run in found["access"]],
+            [run[share] for run in found[CONSTANT]], CONSTANT)
+        for name, unit, share in (
+            ("http-access", "requests/s", "rate"), ("http-access-p50", "ms p50", "p50"),
+            ("http-access-p99", "ms p99", "p99"),
+            ("http-access-processor", "us of the server each", "microseconds"))]
+
+
+def notifications(material, sizes):
+    """Distinct signed notifications to a durable ledger, at full and at half load."""
+    rounds = max(2, sizes["rounds"] // 2)
+    share = sizes["notifications"] // (2 * rounds)
+    say("bench: minting %d notifications" % sizes["notifications"])
+    bodies = material.notifications(sizes["notifications"])
+    ledger, key = material.ledger()
+    full, half, at = [], [], 0
+    with Server(material, ledger, key, words=["--log-level", "error"]) as server:
+        def send(count, rate):
+            nonlocal at
+            path = material.path("bodies.ndjson")
+            with open(path, "wb") as file:
+                file.write(b"\n".join(bodies[at:at + count]))
+            at += count
+            # The run ends when every line was answered.
+            run = wrk(server, RUN_SECONDS, ["signals", path, str(count), str(rate)])
+            if run["requests"] != count:
+                raise Fault("%d of %d were answered" % (run["requests"], count))
+            return run
+        for _ in range(rounds):
+            full.append(send(share, 0))
+            half.append(send(share, full[-1]["rate"] / 2))
+        server.stop()
+    recorded = material.tool.ask_json(ledger, "status")["sequence"]
+    if recorded < at:
+        raise Fault("%d events stand for %d notifications" % (recorded, at))
+    made = [
+        row("http-notifications", "notifications/s", [run["rate"] for run in full]),
+        row("http-notifications-bytes", "bytes each", [
+            statistics.mean(len(body) for body in bodies)]),
+        row("http-notifications-processor", "us of the server each", [
+            run["microseconds"] for run in full])]
+    for name, runs in (("full", full), ("half", half)):
+        made += [row("http-notifications-%s-%s" % (name, quantile), "ms %s" % quantile,
+                     [run[quantile] for run in runs]) for quantile in ("p50", "p99")]
+    return made
+
+
+def measure(material, size):
+    say("bench: http")
+    return access(material, SIZES[size]) + notifications(material, SIZES[size])

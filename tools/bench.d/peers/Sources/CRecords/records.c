@@ -1,0 +1,2 @@
+// All is in the header; SwiftPM wants a source.
+#include "records.h"

@@ -6,8 +6,8 @@ import random
 import shutil
 import struct
 
-from harness import (
-    Fault, History, QUESTION_TIME, copy_ledger, in_parallel, say)
+from harness import Fault, History, QUESTION_TIME, copy_ledger, in_parallel, say
+from service import Ended, Service
 
 PAGE = 4096
 HEADER = 16
@@ -17,6 +17,8 @@ LATER = 600
 REPORTED = {3, 65, 66, 74, 78}
 # Of the sixteen-fold kinds.
 MANY = 16
+# How often a server is asked too, and how many customers.
+SERVED, SERVED_CUSTOMERS = 0.25, 12
 
 
 class Image:
@@ -139,6 +141,7 @@ class Questions:
         self.allowed = {
             customer: json.loads(state)["features"]["export"]["allowed"]
             for customer, state in zip(self.customers, self.states, strict=True)}
+        self.key = tool.ask_json(ledger, "keys", "create", "--scope", "admin")["key"]
 
     def verdict(self, ledger, source):
         """What became of the questions: a verdict for each, by its name."""
@@ -150,6 +153,8 @@ class Questions:
             "show": self.judged_lines(ledger, ["show", "--questions", "-"], self.states,
                                       self.asked),
             "events": self.judged_lines(ledger, ["events"], self.events.splitlines(), None)}
+        if source.random() < SERVED:
+            verdicts["server"] = self.served(ledger, source)
         audit = self.tool.run(ledger, "audit", "--json")
         verdicts["audit"] = self.judge(audit, audit.returncode == 0, (0,))
         if audit.returncode in (0, 3):
@@ -164,6 +169,27 @@ class Questions:
     def judged_lines(self, ledger, words, expected, data):
         done = self.tool.run(ledger, *words, "--json", data=data)
         return self.judge(done, done.stdout.splitlines() == expected, (0,))
+
+    def served(self, ledger, source):
+        """A server, which writes too: it answers rightly, or says no, or ends with a word."""
+        words = []
+        try:
+            with Service(self.tool, ledger, key=self.key) as service:
+                for customer in source.sample(self.customers, SERVED_CUSTOMERS):
+                    status, answer = service.ask(
+                        "GET", "/v1/customers/%s/features/export?at=%s" % (
+                            customer, QUESTION_TIME))
+                    if status == 200 and answer["allowed"] != self.allowed[customer]:
+                        return "wrong"
+                    words.append("right" if status == 200 else "reported")
+                if service.grant("newcomer", 1) == (200, None):
+                    status, answer = service.ask("GET", "/v1/customers/newcomer/features/export")
+                    if status == 200 and not answer["allowed"]:
+                        return "wrong"
+                service.stop()
+        except Ended as end:
+            return "reported" if end.code in REPORTED and end.errors else "died %d" % end.code
+        return "reported" if "reported" in words else "right"
 
     @staticmethod
     def judge(done, is_right, answers):

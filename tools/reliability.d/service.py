@@ -13,6 +13,15 @@ START_SECONDS = 60
 UNLIMITED = "keys=0,customers=0,anonymous=0,failures=0,signals=0"
 
 
+class Ended(Fault):
+    """The server ended by itself."""
+
+    def __init__(self, service):
+        self.code = service.process.wait(COMMAND_TIMEOUT)
+        self.errors = service.errors()
+        super().__init__("the server ended with %d: %s" % (self.code, self.errors))
+
+
 class Service:
     """`entitle serve`; ends with the block that it is used in."""
 
@@ -27,8 +36,13 @@ class Service:
         ready, _, _ = select.select([self.process.stdout], [], [], START_SECONDS)
         line = self.process.stdout.readline() if ready else b""
         if not line:
-            self.close()
-            raise Fault("the server does not start: %s" % self.errors())
+            try:
+                # Without a line and alive it hangs: that ends here, as by kill -9.
+                if ready == []:
+                    self.process.kill()
+                raise Ended(self)
+            finally:
+                self.close()
         self.port = int(json.loads(line)["url"].rsplit(":", 1)[1])
 
     def __enter__(self):
@@ -46,9 +60,8 @@ class Service:
     def stop(self):
         """SIGTERM; it has to end with 0."""
         self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(COMMAND_TIMEOUT)
-        if code != 0:
-            raise Fault("the server ended with %d: %s" % (code, self.errors()))
+        if self.process.wait(COMMAND_TIMEOUT) != 0:
+            raise Ended(self)
 
     def errors(self):
         self.log.seek(0)
@@ -65,6 +78,9 @@ class Service:
                 "Content-Type": "application/json", "Authorization": "Bearer " + self.key})
             response = used.getresponse()
             text = response.read()
+        except ConnectionError as error:
+            # It may be dying: a connection ends a moment before its process.
+            raise Ended(self) from error
         except (OSError, http.client.HTTPException) as error:
             raise Fault("the server does not answer (%s): %s" % (error, self.errors())) from error
         finally:

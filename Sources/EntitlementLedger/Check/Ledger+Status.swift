@@ -33,7 +33,12 @@ extension Ledger {
             "lastRecordedAt": .instant(
                 end.size == 0 ? nil : Instant(milliseconds: end.lastRecordedAt)
             ),
-            "views": .members(["position": .integer(views.position)]),
+            "views": .object(
+                [JSONMember("position", .integer(views.position))]
+                    + [views.discarded ?? views.replaced].compactMap { reason in
+                        reason.map { JSONMember("discarded", .string($0)) }
+                    }
+            ),
             "checkpoint": checkpoint.map {
                 .members(["size": .integer($0.size), "rootHash": .string($0.root.base64)])
             } ?? .null,

@@ -151,6 +151,7 @@ extension Error {
         case let fault as DecodingFault: fault.what
         case let fault as LogStorageFault: fault.message
         case let fault as NoteFault: fault.message
+        case let damage as ViewDamage: damage.what
         default: "it cannot be read"
         }
     }

@@ -9,7 +9,7 @@ import Synchronization
 final class AccessTable: Sendable {
     private let path: String
     private let position: ViewPosition
-    private let tables: IndexTables
+    private let productCodes: ProductCodes
     private let log: any LogStorage
     private let state: Mutex<State>
 
@@ -28,15 +28,15 @@ final class AccessTable: Sendable {
     init(
         path: String,
         position: ViewPosition,
-        tables: IndexTables,
+        productCodes: ProductCodes,
         log: any LogStorage,
         matches: (MappedTable.Identity) throws -> Bool
     ) throws {
         self.path = path
         self.position = position
         self.log = log
-        self.tables = tables
-        let products = try tables.productKeys()
+        self.productCodes = productCodes
+        let products = productCodes.productKeys()
         var codes: [ProductKey: UInt32] = [:]
         for (code, product) in products.enumerated() { codes[product] = UInt32(code) }
         var table = try MappedTable.open(path: path, isWritable: true)
@@ -90,7 +90,7 @@ final class AccessTable: Sendable {
         try state.withLock { state in
             if let known = state.codes[product] { return known }
             let code = state.products.count
-            try tables.add(product, code: code)
+            try productCodes.add(product, code: code)
             state.products.append(product)
             state.codes[product] = UInt32(code)
             return UInt32(code)
@@ -102,6 +102,7 @@ final class AccessTable: Sendable {
 
     func seal(_ position: ViewPosition) throws {
         try state.withLock { try $0.table?.seal(identity: position.identity) }
+        try productCodes.seal(size: position.treeSize)
     }
 
     /// Spreads stream numbers, which ascend, over the table (Fibonacci hashing).

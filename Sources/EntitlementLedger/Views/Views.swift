@@ -1,30 +1,37 @@
 import Dispatch
 import EventLog
-import FoundationEssentials
 import LMDB
 import Synchronization
 
-/// The views of a ledger: tables of one generation, and the overlay before them.
+/// The views of a ledger: the index of one generation, and the overlay before it.
 ///
-/// Whoever writes the log adds to the overlay at once and moves it into the tables behind the log;
-/// a reader in another process folds the log from the tables' position on.
+/// Whoever writes the log adds to the overlay at once and moves it into the index behind the log; a
+/// reader in another process reads the log from the index's position on.
+///
+/// A file that is not what was written is never believed: the views are made anew from the log, by
+/// a reader in memory, and the question is answered from these.
 final class Views: LogIndex {
-    private let path: String
     private let identity: LedgerIdentity
     private let log: any LogStorage
     private let isReadOnly: Bool
     private let bootID: String
-    private let state: Mutex<State>
+    private let directory: ViewDirectory
+    private let state = Mutex(State())
+    /// Held while the index is changed; never asked for within `state`.
+    private let changing = Mutex<Void>(())
     private let queue = DispatchQueue(label: "entitlement-ledger.views")
 
     private struct State {
-        var overlay: Overlay
+        var overlay = Overlay(from: 0)
         var tables: IndexTables?
+        var generation: IndexGeneration?
         var access: AccessTable?
         /// Whether the overlay is being moved into the tables behind the writer.
         var isFollowing = false
-        /// Why there are no tables although a generation is named.
+        /// Why the views that stand on the disk are not used.
         var discarded: String?
+        /// Why views that were in use were made anew.
+        var replaced: String?
     }
 
     /// Events that the overlay holds before they are moved into the tables.
@@ -33,6 +40,8 @@ final class Views: LogIndex {
     static let overlayLimit = 400_000
     /// A log that is longer by more than this is loaded in bulk.
     static let rebuildThreshold: UInt64 = 200_000
+    /// How often a question is asked of views made anew, before it is given up.
+    private static let attempts = 3
 
     /// Opens the current generation if it matches the log; a writer makes a new one otherwise.
     init(
@@ -42,32 +51,25 @@ final class Views: LogIndex {
         isReadOnly: Bool,
         bootID: String
     ) throws {
-        self.path = path
         self.identity = identity
         self.log = log
         self.isReadOnly = isReadOnly
         self.bootID = bootID
-        state = Mutex(State(overlay: Overlay(from: 0)))
+        directory = ViewDirectory(path: path, ledgerID: identity.id)
         try open()
     }
 
     private func open() throws {
-        let size = try log.end().size
-        var position: UInt64 = 0
-        if let (tables, found) = try matchingTables() {
-            position = found.treeSize
-            let access = try openAccess(tables)
-            state.withLock {
-                $0 = State(overlay: Overlay(from: position), tables: tables, access: access)
-            }
-        }
+        try openCurrent()
         let isMissing = state.withLock { $0.tables == nil }
-        if !isReadOnly && (isMissing || size > position + Self.rebuildThreshold) {
-            try rebuild { _, _ in }
-        } else if isReadOnly {
+        let isFarBehind = try log.end().size > position + Self.rebuildThreshold
+        if isReadOnly {
             // A record that cannot be read is met again by the question that needs it, and an
             // audit, which needs no views, names it.
-            _ = try? catchUp()
+            try? isFarBehind ? makeAnew() : catchUp()
+        } else if isMissing || isFarBehind {
+            try makeAnew()
+            state.withLock { $0.discarded = nil }
         } else {
             try catchUp()
             try flush()
@@ -77,51 +79,93 @@ final class Views: LogIndex {
     // MARK: Reading
 
     func sequence(of signal: SignalDigest) throws -> UInt64? {
-        let (recent, tables) = state.withLock { ($0.overlay.sequence(of: signal), $0.tables) }
-        // The tables hold what is older: a signal's first outcome wins (E1).
-        return try tables?.sequence(of: signal) ?? recent
+        try reading {
+            $0.sequence(of: signal)
+        } _: { recent, tables in
+            // The tables hold what is older: a signal's first outcome wins (E1).
+            for candidate in try tables?.candidates(for: signal) ?? []
+            where try isSignal(signal, of: candidate) {
+                return candidate
+            }
+            return recent
+        }
+    }
+
+    /// Whether a record has a signal, of which the tables hold the first bits.
+    private func isSignal(_ signal: SignalDigest, of sequence: UInt64) throws -> Bool {
+        var isSame = false
+        try log.readRecords([sequence]) { _, record in
+            let header = try RecordHeader(checking: record)
+            isSame = header.signal == signal && header.sequence == sequence
+        }
+        return isSame
     }
 
     func lastSequence(of stream: UInt64) throws -> UInt64? {
-        let (recent, tables) = state.withLock { ($0.overlay.entries(of: stream), $0.tables) }
-        return try recent.last?.sequence ?? tables?.lastSequence(of: stream)
+        try reading {
+            $0.lastSequence(of: stream)
+        } _: { recent, tables in
+            try recent ?? tables?.lastSequence(of: stream)
+        }
     }
 
     /// The entries of a stream below a size, ascending.
     func entries(of stream: UInt64, below size: UInt64) throws -> [StreamEntry] {
-        // The overlay first: what moves into the tables meanwhile is seen twice, never missed.
-        let (recent, tables) = state.withLock { ($0.overlay.entries(of: stream), $0.tables) }
-        var entries = try tables?.entries(of: stream, below: size) ?? []
-        let known = entries.last?.sequence
-        entries += recent.filter {
-            $0.sequence < size && (known == nil || $0.sequence > known ?? 0)
+        try reading {
+            $0.entries(of: stream)
+        } _: { recent, tables in
+            let entries = try tables?.entries(of: stream, below: size) ?? []
+            return entries + recent.prefix { $0.sequence < size }
         }
-        return entries
+    }
+
+    /// Whether no event of a stream was recorded at or after a size of the log.
+    ///
+    /// Cost: one look into the overlay, for a size that the tables do not reach beyond.
+    func isUnmoved(_ stream: UInt64, since size: UInt64) throws -> Bool {
+        try reading {
+            $0.lastSequence(of: stream)
+        } _: { recent, tables in
+            if let recent { return recent < size }
+            guard let tables, size < tables.size else { return true }
+            return try tables.lastSequence(of: stream, from: size) == nil
+        }
+    }
+
+    /// Reads of the overlay, then of the tables as they stood in that moment; makes tables that
+    /// are damaged anew, and reads again.
+    private func reading<Recent, Answer>(
+        _ recent: (Overlay) -> Recent,
+        _ body: (Recent, IndexTables?) throws -> Answer
+    ) throws -> Answer {
+        for _ in 0..<Self.attempts {
+            let (found, tables) = state.withLock { (recent($0.overlay), $0.tables) }
+            do {
+                return try body(found, tables)
+            } catch let damage as ViewDamage {
+                try replace(tables, because: damage)
+            }
+        }
+        throw LogStorageFault(.damaged, "the views are damaged again and again")
     }
 
     /// Size of the log that the tables hold.
-    var position: UInt64 {
-        state.withLock { $0.overlay.end - UInt64($0.overlay.entries.count) }
-    }
+    var position: UInt64 { state.withLock { $0.tables?.size ?? 0 } }
 
     /// Size of the log that views and overlay cover.
     var end: UInt64 { state.withLock { $0.overlay.end } }
 
-    /// Whether no event of a stream was recorded at or after a size of the log.
-    func isUnmoved(_ stream: UInt64, since size: UInt64) throws -> Bool {
-        let (recent, position, tables) = state.withLock {
-            (
-                $0.overlay.lastSequence(of: stream),
-                $0.overlay.end - UInt64($0.overlay.entries.count), $0.tables
-            )
-        }
-        if let recent, recent >= size { return false }
-        if size >= position { return true }
-        return try tables?.lastSequence(of: stream).map { $0 < size } ?? true
-    }
+    /// The tables as they stand, for replay and audit, to which damage is a finding.
+    var tables: IndexTables? { state.withLock { $0.tables } }
 
     /// The access table of this generation; nil for a reader.
     var access: AccessTable? { state.withLock { $0.access } }
+
+    /// Why the views that stand on the disk are not used; nil where they are, or there are none.
+    var discarded: String? { state.withLock { $0.discarded } }
+
+    /// Why views were made anew while they were in use; nil: they were not.
+    var replaced: String? { state.withLock { $0.replaced } }
 
     // MARK: Following the log
 
@@ -149,7 +193,7 @@ final class Views: LogIndex {
     /// What does not get there, because a disk is full say, stays in the overlay and is tried
     /// again: views take no acknowledgement back.
     func followBehind() {
-        let waiting = state.withLock { $0.overlay.entries.count }
+        let waiting = state.withLock { $0.overlay.count }
         if waiting >= Self.overlayLimit {
             queue.sync { _ = try? flush() }
         } else if waiting >= Self.batchLimit {
@@ -165,28 +209,49 @@ final class Views: LogIndex {
         }
     }
 
-    /// Moves the overlay into the tables, in one sorted batch.
+    /// Moves the overlay into the tables, as one more run.
     func flush() throws {
-        let (entries, end, tables) = state.withLock {
-            ($0.overlay.entries, $0.overlay.end, $0.tables)
+        do {
+            try changing.withLock { _ in try moveOverlay() }
+        } catch let damage as ViewDamage {
+            try replace(tables, because: damage)
         }
-        guard let tables, !entries.isEmpty else { return }
-        try tables.add(entries, position: try viewPosition(end, bootID: bootID))
-        state.withLock { $0.overlay.drop(below: end) }
+    }
+
+    private func moveOverlay() throws {
+        let (entries, tables, generation) = state.withLock {
+            ($0.overlay.beginMoving(), $0.tables, $0.generation)
+        }
+        guard let tables, let generation, !entries.isEmpty else { return }
+        var postings = PostingCollector(reservingFor: entries.count)
+        postings.append(entries)
+        postings.sort()
+        let end = tables.size + UInt64(entries.count)
+        let position = try viewPosition(end, bootID: bootID)
+        let run = try generation.makeRun(postings, of: tables.size..<end, root: position.root)
+        let extended = try generation.extended(tables, by: run, position: position)
+        try generation.keep(extended)
+        state.withLock {
+            $0.tables = extended
+            $0.overlay.drop(below: end)
+        }
+        generation.remove(tables.runs + [run], but: extended.runs)
     }
 
     /// Moves the overlay into the tables and marks them clean: they are whole on the disk.
     func close() throws {
         queue.sync {}
-        let (tables, access) = state.withLock { ($0.tables, $0.access) }
-        if !isReadOnly, let tables {
-            try flush()
-            try access?.seal(try viewPosition(end, bootID: ""))
-            try tables.sync()
-            try tables.put(try viewPosition(end, bootID: ""))
-            try tables.sync()
-        }
-        tables?.close()
+        guard !isReadOnly else { return }
+        // Twice: what came in while a part was moving.
+        for _ in 0..<2 { try flush() }
+        let (tables, generation, access) = state.withLock { ($0.tables, $0.generation, $0.access) }
+        guard let tables, let generation else { return }
+        let position = try viewPosition(tables.size, bootID: "")
+        try access?.seal(position)
+        try generation.keep(
+            IndexTables(runs: tables.runs, position: position),
+            isDurable: true
+        )
     }
 
     func viewPosition(_ size: UInt64, bootID: String) throws -> ViewPosition {
@@ -200,49 +265,31 @@ final class Views: LogIndex {
 
     // MARK: Generations
 
-    private var currentFile: String { path + "/current" }
-
-    /// The generation that `current` names, if its position matches the log.
-    private func matchingTables() throws -> (IndexTables, ViewPosition)? {
-        guard let name = currentGeneration() else { return nil }
-        let tables: IndexTables
+    /// Takes the generation that `current` names, if its position matches the log.
+    private func openCurrent() throws {
+        let opened: (IndexGeneration, IndexTables)?
         do {
-            tables = try IndexTables(path: path + "/" + name, isReadOnly: isReadOnly)
-        } catch is LMDBError, is LogStorageFault {
-            discard("the views' files are damaged or missing")
-            return nil
+            opened = try directory.openCurrent()
+        } catch {
+            return discard(error.what)
         }
+        guard let (generation, found) = opened else { return }
+        var tables = found
         // A position, or a tree, that cannot be read is as good as one that does not match.
-        guard let position = try? tables.position(), (try? matches(position)) == true else {
-            tables.close()
-            discard("the views' position does not match the log")
-            return nil
+        guard (try? matches(tables.position)) == true else {
+            return discard("the views' position does not match the log")
         }
         if !isReadOnly {
-            // From here on the tables are being written and are not to be trusted after a reboot.
-            try tables.put(try viewPosition(position.treeSize, bootID: bootID))
-            try tables.sync()
+            generation.removeStrays(but: tables.runs)
+            // From here on the index is being written and is not to be trusted after a reboot.
+            let position = try viewPosition(tables.size, bootID: bootID)
+            tables = IndexTables(runs: tables.runs, position: position)
+            try generation.keep(tables)
         }
-        return (tables, position)
-    }
-
-    /// The access table beside a generation's tables, for the writer.
-    private func openAccess(_ tables: IndexTables) throws -> AccessTable? {
-        guard !isReadOnly else { return nil }
-        return try AccessTable(
-            path: tables.path + "/access",
-            position: try viewPosition(0, bootID: ""),
-            tables: tables,
-            log: log
-        ) { [self] sealed in
-            try viewPosition(sealed.treeSize, bootID: "").root.bytes == sealed.root
-        }
+        try use(generation, tables)
     }
 
     private func discard(_ reason: String) { state.withLock { $0.discarded = reason } }
-
-    /// Why the views that stand on the disk are not used; nil where they are, or there are none.
-    var discarded: String? { state.withLock { $0.discarded } }
 
     private func matches(_ position: ViewPosition) throws -> Bool {
         // The log's end is read after the position: a writer may be moving both.
@@ -252,57 +299,82 @@ final class Views: LogIndex {
         return try viewPosition(position.treeSize, bootID: position.bootID) == position
     }
 
-    private func currentGeneration() -> String? {
-        guard let data = try? Data(contentsOf: URL(filePath: currentFile)) else { return nil }
-        let name = String(decoding: data, as: UTF8.self).filter { !$0.isNewline }
-        return name.isEmpty || name.contains("/") ? nil : name
+    private func use(_ generation: IndexGeneration, _ tables: IndexTables) throws {
+        let access = try openAccess(generation)
+        state.withLock {
+            $0.overlay.drop(below: tables.size)
+            $0.tables = tables
+            $0.generation = generation
+            $0.access = access
+        }
+    }
+
+    /// The access table of a generation, for the writer.
+    private func openAccess(_ generation: IndexGeneration) throws -> AccessTable? {
+        guard !isReadOnly, let path = generation.path else { return nil }
+        let codes = ProductCodes(
+            path: path + "/" + ProductCodes.fileName,
+            ledgerID: identity.id
+        )
+        return try AccessTable(
+            path: path + "/access",
+            position: try viewPosition(0, bootID: ""),
+            productCodes: codes,
+            log: log
+        ) { [self] sealed in
+            // Its codes are those that were sealed with it.
+            try codes.sealedSize == sealed.treeSize
+                && viewPosition(sealed.treeSize, bootID: "").root.bytes == sealed.root
+        }
     }
 
     /// Writes a new generation from the log, beside the old one, and switches at once.
     func rebuild(progress: (_ done: UInt64, _ of: UInt64) throws -> Void) throws {
         precondition(!isReadOnly, "only the writer rebuilds views")
-        let manager = FileManager.default
-        try manager.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let old = try manager.contentsOfDirectory(atPath: path).filter { $0 != "current" }
-        let number = (old.compactMap { Int($0) }.max() ?? 0) + 1
-        let generation = path + "/" + String(number)
-        try manager.createDirectory(atPath: generation, withIntermediateDirectories: true)
-        let tables = try IndexTables(path: generation, isReadOnly: false)
-        let size = try log.end().size
-        try BulkLoad(log: log, tables: tables, size: size).run(progress: progress)
-        try tables.put(try viewPosition(size, bootID: bootID))
-        try tables.sync()
-        let access = try openAccess(tables)
-        try Data(String(number).utf8).write(to: URL(filePath: currentFile), options: .atomic)
-        let replaced = state.withLock { state in
-            defer {
-                state = State(overlay: Overlay(from: size), tables: tables, access: access)
-            }
-            return state.tables
+        try changing.withLock { _ in
+            try makeAnew(in: directory.makeGeneration(), progress: progress)
+            state.withLock { $0.discarded = nil }
         }
-        replaced?.close()
-        // Readers that hold an old generation keep its files until they close them.
-        for name in old { try? manager.removeItem(atPath: path + "/" + name) }
         try catchUp()
     }
 
-    func tablesHold(stream: UInt64, _ entry: IndexEntry) throws -> Bool {
-        let tables = state.withLock { $0.tables }
-        return try tables?.holds(stream: stream, entry.sequence, kind: entry.kind) ?? false
+    /// Makes the views anew because they are missing or not to be believed.
+    ///
+    /// A reader, and a writer whose disk takes nothing, makes them in memory.
+    private func makeAnew() throws {
+        if !isReadOnly {
+            do {
+                return try makeAnew(in: directory.makeGeneration()) { _, _ in }
+            } catch {
+                // If it was the log and not the disk, the second attempt says so.
+            }
+        }
+        let unnamed = IndexGeneration(path: nil, ledgerID: identity.id)
+        try makeAnew(in: unnamed) { _, _ in }
     }
 
-    func tablesSequence(of signal: SignalDigest) throws -> UInt64? {
-        let tables = state.withLock { $0.tables }
-        return try tables?.sequence(of: signal)
-    }
-
-    /// Hands out the tables' entries, for replay and audit.
-    func scan(
-        streams onStream: (UInt64, StreamEntry) throws -> Void,
-        signals onSignal: (SignalDigest, UInt64) throws -> Void
+    private func makeAnew(
+        in generation: IndexGeneration,
+        progress: (_ done: UInt64, _ of: UInt64) throws -> Void
     ) throws {
-        let tables = state.withLock { $0.tables }
-        try tables?.scan(streams: onStream, signals: onSignal)
+        let position = try viewPosition(log.end().size, bootID: bootID)
+        let tables = try BulkLoad(log: log, generation: generation).run(
+            to: position,
+            progress: progress
+        )
+        try generation.keep(tables)
+        try use(generation, tables)
+        try directory.use(generation)
+    }
+
+    /// Makes damaged tables anew, unless somebody did so meanwhile.
+    private func replace(_ damaged: IndexTables?, because damage: ViewDamage) throws {
+        try changing.withLock { _ in
+            let current = state.withLock { $0.tables }
+            guard current?.isSame(as: damaged) ?? false else { return }
+            try makeAnew()
+            state.withLock { $0.replaced = damage.what }
+        }
     }
 }
 

@@ -6,9 +6,11 @@ public enum CRC32C {
     /// The checksum of some bytes; 0 for none.
     ///
     /// Slicing by eight: eight table look-ups for each eight bytes, O(n), no allocation.
-    public static func checksum(_ bytes: Span<UInt8>) -> UInt32 {
+    ///
+    /// `earlier`: the checksum of what stands before these bytes, which are then joined to it.
+    public static func checksum(_ bytes: Span<UInt8>, after earlier: UInt32 = 0) -> UInt32 {
         let tables = slicingTables.span
-        var crc = UInt32.max
+        var crc = ~earlier
         var position = 0
         while bytes.count - position >= 8 {
             let word = bytes.uint64(at: position) ^ UInt64(crc)

@@ -1,0 +1,58 @@
+import Crypto
+import EventLog
+
+/// The index of a range of the log, by stream and by signal; it never changes.
+final class IndexRun: Sendable {
+    let description: Description
+    /// Postings by stream; the tag is the event's kind.
+    let streams: PostingTable
+    /// Postings by the first bits of the signal's digest.
+    let signals: PostingTable
+
+    /// What a run is expected to be.
+    struct Description: Equatable, Sendable {
+        /// Names its files.
+        var number: UInt64
+        /// The events that it lists.
+        var sequences: Range<UInt64>
+        /// The log's root at a size that is not below the range's end.
+        var root: EventLog.Digest
+        var streams = PostingTable.Description()
+        var signals = PostingTable.Description()
+
+        /// What every block of a table is bound to: the ledger, the table and the events.
+        func identity(_ part: Part, ledgerID: [UInt8]) -> UInt64 {
+            var writer = ByteWriter(reservingCapacity: 72)
+            writer.append(ledgerID.span)
+            writer.append(part.rawValue)
+            writer.append(sequences.lowerBound)
+            writer.append(sequences.upperBound)
+            writer.append(root)
+            return TreeHash.companion(writer.bytes.span).bytes.span.uint64(at: 0)
+        }
+    }
+
+    /// The two tables of a run.
+    enum Part: UInt8, CaseIterable {
+        case streams = 0
+        case signals = 1
+    }
+
+    init(_ description: Description, streams: PostingTable, signals: PostingTable) {
+        var description = description
+        description.streams = streams.description
+        description.signals = signals.description
+        self.description = description
+        self.streams = streams
+        self.signals = signals
+    }
+
+    var sequences: Range<UInt64> { description.sequences }
+
+    func table(_ part: Part) -> PostingTable {
+        switch part {
+        case .streams: streams
+        case .signals: signals
+        }
+    }
+}

@@ -15,12 +15,15 @@ final class Views: LogIndex {
     private let isReadOnly: Bool
     private let bootID: String
     private let state: Mutex<State>
+    /// The access table of this generation; nil for a reader.
+    private let accessTable = Mutex<AccessTable?>(nil)
+    /// Which streams may have moved.
+    let moves = AccessMoves()
     private let queue = DispatchQueue(label: "entitlement-ledger.views")
 
     private struct State {
         var overlay: Overlay
         var tables: IndexTables?
-        var access: AccessTable?
         /// Whether the overlay is being moved into the tables behind the writer.
         var isFollowing = false
         /// Why there are no tables although a generation is named.
@@ -49,6 +52,7 @@ final class Views: LogIndex {
         self.bootID = bootID
         state = Mutex(State(overlay: Overlay(from: 0)))
         try open()
+        moves.begin(at: end)
     }
 
     private func open() throws {
@@ -58,8 +62,9 @@ final class Views: LogIndex {
             position = found.treeSize
             let access = try openAccess(tables)
             state.withLock {
-                $0 = State(overlay: Overlay(from: position), tables: tables, access: access)
+                $0 = State(overlay: Overlay(from: position), tables: tables)
             }
+            accessTable.withLock { $0 = access }
         }
         let isMissing = state.withLock { $0.tables == nil }
         if !isReadOnly && (isMissing || size > position + Self.rebuildThreshold) {
@@ -109,6 +114,7 @@ final class Views: LogIndex {
 
     /// Whether no event of a stream was recorded at or after a size of the log.
     func isUnmoved(_ stream: UInt64, since size: UInt64) throws -> Bool {
+        if moves.isCertainlyUnmoved(stream, since: size) { return true }
         let (recent, position, tables) = state.withLock {
             (
                 $0.overlay.lastSequence(of: stream),
@@ -121,12 +127,13 @@ final class Views: LogIndex {
     }
 
     /// The access table of this generation; nil for a reader.
-    var access: AccessTable? { state.withLock { $0.access } }
+    var access: AccessTable? { accessTable.withLock { $0 } }
 
     // MARK: Following the log
 
     /// Adds what was just committed.
     func absorb(_ entries: [IndexEntry]) {
+        moves.note(entries)
         state.withLock { $0.overlay.add(entries) }
     }
 
@@ -178,7 +185,7 @@ final class Views: LogIndex {
     /// Moves the overlay into the tables and marks them clean: they are whole on the disk.
     func close() throws {
         queue.sync {}
-        let (tables, access) = state.withLock { ($0.tables, $0.access) }
+        let tables = state.withLock { $0.tables }
         if !isReadOnly, let tables {
             try flush()
             try access?.seal(try viewPosition(end, bootID: ""))
@@ -276,10 +283,11 @@ final class Views: LogIndex {
         try Data(String(number).utf8).write(to: URL(filePath: currentFile), options: .atomic)
         let replaced = state.withLock { state in
             defer {
-                state = State(overlay: Overlay(from: size), tables: tables, access: access)
+                state = State(overlay: Overlay(from: size), tables: tables)
             }
             return state.tables
         }
+        accessTable.withLock { $0 = access }
         replaced?.close()
         // Readers that hold an old generation keep its files until they close them.
         for name in old { try? manager.removeItem(atPath: path + "/" + name) }

@@ -20,7 +20,8 @@ struct `Links of names` {
                         )
                         fact.other = link.alias
                         return fact
-                    }
+                    },
+                    of: .customerLinked
                 )
                 let targets = Self.obvious(links)
                 for name: UInt64 in 0..<4 {

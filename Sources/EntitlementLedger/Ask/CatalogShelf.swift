@@ -6,6 +6,8 @@ import Synchronization
 final class CatalogShelf: Sendable {
     private let log: any LogStorage
     private let publications = Mutex<[UInt64: CatalogHistory.Publication]>([:])
+    /// The last history that was asked for: mostly the next one, too.
+    private let last = Mutex<(sequences: [UInt64], history: CatalogHistory)?>(nil)
 
     init(log: any LogStorage) { self.log = log }
 
@@ -13,6 +15,13 @@ final class CatalogShelf: Sendable {
     ///
     /// `sequences`: of the `catalog.published` of that prefix.
     func history(_ sequences: [UInt64]) throws -> CatalogHistory {
+        if let last = last.withLock({ $0 }), last.sequences == sequences { return last.history }
+        let history = try read(sequences)
+        last.withLock { $0 = (sequences, history) }
+        return history
+    }
+
+    private func read(_ sequences: [UInt64]) throws -> CatalogHistory {
         let missing = publications.withLock { known in sequences.filter { known[$0] == nil } }
         var read: [UInt64: CatalogHistory.Publication] = [:]
         try log.readRecords(missing) { sequence, record in

@@ -71,7 +71,7 @@ struct FactLoader {
 
     private mutating func load() throws -> [Fact] {
         while let next = queue.popLast() { try read(next.stream, next.role) }
-        return try comparable(distinct())
+        return try ComparableTags(log: log, vault: vault).facts(distinct())
     }
 
     /// Each fact once, ascending by sequence; an event whose signal occurs earlier in its stream is
@@ -120,9 +120,10 @@ struct FactLoader {
     }
 
     private static func reads(_ kind: UInt8, as role: Role) -> Bool {
-        guard role == .mentioned else { return true }
-        return kind == EventKind.customerLinked.rawValue
-            || kind == EventKind.customerTransferred.rawValue
+        // One of a newer format is read, and stops there (E5).
+        guard let kind = EventKind(rawValue: kind) else { return true }
+        if role == .mentioned { return kind == .customerLinked || kind == .customerTransferred }
+        return kind.isFolded
     }
 
     private mutating func follow(_ fact: Fact, from stream: UInt64, _ role: Role) {
@@ -145,44 +146,5 @@ struct FactLoader {
             }
         default: break
         }
-    }
-
-    // MARK: Tags of merged streams
-
-    /// Tags compare within a stream; where several streams are one subject (C2, P13), their ids
-    /// are unsealed and tagged anew under the key of the name at the end of the links.
-    private func comparable(_ facts: [Fact]) throws -> [Fact] {
-        let links = facts.filter { $0.kind == .customerLinked || $0.kind == .purchaseLinked }
-        guard !links.isEmpty else { return facts }
-        let names = Links(links)
-        return try facts.map { fact in
-            let canonical = names.canonical(fact.subject)
-            guard canonical != fact.subject, fact.transaction != nil || fact.item != nil,
-                let keys = try vault.keys(of: canonical)
-            else { return fact }
-            return try retagged(fact, keys)
-        }
-    }
-
-    private func retagged(_ fact: Fact, _ keys: StreamKeys) throws -> Fact {
-        var fact = fact
-        let opener = EventOpener(vault: vault, log: log)
-        let itemField: Field =
-            switch fact.kind {
-            case .usageRecorded, .usageReversed: .useID
-            default: .grantID
-            }
-        try log.readRecords([fact.sequence]) { _, record in
-            let header = try RecordHeader(checking: record)
-            if fact.transaction != nil,
-                let id = try opener.id(.transactionID, of: record, header)
-            {
-                fact.transaction = keys.tag(id)
-            }
-            if fact.item != nil, let id = try opener.id(itemField, of: record, header) {
-                fact.item = keys.tag(id)
-            }
-        }
-        return fact
     }
 }

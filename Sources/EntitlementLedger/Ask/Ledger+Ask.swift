@@ -68,22 +68,30 @@ extension Ledger {
         environment: StoreEnvironment,
         size: UInt64
     ) throws -> (timeline: CustomerTimeline, streams: [UInt64]) {
-        if views.end < size { try views.catchUp() }
-        var loader = FactLoader(log: log, vault: vault, views: views, size: size)
         let name = StreamName(
             environment: environment.rawValue,
             subject: Subject.customer(customer).description
         )
-        let stream = try vault.stream(of: name)
+        return try loadTimeline(ofStream: vault.stream(of: name), asked: customer, size: size)
+    }
+
+    /// The timeline of a customer by their number.
+    ///
+    /// `stream`: nil for one of whom nothing was recorded.
+    ///
+    /// `customer`: the name that was asked for; nil: the vault tells it.
+    func loadTimeline(
+        ofStream stream: UInt64?,
+        asked customer: String? = nil,
+        size: UInt64
+    ) throws -> (timeline: CustomerTimeline, streams: [UInt64]) {
+        if views.end < size { try views.catchUp() }
+        var loader = FactLoader(log: log, vault: vault, views: views, size: size)
         let facts = try stream.map { try loader.facts(ofCustomer: $0) } ?? []
         let catalogs = try catalogHistory(size: size)
-        let canonical = Links(facts.filter { $0.kind == .customerLinked })
+        let canonical = Links(facts, of: .customerLinked)
             .canonical(stream ?? .max)
-        let positions = try positions(
-            of: canonical,
-            asked: customer,
-            in: catalogs
-        )
+        let positions = try positions(of: canonical, asked: customer, in: catalogs)
         let timeline = CustomerTimeline(
             of: stream ?? .max,
             facts: facts,
@@ -103,16 +111,16 @@ extension Ledger {
     }
 
     /// K8: where a customer stands in each experiment.
-    private func positions(
+    ///
+    /// `asked`: the name of one whom the vault does not know.
+    func positions(
         of canonical: UInt64,
-        asked: String,
+        asked: String? = nil,
         in catalogs: CatalogHistory
     ) throws -> [String: UInt64] {
-        let experiments = Set(
-            catalogs.publications.flatMap { $0.catalog.experiments.map(\.id) }
-        )
+        let experiments = catalogs.experiments
         guard !experiments.isEmpty else { return [:] }
-        var customer = asked
+        var customer = asked ?? ""
         if let subject = try vault.name(of: canonical)?.subject,
             case .customer(let id)? = Subject(subject)
         {

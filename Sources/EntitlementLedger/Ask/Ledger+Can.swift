@@ -14,22 +14,18 @@ extension Ledger {
         environment: StoreEnvironment,
         at now: Instant
     ) throws -> Bool {
-        let name = StreamName(
-            environment: environment.rawValue,
-            subject: "customer/" + customer
-        )
-        if let table = views.access, let stream = try vault.stream(of: name) {
+        if let table = views.access, let stream = try stream(of: customer, environment, table) {
             let rules = try accessRules()
             if !rules.hasExperiments {
                 let slot =
                     try validSlot(of: stream, table, rules, now)
-                    ?? keepSlot(of: stream, customer, environment, table, now)
+                    ?? keepSlot(of: stream, customer, table, now)
                 if let slot,
                     let isAllowed = rules.allows(
                         feature,
                         at: now,
                         slot,
-                        product: { table.products[Int($0)] }
+                        product: { table.product($0) }
                     )
                 {
                     return isAllowed
@@ -44,14 +40,44 @@ extension Ledger {
         return try access(to: feature, question)?.isAllowed ?? false
     }
 
+    /// The stream of a customer's name; nil: nothing was recorded about them.
+    private func stream(
+        of customer: String,
+        _ environment: StoreEnvironment,
+        _ table: AccessTable
+    ) throws -> UInt64? {
+        if let known = table.stream(of: customer, environment) { return known }
+        let name = StreamName(
+            environment: environment.rawValue,
+            subject: Subject.customer(customer).description
+        )
+        // A reservation may come to nothing: only a stream with events is kept.
+        guard let stream = try vault.stream(of: name), try views.lastSequence(of: stream) != nil
+        else { return nil }
+        try remember { try table.keep(stream, of: customer, environment) }
+        return stream
+    }
+
+    /// The table only remembers: a disk without room for it takes no answer away (Z17).
+    private func remember(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch is MappedTableError {}
+    }
+
     /// The rules of the catalogs as they stand; made anew when one was published.
     private func accessRules() throws -> AccessRules {
-        let last = try views.lastSequence(of: StreamNumber.catalog)
-        if let known = rules.withLock({ $0 }), known.lastCatalog == last { return known }
-        let made = AccessRules(
-            try catalogHistory(size: try log.end().size),
-            lastCatalog: last
-        )
+        if let known = rules.withLock({ $0 }) {
+            let size = known.size
+            if views.moves.isCertainlyUnmoved(StreamNumber.catalog, since: size) { return known }
+            let end = views.end
+            if try views.isUnmoved(StreamNumber.catalog, since: size) {
+                known.renew(at: end)
+                return known
+            }
+        }
+        let size = try log.end().size
+        let made = AccessRules(try catalogHistory(size: size), size: size)
         rules.withLock { $0 = made }
         return made
     }
@@ -63,13 +89,27 @@ extension Ledger {
         _ rules: AccessRules,
         _ now: Instant
     ) throws -> AccessSlot? {
-        guard let slot = table.slot(of: stream), slot.from <= now,
+        guard var slot = table.slot(of: stream), slot.from <= now,
             rules.lastCatalog.map({ $0 < slot.size }) ?? true
         else { return nil }
+        if areCertainlyUnmoved(slot) { return slot }
+        // Somebody else's event may have looked like one of theirs: the tables know.
+        let end = views.end
         for index in 0..<slot.streamCount {
             guard try views.isUnmoved(slot.streams[index], since: slot.size) else { return nil }
         }
+        slot.size = end
+        try remember { try table.keep(slot, of: stream) }
         return slot
+    }
+
+    private func areCertainlyUnmoved(_ slot: AccessSlot) -> Bool {
+        for index in 0..<slot.streamCount {
+            guard views.moves.isCertainlyUnmoved(slot.streams[index], since: slot.size) else {
+                return false
+            }
+        }
+        return true
     }
 
     /// Folds a customer and keeps the slot; nil where it does not fit one, or needs grants or
@@ -77,14 +117,13 @@ extension Ledger {
     private func keepSlot(
         of stream: UInt64,
         _ customer: String,
-        _ environment: StoreEnvironment,
         _ table: AccessTable,
         _ now: Instant
     ) throws -> AccessSlot? {
         let size = try log.end().size
         let (timeline, streams) = try loadTimeline(
-            of: customer,
-            environment: environment,
+            ofStream: stream,
+            asked: customer,
             size: size
         )
         var slot = AccessSlot(size: size, from: now)
@@ -109,11 +148,7 @@ extension Ledger {
             )
             slot.stretchCount += 1
         }
-        do {
-            try table.keep(slot, of: stream)
-        } catch is MappedTableError {
-            // The table only remembers: a disk without room for it takes no answer away (Z17).
-        }
+        try remember { try table.keep(slot, of: stream) }
         return slot
     }
 }

@@ -10,20 +10,30 @@ extension LogStorage {
         upTo end: UInt64,
         _ body: (RecordHeader, Span<UInt8>) throws -> Bool
     ) throws {
+        try scanRecords(from: first, upTo: end) { sequence, record in
+            let header = try RecordHeader(reading: record)
+            guard header.sequence == sequence else {
+                throw LogStorageFault(.damaged, "record \(sequence) is another")
+            }
+            return try body(header, record)
+        }
+    }
+
+    /// Lends the bytes that stand for each record of a range, ascending, until the body returns
+    /// false; nothing of them is read.
+    func scanRecords(
+        from first: UInt64,
+        upTo end: UInt64,
+        _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Bool
+    ) throws {
         try readBlocks(from: first, upTo: end) { start, block in
             let count = try Bundle.count(block)
             for index in 0..<count {
                 let sequence = start + UInt64(index)
                 if sequence < first { continue }
                 if sequence >= end { return false }
-                let record = block.extracting(
-                    try Bundle.range(of: index, count: count, in: block)
-                )
-                let header = try RecordHeader(reading: record)
-                guard header.sequence == sequence else {
-                    throw LogStorageFault(.damaged, "record \(sequence) is another")
-                }
-                if try !body(header, record) { return false }
+                let range = try Bundle.range(of: index, count: count, in: block)
+                if try !body(sequence, block.extracting(range)) { return false }
             }
             return true
         }
@@ -42,7 +52,28 @@ extension RecordHeader {
     }
 }
 
-extension EventShape {
-    /// Whether an event of this shape names other streams than its subject's.
-    var namesStreams: Bool { required.contains { $0.placement == .stream } }
+extension EventKind {
+    /// Whether events of this kind name other streams than their subject's.
+    var namesStreams: Bool { Self.naming.contains(self) }
+    /// Whether only a customer is the subject of such events.
+    var isOfCustomer: Bool { Self.ofCustomers.contains(self) }
+    /// Whether only a purchase is.
+    var isOfPurchase: Bool { Self.ofPurchases.contains(self) }
+
+    private static let naming = KindSet { $0.required.contains { $0.placement == .stream } }
+    private static let ofCustomers = KindSet { $0.subjects == [.customer] }
+    private static let ofPurchases = KindSet { $0.subjects == [.purchase] }
+
+    /// Kinds as bits: it is asked for each record of a log.
+    private struct KindSet {
+        private var bits: UInt64 = 0
+
+        init(_ isMember: (EventShape) -> Bool) {
+            for kind in EventKind.allCases where isMember(kind.shape) {
+                bits |= 1 << UInt64(kind.rawValue)
+            }
+        }
+
+        func contains(_ kind: EventKind) -> Bool { bits >> UInt64(kind.rawValue) & 1 == 1 }
+    }
 }

@@ -40,7 +40,7 @@ extension RecordHeader {
 
     /// The streams that the record's facts name beside its subject's.
     func otherStreams(_ record: Span<UInt8>) throws(DecodingFault) -> [UInt64] {
-        guard try eventKind().shape.namesStreams else { return [] }
+        guard try eventKind().namesStreams else { return [] }
         var streams: [UInt64] = []
         var reader = FactsReader(facts)
         while !reader.isAtEnd {
@@ -57,6 +57,22 @@ extension RecordHeader {
             }
         }
         return streams
+    }
+}
+
+extension RecordHeader {
+    /// Whether the facts name a store: then the subject is a purchase.
+    func namesStore(_ record: Span<UInt8>) throws(DecodingFault) -> Bool {
+        var reader = FactsReader(facts)
+        while !reader.isAtEnd {
+            let mark = try reader.mark(record)
+            switch mark {
+            case RecordMark.store: return true
+            case RecordMark.id, RecordMark.source: try reader.skipText(record)
+            default: try reader.skip(FactsReader.field(mark), record)
+            }
+        }
+        return false
     }
 }
 

@@ -57,7 +57,7 @@ struct DecisionReader {
         let stream = try stream(.customer(customer))
         let facts = try loader.facts(ofCustomer: stream)
         note(loader)
-        let links = Links(facts.filter { $0.kind == .customerLinked })
+        let links = Links(facts, of: .customerLinked)
         let own = facts.filter {
             $0.kind == .trialStarted
                 && links.canonical($0.subject) == links.canonical(stream)

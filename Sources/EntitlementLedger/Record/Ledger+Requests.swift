@@ -75,7 +75,7 @@ extension Ledger {
         let data = EventData(.grantWithdrawn, [.grantID: .text(grantID)])
         return try decide(request, customer, data) { reader, _ in
             let (stream, facts) = try reader.facts(ofCustomer: customer)
-            let canonical = Links(facts.filter { $0.kind == .customerLinked }).canonical(stream)
+            let canonical = Links(facts, of: .customerLinked).canonical(stream)
             let tag = try reader.ledger.vault.keys(of: canonical)?.tag(grantID)
             guard facts.contains(where: { $0.kind == .grantGiven && $0.item == tag }) else {
                 throw Refusal(.unknownGrant, "grantId", "the customer has no such grant")
@@ -113,7 +113,7 @@ extension Ledger {
         let data = EventData(.customerLinked, [.alias: .text(alias)])
         return try decide(request, customer, data) { reader, _ in
             let (stream, facts) = try reader.facts(ofCustomer: customer)
-            let links = Links(facts.filter { $0.kind == .customerLinked })
+            let links = Links(facts, of: .customerLinked)
             let other = try reader.stream(.customer(alias))
             return links.canonical(other) != links.canonical(stream)
         }

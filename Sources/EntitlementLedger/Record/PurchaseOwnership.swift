@@ -10,10 +10,10 @@ struct PurchaseOwnership {
     private(set) var owner: UInt64?
 
     init(purchase: UInt64, facts: [Fact]) {
-        let names = Links(facts.filter { $0.kind == .purchaseLinked })
+        let names = Links(facts, of: .purchaseLinked)
         let canonical = names.canonical(purchase)
         self.purchase = canonical
-        customers = Links(facts.filter { $0.kind == .customerLinked })
+        customers = Links(facts, of: .customerLinked)
         claims = facts.filter { fact in
             (fact.kind == .customerClaimed || fact.kind == .customerReleased)
                 && fact.other.map(names.canonical) == canonical

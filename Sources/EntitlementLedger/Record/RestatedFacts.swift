@@ -14,7 +14,7 @@ struct RestatedFacts {
     /// `facts`: all about the purchase, as `DecisionReader` reads them.
     init(ofPurchase stream: UInt64, _ facts: [Fact], _ ledger: Ledger) throws {
         self.ledger = ledger
-        let names = Links(facts.filter { $0.kind == .purchaseLinked })
+        let names = Links(facts, of: .purchaseLinked)
         let canonical = names.canonical(stream)
         known = facts.filter { $0.store != nil && names.canonical($0.subject) == canonical }
         keys = try ledger.vault.keys(of: canonical)

@@ -22,7 +22,7 @@ struct SignalDecision {
         guard link.customer != link.alias else { return }
         let (customer, known) = try reader.facts(ofCustomer: link.customer)
         let (alias, aliasKnown) = try reader.facts(ofCustomer: link.alias)
-        let links = Links(merged(known, aliasKnown).filter { $0.kind == .customerLinked })
+        let links = Links(merged(known, aliasKnown), of: .customerLinked)
         if links.canonical(customer) == links.canonical(alias) { return }
         let isProposed = events.contains { event in
             event.kind == .customerLinked && event.data.text(.alias) == link.alias

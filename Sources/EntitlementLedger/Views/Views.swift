@@ -19,13 +19,16 @@ final class Views: LogIndex {
     private let state = Mutex(State())
     /// Held while the index is changed; never asked for within `state`.
     private let changing = Mutex<Void>(())
+    /// The access table of this generation; nil for a reader.
+    private let accessTable = Mutex<AccessTable?>(nil)
+    /// Which streams may have moved.
+    let moves = AccessMoves()
     private let queue = DispatchQueue(label: "entitlement-ledger.views")
 
     private struct State {
         var overlay = Overlay(from: 0)
         var tables: IndexTables?
         var generation: IndexGeneration?
-        var access: AccessTable?
         /// Whether the overlay is being moved into the tables behind the writer.
         var isFollowing = false
         /// Why the views that stand on the disk are not used.
@@ -57,6 +60,7 @@ final class Views: LogIndex {
         self.bootID = bootID
         directory = ViewDirectory(path: path, ledgerID: identity.id)
         try open()
+        moves.begin(at: end)
     }
 
     private func open() throws {
@@ -123,7 +127,8 @@ final class Views: LogIndex {
     ///
     /// Cost: one look into the overlay, for a size that the tables do not reach beyond.
     func isUnmoved(_ stream: UInt64, since size: UInt64) throws -> Bool {
-        try reading {
+        if moves.isCertainlyUnmoved(stream, since: size) { return true }
+        return try reading {
             $0.lastSequence(of: stream)
         } _: { recent, tables in
             if let recent { return recent < size }
@@ -159,7 +164,7 @@ final class Views: LogIndex {
     var tables: IndexTables? { state.withLock { $0.tables } }
 
     /// The access table of this generation; nil for a reader.
-    var access: AccessTable? { state.withLock { $0.access } }
+    var access: AccessTable? { accessTable.withLock { $0 } }
 
     /// Why the views that stand on the disk are not used; nil where they are, or there are none.
     var discarded: String? { state.withLock { $0.discarded } }
@@ -171,6 +176,7 @@ final class Views: LogIndex {
 
     /// Adds what was just committed.
     func absorb(_ entries: [IndexEntry]) {
+        moves.note(entries)
         state.withLock { $0.overlay.add(entries) }
     }
 
@@ -244,7 +250,7 @@ final class Views: LogIndex {
         guard !isReadOnly else { return }
         // Twice: what came in while a part was moving.
         for _ in 0..<2 { try flush() }
-        let (tables, generation, access) = state.withLock { ($0.tables, $0.generation, $0.access) }
+        let (tables, generation) = state.withLock { ($0.tables, $0.generation) }
         guard let tables, let generation else { return }
         let position = try viewPosition(tables.size, bootID: "")
         try access?.seal(position)
@@ -305,8 +311,8 @@ final class Views: LogIndex {
             $0.overlay.drop(below: tables.size)
             $0.tables = tables
             $0.generation = generation
-            $0.access = access
         }
+        accessTable.withLock { $0 = access }
     }
 
     /// The access table of a generation, for the writer.

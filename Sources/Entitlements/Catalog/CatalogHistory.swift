@@ -25,9 +25,13 @@ public struct CatalogHistory: Sendable {
     /// Ascending by `(time, sequence)`.
     public private(set) var publications: [Publication]
 
+    /// The ids of the experiments of any of them.
+    public let experiments: Set<String>
+
     /// Makes a history of publications in any order.
     public init(_ publications: [Publication]) {
         self.publications = publications.sorted { ($0.time, $0.sequence) < ($1.time, $1.sequence) }
+        experiments = Set(publications.flatMap { $0.catalog.experiments.map(\.id) })
     }
 
     /// Index of the catalog in force at an instant; nil if none was ever published (K1).
@@ -44,7 +48,7 @@ public struct CatalogHistory: Sendable {
 
     /// These catalogs as a customer sees them (K8).
     public func seen(position: (_ experiment: String) -> UInt64) -> CatalogHistory {
-        guard publications.contains(where: { !$0.catalog.experiments.isEmpty }) else { return self }
+        guard !experiments.isEmpty else { return self }
         var seen = self
         for index in seen.publications.indices {
             seen.publications[index].catalog =

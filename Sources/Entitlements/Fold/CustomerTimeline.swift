@@ -73,7 +73,7 @@ public struct CustomerTimeline: Sendable {
         catalogs: CatalogHistory,
         position: (_ experiment: String) -> UInt64
     ) {
-        let customers = Links(facts.lazy.filter { $0.kind == .customerLinked })
+        let customers = Links(facts, of: .customerLinked)
         let canonical = customers.canonical(customer)
         self.customer = canonical
         let seen = catalogs.seen(position: position)
@@ -110,7 +110,7 @@ public struct CustomerTimeline: Sendable {
         _ customers: Links,
         leewayMilliseconds: (Instant) -> Int64
     ) -> [OwnedPurchase] {
-        let names = Links(facts.lazy.filter { $0.kind == .purchaseLinked })
+        let names = Links(facts, of: .purchaseLinked)
         let claims = FactsByPurchase(facts) { fact in
             switch fact.kind {
             case .customerClaimed, .customerReleased: fact.other.map(names.canonical)

@@ -82,6 +82,18 @@ public struct Statement: Sendable, Hashable {
     }
 }
 
+extension EventKind {
+    /// Whether the fold reads events of this kind; what it passes over is kept for people.
+    public var isFolded: Bool {
+        switch self {
+        case .customerErased, .accessLogged, .catalogPublished, .flowStarted, .flowSucceeded,
+            .flowFailed, .flowCancelled, .flowPending, .flowRestored:
+            false
+        default: true
+        }
+    }
+}
+
 extension Sequence<Fact> {
     /// The newest of these statements (T2).
     func newest() -> Fact? {

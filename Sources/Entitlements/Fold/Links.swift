@@ -5,9 +5,11 @@ public struct Links: Sendable {
     /// Reads links in the order of their sequence: each sets the target of its alias in place of
     /// an older one, unless it would close a circle; then it is passed over.
     ///
-    /// - Parameter facts: `customer.linked` or `purchase.linked`, ascending by sequence.
-    public init(_ facts: some Sequence<Fact>) {
-        for fact in facts {
+    /// - Parameters:
+    ///   - facts: ascending by sequence; those of other kinds are passed over.
+    ///   - kind: `customer.linked` or `purchase.linked`.
+    public init(_ facts: [Fact], of kind: EventKind) {
+        for fact in facts where fact.kind == kind {
             guard let alias = fact.other else { continue }
             if end(of: fact.subject, passing: alias) != nil { targets[alias] = fact.subject }
         }

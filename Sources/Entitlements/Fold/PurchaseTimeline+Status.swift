@@ -49,7 +49,7 @@ extension PurchaseTimeline {
     /// P10: nil where it is absent.
     public func willRenew(at instant: Instant) -> Bool? {
         guard period(at: instant)?.kind == .autoRenewable else { return nil }
-        return renewalIntent(asOf: instant) ?? true
+        return facts.renewalIntent(asOf: instant) ?? true
     }
 
     /// P10, likewise for the next product.
@@ -59,15 +59,6 @@ extension PurchaseTimeline {
             $0.nextProductID != nil && $0.time <= instant
         }
         .newest()?.nextProductID.map { names[$0] }
-    }
-
-    /// The newest `autoRenew` that was stated, of all or of those with `time` up to an instant.
-    func renewalIntent(asOf instant: Instant?) -> Bool? {
-        facts[.purchaseRenewalChanged].filter { fact in
-            fact.autoRenew != nil
-                && (instant.map { fact.time <= $0 } ?? true)
-        }
-        .newest()?.autoRenew
     }
 
     /// P11: nil where it was never synced.

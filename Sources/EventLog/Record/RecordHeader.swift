@@ -63,6 +63,17 @@ public struct RecordHeader: Sendable, Hashable {
         }
     }
 
+    /// The stream of a record's subject, for a scan that passes over most records; nothing else is
+    /// looked at.
+    ///
+    /// - Throws: `DecodingFault` where the bytes are too short for a record.
+    public static func stream(of record: Span<UInt8>) throws(DecodingFault) -> UInt64 {
+        guard record.count >= fixedCount else {
+            throw DecodingFault(what: "record is too short", offset: record.count)
+        }
+        return record.uint64(at: 40)
+    }
+
     /// Reads the fixed part and checks its lengths, but not the checksum.
     public init(reading record: Span<UInt8>) throws(DecodingFault) {
         guard record.count >= Self.fixedCount + Self.checksumCount else {

@@ -36,19 +36,20 @@ struct WholeLogBench {
         return seconds
     }
 
-    /// Every customer's timeline.
+    /// Every customer's timeline, on all cores.
     private func fold(_ bench: BenchLedger, _ events: BenchEvents) throws -> [BenchRow] {
         let size = try bench.ledger.size()
         return try plan.rows(BenchHeading.events("fold", against: Self.scanName)) { _ in
             let ours = try Stopwatch.cost {
-                for customer in 0..<events.customers {
-                    let timeline = try bench.ledger.timeline(
-                        of: BenchStory(customer: customer).id,
-                        environment: .production,
-                        size: size
-                    )
-                    try requireRight(timeline.purchases.count == 1, "each has bought once")
-                }
+                let owners = try bench.ledger.foldCustomers(
+                    upTo: size,
+                    environment: .production,
+                    into: 0
+                ) { $0 += $1.purchases.count }
+                try requireRight(
+                    owners.reduce(0, +) == events.customers,
+                    "each has bought once"
+                )
             }
             let scan = try plan.reference { try headerScan(bench) }
             return ours.runs(of: Double(size), reference: scan)

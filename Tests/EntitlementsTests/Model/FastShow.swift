@@ -13,7 +13,7 @@ func fastShow(
 ) -> JSONValue? {
     var interned = InternedHistory(log: log, environment: environment)
     let number = interned.number("customer/" + customer)
-    let canonical = Links(interned.facts.filter { $0.kind == .customerLinked }).canonical(number)
+    let canonical = Links(interned.facts, of: .customerLinked).canonical(number)
     let name = String(interned.names[Int(canonical)].dropFirst("customer/".count))
     let timeline = CustomerTimeline(
         of: number,

@@ -1,0 +1,36 @@
+import EventLog
+import LMDB
+import Synchronization
+
+/// Which streams may have moved since a size of the log, for questions that cannot wait for a lock.
+///
+/// Streams share words: "unmoved" is certain, "moved" is for the tables and the overlay to tell.
+final class AccessMoves: Sendable {
+    private static let wordBits: UInt64 = 18
+    /// One past the last event of any stream that has this word.
+    private let words = AtomicWords(count: 1 << Int(wordBits))
+    /// The size of the log from which on every event is noted.
+    private let start = Atomic<UInt64>(.max)
+
+    /// From here on every event is noted.
+    func begin(at size: UInt64) { start.store(size, ordering: .releasing) }
+
+    /// Notes events, before anyone is told of them.
+    func note(_ entries: [IndexEntry]) {
+        for entry in entries {
+            for stream in entry.streams {
+                words.raise(Self.word(of: stream), to: entry.sequence + 1)
+            }
+        }
+    }
+
+    /// True if no event of a stream was recorded at or after a size of the log.
+    func isCertainlyUnmoved(_ stream: UInt64, since size: UInt64) -> Bool {
+        size >= start.load(ordering: .acquiring) && words[Self.word(of: stream)] <= size
+    }
+
+    /// Spreads stream numbers, which ascend, over the words (Fibonacci hashing).
+    private static func word(of stream: UInt64) -> Int {
+        Int(truncatingIfNeeded: (stream &* 0x9E37_79B9_7F4A_7C15) >> (64 - wordBits))
+    }
+}

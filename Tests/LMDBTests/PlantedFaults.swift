@@ -8,7 +8,7 @@ struct `A fault planted for a sanitizer` {
 
     @Test(.enabled(if: planted == "thread", "a control of tools/sanitize"))
     func `two threads write one place`() {
-        let place = unsafe UnsafeMutablePointer<Int>.allocate(capacity: 1)
+        let place = UnsafeMutablePointer<Int>.allocate(capacity: 1)
         unsafe place.initialize(to: 0)
         nonisolated(unsafe) let shared = unsafe place
         DispatchQueue.concurrentPerform(iterations: 2) { index in
@@ -20,7 +20,7 @@ struct `A fault planted for a sanitizer` {
 
     @Test(.enabled(if: planted == "address", "a control of tools/sanitize"))
     func `a read goes past the end`() {
-        let bytes = unsafe UnsafeMutablePointer<UInt8>.allocate(capacity: 8)
+        let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 8)
         unsafe bytes.initialize(repeating: 1, count: 8)
         #expect(unsafe bytes[8 + Int.random(in: 0..<4)] >= 0)
         unsafe bytes.deallocate()

@@ -56,7 +56,7 @@ struct PostingCollector {
 
     /// Kinds whose facts name streams, and those that are unknown.
     private static let namesOthers = (0...UInt8.max).map { kind in
-        EventKind(rawValue: kind)?.shape.namesStreams ?? true
+        EventKind(rawValue: kind)?.namesStreams ?? true
     }
 
     /// Adds what is behind the events that were added before.

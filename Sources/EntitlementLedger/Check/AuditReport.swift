@@ -2,9 +2,10 @@ public import Entitlements
 
 /// How much an audit looks at.
 public enum AuditScope: Sendable, CaseIterable {
-    /// All there is: records, tree, order, evidence, every sealed part, checkpoints, views.
+    /// All there is: records and their checksums, tree, order, evidence, every sealed part,
+    /// checkpoints, views.
     case everything
-    /// Every record against its hash and checksum, the whole tree, order, checkpoints.
+    /// Every record against its hash, the whole tree, order, checkpoints.
     case hashes
     /// What a writer that was stopped may have left half-written: the last records with their keys,
     /// the log's end, its last checkpoints, the views' position. Milliseconds, whatever the size.

@@ -94,9 +94,12 @@ private struct IndexFingerprint: Equatable {
         let parts = IndexRun.Part.allCases
         let sums = try Concurrently.map(parts.count) { number in
             let table = run.table(parts[number])
+            // What the filter hides is not there.
+            let filter = try table.readFilter()
             var (sum, count, block) = (UInt64(0), UInt64(0), 0)
             while true {
                 let read = try table.read(blocksFrom: block) { posting in
+                    guard filter.mayContain(posting.key) else { return }
                     sum &+= Self.fingerprint(of: posting)
                     count += 1
                 }

@@ -1,4 +1,3 @@
-import Crypto
 import EventLog
 
 /// The index of a range of the log, by stream and by signal; it never changes.

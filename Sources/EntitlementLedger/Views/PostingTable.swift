@@ -91,17 +91,22 @@ final class PostingTable: Sendable {
 
     private func mayContain(_ key: UInt64) throws -> Bool {
         if let known = filter.withLock({ $0?.mayContain(key) }) { return known }
-        let read = KeyFilter(
+        let read = try readFilter()
+        return filter.withLock { filter in
+            filter = read
+            return read.mayContain(key)
+        }
+    }
+
+    /// Reads the filter as the file has it.
+    func readFilter() throws(ViewDamage) -> KeyFilter {
+        KeyFilter(
             words: try file.words(
                 at: description.filterOffset,
                 count: Int(description.filterWordCount),
                 checksum: description.filterChecksum
             )
         )
-        return filter.withLock { filter in
-            filter = read
-            return read.mayContain(key)
-        }
     }
 
     private func read(block number: Int, _ body: (Posting) -> Void) throws(ViewDamage) {

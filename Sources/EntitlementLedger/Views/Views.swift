@@ -33,7 +33,7 @@ final class Views: LogIndex {
         var isFollowing = false
         /// Why the views that stand on the disk are not used.
         var discarded: String?
-        /// Why views that were in use were made anew.
+        /// Why views were made anew.
         var replaced: String?
     }
 
@@ -73,7 +73,10 @@ final class Views: LogIndex {
             try? isFarBehind ? makeAnew() : catchUp()
         } else if isMissing || isFarBehind {
             try makeAnew()
-            state.withLock { $0.discarded = nil }
+            state.withLock { state in
+                state.replaced = state.discarded
+                state.discarded = nil
+            }
         } else {
             try catchUp()
             try flush()
@@ -169,7 +172,7 @@ final class Views: LogIndex {
     /// Why the views that stand on the disk are not used; nil where they are, or there are none.
     var discarded: String? { state.withLock { $0.discarded } }
 
-    /// Why views were made anew while they were in use; nil: they were not.
+    /// Why views were made anew since the ledger was opened; nil: they were not.
     var replaced: String? { state.withLock { $0.replaced } }
 
     // MARK: Following the log

@@ -11,7 +11,6 @@ public final class LMDBVault: Vault {
     private let environment: LMDB.Environment
     private let streams: Table
     private let names: VaultNames
-    private let isReadOnly: Bool
     private let epochKeys: EpochKeys
     private let shardSecret: KeyedHash
     fileprivate let state: Mutex<State>
@@ -33,7 +32,6 @@ public final class LMDBVault: Vault {
     private struct Writer {
         var journal: VaultJournal?
         var randomness: RandomSource
-        var roomAhead = RoomAhead()
     }
 
     /// Entries that are kept in memory of each kind.
@@ -56,7 +54,6 @@ public final class LMDBVault: Vault {
         clock: @escaping @Sendable () -> Int64,
         randomness: RandomSource
     ) throws {
-        self.isReadOnly = isReadOnly
         self.epochKeys = epochKeys
         self.clock = clock
         digestSecret = KeyedHash(epochKeys.digestSecret)
@@ -94,7 +91,6 @@ public final class LMDBVault: Vault {
     public func close() {
         writer.withLock { $0.journal = nil }
         names.finish()
-        if !isReadOnly { RoomAhead.giveBack(in: environment) }
         environment.close()
     }
 
@@ -137,7 +133,6 @@ public final class LMDBVault: Vault {
                 )
             }
             try mappingFaults { try put(entries, values) }
-            writer.roomAhead.keep(in: environment)
             try writer.journal?.append(values, nowSeconds: clock() / 1000)
             names.add(entries)
             state.withLock { $0.settle(entries) }

@@ -62,11 +62,12 @@ private enum House {
         "EventLog": ["Crypto", "Glibc", "Synchronization"],
         "LMDB": ["CLMDB", "Darwin", "Glibc", "Musl", "Synchronization"],
         "LMDBStorage": [
-            "Crypto", "EventLog", "FoundationEssentials", "Glibc", "LMDB", "Synchronization",
+            "Crypto", "Dispatch", "EventLog", "FoundationEssentials", "Glibc", "LMDB",
+            "Synchronization",
         ],
         "EntitlementLedger": [
             "CZstd", "Crypto", "Dispatch", "Entitlements", "EventLog", "FoundationEssentials",
-            "LMDB", "Synchronization",
+            "Glibc", "LMDB", "Synchronization",
         ],
         "LedgerAPI": ["Entitlements"],
         "Stores": [
@@ -97,7 +98,8 @@ private enum House {
         path.hasPrefix("LMDB/")
             || [
                 "EventLog/Bytes/LentBytes.swift", "LMDBStorage/DurableFile.swift",
-                "EntitlementLedger/Codec/Zstandard.swift", "entitle/Import/LineReader.swift",
+                "EntitlementLedger/Codec/Zstandard.swift",
+                "EntitlementLedger/Views/ViewFile.swift", "entitle/Import/LineReader.swift",
                 "entitle/Shell/Interrupt.swift", "entitle/Shell/DeathReport.swift",
                 "entitle/Bench/Measurement.swift",
             ].contains(path)

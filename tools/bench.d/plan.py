@@ -10,7 +10,7 @@ ROWS = {
     "import": ["import", "import-processor"],
     "fold": ["fold", "fold-processor"],
     "rebuild": ["rebuild", "rebuild-processor"],
-    "audit": ["audit", "audit-processor"],
+    "audit": ["audit", "audit-processor", "audit-everything", "audit-everything-processor"],
     "space": ["space", "space-log", "space-vault", "space-views"],
     "access": ["access", "access-p99", "access-customers"],
     "state": ["state-12", "state-12-p99", "state-50", "state-50-p99"],

@@ -64,15 +64,25 @@ struct WholeLogBench {
         }
     }
 
+    /// `audit` checks every hash; `audit-everything` opens each sealed part and compares the views
+    /// as well.
     private func audit(_ bench: BenchLedger) throws -> [BenchRow] {
+        try audit(bench, "audit", .hashes) + audit(bench, "audit-everything", .everything)
+    }
+
+    private func audit(
+        _ bench: BenchLedger,
+        _ name: String,
+        _ scope: AuditScope
+    ) throws -> [BenchRow] {
         let size = try bench.ledger.size()
         let headings = BenchHeading.events(
-            "audit",
+            name,
             against: "SHA-256 of the same records, one core"
         )
         return try plan.rows(headings) { _ in
             let ours = try Stopwatch.cost {
-                let report = try bench.ledger.audit()
+                let report = try bench.ledger.audit(scope)
                 try requireRight(report.isOK, "the audit finds no fault")
             }
             let theirs = try plan.reference {

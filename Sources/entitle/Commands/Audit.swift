@@ -15,14 +15,22 @@ struct Audit: ParsableCommand {
     @OptionGroup var options: LedgerOptions
     @Flag(help: "Only the log's last records, its end, last checkpoints and the views' position.")
     var quick = false
+    @Flag(help: "Only the log's hashes, order, end and checkpoints: no keys, no views.")
+    var hashes = false
     @Flag(help: .hidden) var inProcess = false
+
+    private var scope: AuditScope { quick ? .quick : hashes ? .hashes : .everything }
+
+    func validate() throws {
+        if quick && hashes { throw ValidationError("--quick and --hashes exclude each other") }
+    }
 
     func run() throws {
         guard inProcess else { return try runInChild() }
         AuditChild.endWithParent()
         let progress = Progress("audited")
         let report = try options.withLedger(writing: false, isCheck: true) { ledger in
-            try ledger.audit(quick ? .quick : .everything) { progress.show($0, of: $1) }
+            try ledger.audit(scope) { progress.show($0, of: $1) }
         }
         progress.finish()
         if options.json {

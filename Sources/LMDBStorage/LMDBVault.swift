@@ -11,6 +11,8 @@ public final class LMDBVault: Vault {
     private let environment: LMDB.Environment
     private let streams: Table
     private let names: VaultNames
+    /// The log's when the vault was opened: streams up to it must be there.
+    private let highestCounter: UInt64
     private let epochKeys: EpochKeys
     private let shardSecret: KeyedHash
     fileprivate let state: Mutex<State>
@@ -44,7 +46,7 @@ public final class LMDBVault: Vault {
 
     /// Opens the vault in a directory that exists.
     ///
-    /// `highestCounter`: the log's, so that no counter is given twice.
+    /// `highestCounter`: the log's, whose streams must all be there.
     init(
         path: String,
         epochKeys: EpochKeys,
@@ -73,11 +75,17 @@ public final class LMDBVault: Vault {
         }
         self.streams = streams
         let names = try mappingFaults {
-            try VaultNames(environment: environment, streams: streams, isReadOnly: isReadOnly)
+            try VaultNames(
+                environment: environment,
+                streams: streams,
+                highestCounter: highestCounter,
+                isReadOnly: isReadOnly
+            )
         }
         self.names = names
-        let highest = max(highestCounter, StreamNumber.counter(of: names.last))
-        state = Mutex(State(nextCounter: highest + 1, randomness: randomness))
+        self.highestCounter = highestCounter
+        let last = max(highestCounter, StreamNumber.counter(of: names.last))
+        state = Mutex(State(nextCounter: last + 1, randomness: randomness))
         writer = Mutex(
             Writer(
                 journal: isReadOnly
@@ -177,13 +185,26 @@ public final class LMDBVault: Vault {
     private func entry(of stream: UInt64) throws -> VaultEntry? {
         if let reserved = state.withLock({ $0.reserved(stream) }) { return reserved }
         return try mappingFaults {
-            try environment.read {
-                try $0.get(streams, Key(stream)) { value -> VaultEntry? in
+            try environment.read { transaction in
+                let found = try transaction.get(streams, Key(stream)) { value -> VaultEntry? in
                     value.isEmpty ? nil : try VaultEntry(opening: value, epochKeys: epochKeys)
-                } ?? nil
+                }
+                // An erased stream has a tombstone, an orphan its entry.
+                if let found, found == nil || found?.stream == stream { return found }
+                guard isGiven(stream) else { return nil }
+                throw LogStorageFault(.damaged, "a stream is missing from the vault")
             }
         }
     }
+
+    /// Whether a stream of this number was made; the catalog's needs no entry.
+    private func isGiven(_ stream: UInt64) -> Bool {
+        let last = max(highestCounter, StreamNumber.counter(of: names.last))
+        return stream != StreamNumber.catalog && StreamNumber.counter(of: stream) <= last
+    }
+
+    /// See `Vault`.
+    public func check() throws { try mappingFaults { try names.check() } }
 
     // MARK: Digests
 

@@ -41,13 +41,8 @@ struct VaultEntry {
     ///
     /// - Throws: `DecodingFault`, `SealingFault`.
     init(opening value: Span<UInt8>, epochKeys: EpochKeys) throws {
+        try Self.check(value)
         let end = value.count - 4
-        guard end > Self.headerCount + Sealing.overhead, value.uint32(at: 0) == Self.magic,
-            Int(value.uint32(at: 4)) == value.count
-        else { throw DecodingFault(what: "not a vault entry of this version", offset: 0) }
-        guard CRC32C.checksum(value.extracting(0..<end)) == value.uint32(at: end) else {
-            throw DecodingFault(what: "vault entry checksum differs", offset: end)
-        }
         stream = value.uint64(at: 8)
         digest = SignalDigest(high: value.uint64(at: 16), low: value.uint64(at: 24))
         let plain = try Sealing.open(
@@ -66,9 +61,28 @@ struct VaultEntry {
     }
 
     /// The digest of an entry's name, which stands in clear; nil for a tombstone.
-    static func digest(of value: Span<UInt8>) -> SignalDigest? {
-        guard value.count >= headerCount else { return nil }
+    ///
+    /// - Throws: `DecodingFault` where the value is not that stream's, whole.
+    static func checkedDigest(
+        of value: Span<UInt8>,
+        stream: UInt64
+    ) throws(DecodingFault) -> SignalDigest? {
+        guard !value.isEmpty else { return nil }
+        try check(value)
+        guard value.uint64(at: 8) == stream else {
+            throw DecodingFault(what: "a vault entry is another stream's", offset: 8)
+        }
         return SignalDigest(high: value.uint64(at: 16), low: value.uint64(at: 24))
+    }
+
+    private static func check(_ value: Span<UInt8>) throws(DecodingFault) {
+        let end = value.count - 4
+        guard end > headerCount + Sealing.overhead, value.uint32(at: 0) == magic,
+            Int(value.uint32(at: 4)) == value.count
+        else { throw DecodingFault(what: "not a vault entry of this version", offset: 0) }
+        guard CRC32C.checksum(value.extracting(0..<end)) == value.uint32(at: end) else {
+            throw DecodingFault(what: "vault entry checksum differs", offset: end)
+        }
     }
 
     init(stream: UInt64, digest: SignalDigest, name: StreamName, key: [UInt8]) {

@@ -1,3 +1,4 @@
+import Crypto
 import EventLog
 import Foundation
 import LMDB
@@ -28,17 +29,15 @@ struct `Names of a vault` {
                     stream: number << StreamNumber.shardBits,
                     digest: Self.digest(number),
                     name: StreamName(environment: 0, subject: "customer/\(number)"),
-                    key: []
+                    key: [UInt8](repeating: 0, count: StreamKeys.byteCount)
                 )
             }
+            var randomness = RandomSource.system
+            let key = SymmetricKey(size: .bits256)
+            let values = try entries.map { try $0.sealed(under: key, using: &randomness) }
             try environment.write { transaction in
-                for entry in entries {
-                    var writer = ByteWriter()
-                    writer.append(UInt64(0))
-                    writer.append(entry.stream)
-                    writer.append(entry.digest.high)
-                    writer.append(entry.digest.low)
-                    try transaction.append(streams, Key(entry.stream), writer.bytes.span)
+                for (entry, value) in zip(entries, values) {
+                    try transaction.append(streams, Key(entry.stream), value.span)
                 }
             }
             return entries
@@ -50,6 +49,12 @@ struct `Names of a vault` {
             try environment.write {
                 try $0.put(streams, Key(number << StreamNumber.shardBits), tombstone.span)
             }
+        }
+
+        /// Takes an entry away, as a damaged page does.
+        func remove(_ key: Key, from name: String) throws {
+            let table = try #require(try environment.table(name, create: false))
+            try environment.write { _ = try $0.delete(table, key) }
         }
 
         static func digest(_ number: UInt64) -> SignalDigest {
@@ -136,6 +141,27 @@ struct `Names of a vault` {
             #expect(try names.stream(of: Place.digest(2)) == nil)
             #expect(try names.stream(of: Place.digest(3)) == 3 << StreamNumber.shardBits)
             #expect(names.last == 3 << StreamNumber.shardBits)
+        }
+    }
+
+    // A name that is not found would be a customer who has bought nothing.
+    @Test func `a name or a stream that is missing is damage`() async throws {
+        for name in ["names", "streams"] {
+            try await withScratchDirectory { folder in
+                let place = try Place(folder)
+                let writer = try place.names()
+                writer.add(try place.append(1..<10_001))
+                writer.finish()
+                let digest = Place.digest(77)
+                let key =
+                    name == "names"
+                    ? Key(digest.high, digest.low) : Key(77 << StreamNumber.shardBits)
+                #expect(try place.names().stream(of: Place.digest(0)) == nil, "the control")
+                try place.remove(key, from: name)
+                #expect(throws: LogStorageFault.self) {
+                    try place.names().stream(of: Place.digest(name == "names" ? 77 : 0))
+                }
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ extension Ledger {
             auditor.checkRecords(progress)
         }
         auditor.checkCheckpoints()
+        if scope == .everything { auditor.checkVault() }
         auditor.checkViews()
         return auditor.report
     }
@@ -147,6 +148,14 @@ private struct Auditor {
             report.faults.note(.tree, nil, error.auditSentence)
         }
         if part.isWhole { checkLastRecordedTime() }
+    }
+
+    mutating func checkVault() {
+        do {
+            try ledger.vault.check()
+        } catch {
+            report.faults.note(.vault, nil, error.auditSentence)
+        }
     }
 
     // MARK: Checkpoints

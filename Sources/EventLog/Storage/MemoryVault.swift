@@ -60,6 +60,9 @@ public final class MemoryVault: Vault {
     /// Does nothing: memory has nothing more durable than a reservation.
     public func commit(upTo counter: UInt64) {}
 
+    /// Does nothing: memory is not checked.
+    public func check() {}
+
     /// See `Vault`.
     public func name(of stream: UInt64) -> StreamName? {
         state.withLock { $0.streams[stream]?.name }

@@ -84,6 +84,11 @@ public protocol Vault: Sendable {
     /// The keys of a stream; nil if it is erased.
     func keys(of stream: UInt64) throws -> StreamKeys?
 
+    /// Checks that every stream is there and whole, and that each is found by its name.
+    ///
+    /// - Throws: `LogStorageFault.damaged`. Cost: grows with the number of streams.
+    func check() throws
+
     /// The secret under which signals become digests (E1).
     var digestSecret: KeyedHash { get }
 

@@ -135,6 +135,8 @@ final class SimulatedVault: Vault {
         try disk.commit(new.sorted { $0.stream < $1.stream })
     }
 
+    func check() {}
+
     func name(of stream: UInt64) -> StreamName? {
         state.withLock { $0.entries[stream]?.name }
     }

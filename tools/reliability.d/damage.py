@@ -253,14 +253,16 @@ def make(tool, seed):
 def is_bad(verdicts):
     """Whether there is an answer or a death that nobody was told of.
 
-    An audit that finds nothing is wrong only where another command met the damage.
+    An audit that finds nothing is wrong only where another reader met the damage; a server writes,
+    and may meet it in pages that hold nothing.
     """
     others = {name: verdict for name, verdict in verdicts.items() if name != "audit"}
     if any(verdict not in ("right", "reported") for verdict in others.values()):
         return True
     if verdicts["audit"] not in ("right", "reported"):
         return True
-    return verdicts["audit"] == "right" and "reported" in others.values()
+    return verdicts["audit"] == "right" and any(
+        verdict == "reported" for name, verdict in others.items() if name != "server")
 
 
 def run(tool, report, seed, count):

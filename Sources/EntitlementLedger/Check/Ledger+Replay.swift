@@ -62,9 +62,11 @@ extension Ledger {
                 let digits = String(byte, radix: 16)
                 return digits.count == 1 ? "0" + digits : digits
             }.joined(),
-            differences: try viewDifferences().map { difference in
-                difference.sequence.map { "\($0): \(difference.detail)" } ?? difference.detail
-            }
+            // Damage that a question met: by now it was answered from views made anew.
+            differences: (views.replaced.map { [$0] } ?? [])
+                + (try viewDifferences().map { difference in
+                    difference.sequence.map { "\($0): \(difference.detail)" } ?? difference.detail
+                })
         )
     }
 

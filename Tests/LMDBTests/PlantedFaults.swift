@@ -11,9 +11,14 @@ struct `A fault planted for a sanitizer` {
         let place = UnsafeMutablePointer<Int>.allocate(capacity: 1)
         unsafe place.initialize(to: 0)
         nonisolated(unsafe) let shared = unsafe place
-        DispatchQueue.concurrentPerform(iterations: 2) { index in
-            for turn in 0..<10_000 { unsafe shared.pointee = index + turn }
+        let ended = DispatchSemaphore(value: 0)
+        for number in 0..<2 {
+            Thread {
+                for turn in 0..<1000 { unsafe shared.pointee = number + turn }
+                ended.signal()
+            }.start()
         }
+        for _ in 0..<2 { ended.wait() }
         #expect(unsafe place.pointee >= 0)
         unsafe place.deallocate()
     }

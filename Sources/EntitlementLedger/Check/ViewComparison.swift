@@ -45,7 +45,7 @@ extension Ledger {
             upTo: run.sequences.upperBound
         ) { header, record in
             var postings = PostingCollector(reservingFor: 1)
-            postings.append([try header.indexEntry(record)])
+            postings.append(try header.indexEntry(record))
             for posting in postings.streams {
                 expected.streams += 1
                 if try !run.streams.holds(posting) {

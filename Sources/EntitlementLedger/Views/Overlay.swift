@@ -14,70 +14,103 @@ struct Overlay {
     var end: UInt64 { recent.end }
 
     /// Events that it holds.
-    var count: Int { recent.entries.count + (moving?.entries.count ?? 0) }
+    var count: Int { recent.count + (moving?.count ?? 0) }
 
     /// Adds what follows; what is known already, because somebody caught up before, is passed over.
     mutating func add(_ entries: [IndexEntry]) { recent.add(entries) }
 
-    /// The events to be moved into the tables next; they stay until they are dropped.
-    mutating func beginMoving() -> [IndexEntry] {
-        if moving == nil, !recent.entries.isEmpty {
+    /// What is to be moved into the tables next, and where it ends; it stays until it is dropped.
+    mutating func beginMoving() -> (postings: PostingCollector, end: UInt64) {
+        if moving == nil, recent.count > 0 {
             moving = recent
             recent = Part(from: recent.end)
         }
-        return moving?.entries ?? []
+        return (moving?.postings ?? PostingCollector(reservingFor: 0), moving?.end ?? recent.end)
     }
 
     /// Forgets what the tables hold by now.
     mutating func drop(below size: UInt64) {
-        if let moving, moving.end == size {
-            self.moving = nil
-            return
-        }
-        let entries = (moving?.entries ?? []) + recent.entries
-        moving = nil
-        recent = Part(from: size)
-        recent.add(entries)
+        if let moving, moving.end <= size { self.moving = nil }
+        moving?.drop(below: size)
+        recent.drop(below: size)
     }
 
     func sequence(of signal: SignalDigest) -> UInt64? {
-        moving?.signals[signal] ?? recent.signals[signal]
+        moving?.sequence(of: signal) ?? recent.sequence(of: signal)
     }
 
     func lastSequence(of stream: UInt64) -> UInt64? {
-        (recent.streams[stream] ?? moving?.streams[stream])?.last?.sequence
+        recent.lastSequence(of: stream) ?? moving?.lastSequence(of: stream)
     }
 
     /// The entries of a stream, ascending.
     func entries(of stream: UInt64) -> [StreamEntry] {
-        (moving?.streams[stream] ?? []) + (recent.streams[stream] ?? [])
+        (moving?.entries(of: stream) ?? []) + recent.entries(of: stream)
     }
 }
 
 extension Overlay {
-    /// Events without a gap.
+    /// Events without a gap: their postings in the order of the log, and where to find them.
     private struct Part {
-        private(set) var entries: [IndexEntry] = []
+        private(set) var postings = PostingCollector(reservingFor: 0)
+        private(set) var start: UInt64
         private(set) var end: UInt64
-        private(set) var signals: [SignalDigest: UInt64] = [:]
-        private(set) var streams: [UInt64: [StreamEntry]] = [:]
+        /// The first event of each signal.
+        private var signals: [SignalDigest: UInt64] = [:]
+        /// One more than the place of each stream's last posting.
+        private var last: [UInt64: UInt32] = [:]
+        /// For each posting of a stream one more than the place of the one before; 0: none.
+        private var previous: [UInt32] = []
 
-        init(from start: UInt64) { end = start }
+        init(from start: UInt64) { (self.start, end) = (start, start) }
 
-        mutating func add(_ more: [IndexEntry]) {
-            let added = more.drop { $0.sequence < end }
-            for entry in added {
+        var count: Int { Int(end - start) }
+
+        mutating func add(_ entries: [IndexEntry]) {
+            for entry in entries where entry.sequence >= end {
                 precondition(entry.sequence == end, "the overlay follows the log without a gap")
                 end += 1
                 if signals[entry.signal] == nil { signals[entry.signal] = entry.sequence }
-                for (place, stream) in entry.streams.enumerated()
-                where !entry.streams[..<place].contains(stream) {
-                    streams[stream, default: []].append(
-                        StreamEntry(sequence: entry.sequence, kind: entry.kind)
-                    )
-                }
+                postings.append(entry)
+                chain()
             }
-            entries += added
+        }
+
+        /// Chains the streams' postings that are not yet.
+        private mutating func chain() {
+            while previous.count < postings.streams.count {
+                let stream = postings.streams[previous.count].key
+                previous.append(last.updateValue(UInt32(previous.count + 1), forKey: stream) ?? 0)
+            }
+        }
+
+        /// Forgets what is below a size.
+        mutating func drop(below size: UInt64) {
+            guard size > start else { return }
+            start = size
+            end = max(end, size)
+            postings.drop(below: size)
+            signals = signals.filter { $0.value >= size }
+            (last, previous) = ([:], [])
+            chain()
+        }
+
+        func sequence(of signal: SignalDigest) -> UInt64? { signals[signal] }
+
+        func lastSequence(of stream: UInt64) -> UInt64? {
+            last[stream].map { postings.streams[Int($0) - 1].sequence }
+        }
+
+        func entries(of stream: UInt64) -> [StreamEntry] {
+            var entries: [StreamEntry] = []
+            var next = last[stream] ?? 0
+            while next > 0 {
+                let posting = postings.streams[Int(next) - 1]
+                entries.append(StreamEntry(sequence: posting.sequence, kind: posting.tag))
+                next = previous[Int(next) - 1]
+            }
+            entries.reverse()
+            return entries
         }
     }
 }

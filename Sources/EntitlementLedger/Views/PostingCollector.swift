@@ -51,7 +51,7 @@ struct PostingCollector {
             let posting = Posting(stream: header.stream, sequence: sequence, kind: header.kind)
             return streams.append(posting)
         }
-        append(try header.indexEntry(record))
+        appendStreams(try header.indexEntry(record))
     }
 
     /// Kinds whose facts name streams, and those that are unknown.
@@ -59,15 +59,19 @@ struct PostingCollector {
         EventKind(rawValue: kind)?.namesStreams ?? true
     }
 
-    /// Adds what is behind the events that were added before.
-    mutating func append(_ entries: [IndexEntry]) {
-        for entry in entries {
-            signals.append(Posting(signal: entry.signal, sequence: entry.sequence))
-            append(entry)
-        }
+    /// Adds an event that is behind those that were added before.
+    mutating func append(_ entry: IndexEntry) {
+        signals.append(Posting(signal: entry.signal, sequence: entry.sequence))
+        appendStreams(entry)
     }
 
-    private mutating func append(_ entry: IndexEntry) {
+    /// Takes away the events below a sequence.
+    mutating func drop(below sequence: UInt64) {
+        streams.removeAll { $0.sequence < sequence }
+        signals.removeAll { $0.sequence < sequence }
+    }
+
+    private mutating func appendStreams(_ entry: IndexEntry) {
         for (place, stream) in entry.streams.enumerated()
         where !entry.streams[..<place].contains(stream) {
             streams.append(

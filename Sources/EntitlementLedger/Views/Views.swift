@@ -40,7 +40,7 @@ final class Views: LogIndex {
     /// Events that the overlay holds before they are moved into the tables.
     static let batchLimit = 100_000
     /// Events at which a writer that is faster than its views waits for them.
-    static let overlayLimit = 400_000
+    static let overlayLimit = 300_000
     /// A log that is longer by more than this is loaded in bulk.
     static let rebuildThreshold: UInt64 = 200_000
     /// How often a question is asked of views made anew, before it is given up.
@@ -228,14 +228,12 @@ final class Views: LogIndex {
     }
 
     private func moveOverlay() throws {
-        let (entries, tables, generation) = state.withLock {
+        let (moving, tables, generation) = state.withLock {
             ($0.overlay.beginMoving(), $0.tables, $0.generation)
         }
-        guard let tables, let generation, !entries.isEmpty else { return }
-        var postings = PostingCollector(reservingFor: entries.count)
-        postings.append(entries)
+        var (postings, end) = moving
+        guard let tables, let generation, tables.size < end else { return }
         postings.sort()
-        let end = tables.size + UInt64(entries.count)
         let position = try viewPosition(end, bootID: bootID)
         let run = try generation.makeRun(postings, of: tables.size..<end, root: position.root)
         let extended = try generation.extended(tables, by: run, position: position)

@@ -12,7 +12,8 @@ extension ProblemCode {
             ServiceError(.verificationFailed, platform: "app_store")
         case .claimedByAnother, .trialUsed: ServiceError(.purchaseInvalid)
         case .purchaseInProgress: ServiceError(.storeProblem, isRetryable: true)
-        case .unknownTrial, .unknownFeature, .unknownGrant: ServiceError(.productUnavailable)
+        case .unknownTrial, .unknownFeature, .unknownGrant, .unknownUse:
+            ServiceError(.productUnavailable)
         case .malformed, .missingField, .invalidValue, .outOfRange, .unknownField,
             .unknownParameter, .invalidRequest, .tooLarge, .unsupportedMediaType, .invalidCatalog:
             ServiceError(.decodingError)

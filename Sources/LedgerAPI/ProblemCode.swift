@@ -28,6 +28,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case unknownTrial = "unknown_trial"
     case unknownFeature = "unknown_feature"
     case unknownGrant = "unknown_grant"
+    case unknownUse = "unknown_use"
     case notAllowed = "not_allowed"
     case overLimit = "over_limit"
     case purchaseInProgress = "purchase_in_progress"
@@ -74,7 +75,7 @@ extension ProblemCode {
             400
         case .unauthenticated: 401
         case .forbidden, .notAllowed, .readOnly, .notPermitted: 403
-        case .notFound, .unknownTrial, .unknownFeature, .unknownGrant: 404
+        case .notFound, .unknownTrial, .unknownFeature, .unknownGrant, .unknownUse: 404
         case .methodNotAllowed: 405
         case .conflict, .claimedByAnother, .trialUsed, .overLimit, .purchaseInProgress,
             .recordedTime:
@@ -126,6 +127,7 @@ extension ProblemCode {
         case .unknownTrial: "The catalog has no such trial"
         case .unknownFeature: "The catalog has no such feature"
         case .unknownGrant: "There is no such grant"
+        case .unknownUse: "There is no such use"
         case .notAllowed: "Nothing unlocks the feature"
         case .overLimit: "The limit is reached"
         case .purchaseInProgress: "Another purchase is under way"

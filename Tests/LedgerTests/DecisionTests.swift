@@ -134,7 +134,7 @@ struct `A decision at append` {
                     amount: 1,
                     unit: "seconds",
                     Self.request("u\($0)")
-                )
+                ).receipt
             }
             let used = receipts.count { Self.refusal($0) == nil }
             #expect(used == min(count, 64))
@@ -151,6 +151,7 @@ struct `A decision at append` {
             let ledger = scratch.ledger
             func use(_ id: String, _ amount: Int64) throws -> Receipt {
                 try ledger.use("scan", by: "ann", amount: amount, unit: "seconds", Self.request(id))
+                    .receipt
             }
             #expect(Self.refusal(try use("0", 31)) == .overLimit)
             #expect(try use("1", 30) == .appended(first: 1, count: 1))
@@ -178,6 +179,7 @@ struct `A decision at append` {
             let unknown = try ledger.startTrial("month", for: "ann", Self.request("key"))
             #expect(Self.refusal(unknown) == .conflict)
             let use = try ledger.use("none", by: "ann", amount: 1, unit: nil, Self.request("key"))
+                .receipt
             #expect(Self.refusal(use) == .conflict)
             let size = try ledger.size()
             #expect(size == 2)
@@ -195,7 +197,7 @@ struct `A decision at append` {
                 amount: 2,
                 unit: "seconds",
                 Self.request("1")
-            )
+            ).receipt
             #expect(Self.refusal(other) == .conflict)
             let claim = try ledger.claim(Self.purchase, for: "ann", Self.request("1"))
             #expect(Self.refusal(claim) == .conflict)

@@ -1,8 +1,8 @@
-import Entitlements
+package import Entitlements
 
 extension RandomEvents {
     /// A document that K10 lets pass.
-    mutating func catalog() -> JSONValue {
+    package mutating func catalog() -> JSONValue {
         var tiers = ["free"] + random.some(of: Array(Self.tiers.dropFirst()), 70)
         if tiers.count == 1 { tiers.append("plus") }
         if random.chance(10) { tiers = ["free"] + tiers.dropFirst().reversed() }

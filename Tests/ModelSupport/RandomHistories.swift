@@ -59,7 +59,7 @@ package struct RandomHistory {
 }
 
 /// What the events of one history are made of.
-struct RandomEvents {
+package struct RandomEvents {
     var random: SplitMix64
     let grid: [Instant]
     let step: Int64
@@ -80,7 +80,7 @@ struct RandomEvents {
         "life": "non_consumable", "coins": "consumable", "pass": "non_renewing",
     ]
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let hour: Int64 = 3_600_000
         let step = random.pick([6, 12, 24, 24, 72, 168]) * hour

@@ -30,6 +30,8 @@ struct `Who may` {
         "listPurchases": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "readCatalog": Right(scopes: [.read, .support, .admin]),
         "publishCatalog": Right(scopes: [.admin]),
+        "readGates": Right(scopes: [.read, .support, .admin]),
+        "readOffering": Right(scopes: [.read, .support, .admin]),
         "evaluateFlag": Right(scopes: [.read, .admin], customers: .themselves),
         "evaluateFlags": Right(scopes: [.read, .admin], customers: .themselves),
         "health": Right(scopes: [], customers: .nobodySpecial),

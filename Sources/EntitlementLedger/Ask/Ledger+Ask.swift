@@ -138,16 +138,61 @@ extension Ledger {
 
     /// The state of a customer: the `show` shape (interfaces.md).
     public func show(_ question: CustomerQuestion) throws -> JSONValue {
-        let size = try prefix(knownAt: question.point.knownAt)
+        try show(question, size: prefix(knownAt: question.point.knownAt))
+    }
+
+    func show(_ question: CustomerQuestion, size: UInt64) throws -> JSONValue {
         let state = try timeline(
             of: question.customer,
             environment: question.environment,
             size: size
         ).state(at: question.point.at)
-        return .object(
-            question.members(size: size)
-                + (try state.members(names: RecordedNames(ledger: self)))
-                + [JSONMember("token", .null)]
+        return try answer(
+            .state,
+            question,
+            size: size,
+            question.members(size: size) + state.members(names: RecordedNames(ledger: self))
+        )
+    }
+
+    /// Access to one feature: the `can` shape, with what to buy where the gate is closed (row 4.4).
+    public func accessAnswer(_ feature: String, _ question: CustomerQuestion) throws -> JSONValue {
+        try accessAnswer(
+            feature,
+            question,
+            size: prefix(knownAt: question.point.knownAt)
+        )
+    }
+
+    func accessAnswer(
+        _ feature: String,
+        _ question: CustomerQuestion,
+        size: UInt64
+    ) throws -> JSONValue {
+        let timeline = try timeline(
+            of: question.customer,
+            environment: question.environment,
+            size: size
+        )
+        let at = question.point.at
+        let state = timeline.state(at: at).features.first { $0.id == feature }
+        let sold = timeline.catalogs.catalog(at: at).map {
+            GateMap($0).products(opening: feature)
+        }
+        return try answer(
+            .access,
+            question,
+            size: size,
+            feature: feature,
+            question.members(size: size) + [JSONMember("feature", .string(feature))]
+                + ((state ?? .absent(feature)).json(names: RecordedNames(ledger: self)).members
+                    ?? [])
+                + [
+                    JSONMember(
+                        "requiredProducts",
+                        .strings(state?.isAllowed == true ? [] : sold ?? [])
+                    )
+                ]
         )
     }
 

@@ -9,7 +9,10 @@ extension Ledger {
     ///
     /// Cost: as `show`, and some record reads for each period.
     public func purchases(of question: CustomerQuestion) throws -> JSONValue {
-        let size = try prefix(knownAt: question.point.knownAt)
+        try purchases(of: question, size: prefix(knownAt: question.point.knownAt))
+    }
+
+    func purchases(of question: CustomerQuestion, size: UInt64) throws -> JSONValue {
         let at = question.point.at
         let timeline = try timeline(
             of: question.customer,
@@ -32,7 +35,10 @@ extension Ledger {
                 )
             )
         }
-        return .object(
+        return try answer(
+            .purchases,
+            question,
+            size: size,
             question.members(size: size) + [
                 JSONMember("purchases", .array(purchases.sorted { $0.0 < $1.0 }.map(\.1)))
             ]

@@ -4,7 +4,10 @@ import EventLog
 extension Ledger {
     /// All stretches of a customer and the events behind them, in both times: the `timeline` shape.
     public func timelineAnswer(_ question: CustomerQuestion) throws -> JSONValue {
-        let size = try prefix(knownAt: question.point.knownAt)
+        try timelineAnswer(question, size: prefix(knownAt: question.point.knownAt))
+    }
+
+    func timelineAnswer(_ question: CustomerQuestion, size: UInt64) throws -> JSONValue {
         let timeline = try timeline(
             of: question.customer,
             environment: question.environment,
@@ -19,7 +22,10 @@ extension Ledger {
             return true
         }
         let names = RecordedNames(ledger: self)
-        return .object(
+        return try answer(
+            .timeline,
+            question,
+            size: size,
             question.members(size: size) + [
                 JSONMember("tiers", .array(timeline.tierStretches.map(\.json))),
                 JSONMember(

@@ -119,68 +119,6 @@ extension Ledger {
         }
     }
 
-    /// Checks and records a limited use in one step (C5, row B2): never over, never under.
-    ///
-    /// `amount`: how much; in seconds it is a lease that ends at now + amount.
-    public func use(
-        _ featureID: String,
-        by customer: String,
-        amount: Int64?,
-        unit: String?,
-        _ request: Request
-    ) throws -> Receipt {
-        let data = EventData(
-            .usageRecorded,
-            [
-                .useID: .text(request.id), .featureID: .text(featureID),
-                .amount: amount.map { .integer($0) }, .unit: unit.map { .text($0) },
-            ]
-        )
-        return try decide(request, customer, data) { reader, now in
-            // What the state is made from is what the writer must find unmoved (E4).
-            _ = try reader.facts(ofCustomer: customer)
-            _ = try reader.catalogs()
-            let state = try reader.ledger.timeline(
-                of: customer,
-                environment: reader.environment,
-                size: reader.size
-            ).state(at: now)
-            guard let feature = state.features.first(where: { $0.id == featureID }) else {
-                throw Refusal(
-                    .unknownFeature,
-                    "featureId",
-                    "the catalog in force has no such feature"
-                )
-            }
-            guard feature.isAllowed else {
-                throw Refusal(.notAllowed, "featureId", "nothing unlocks this feature")
-            }
-            if let limit = feature.limit {
-                if let remaining = limit.remaining, remaining < 1 {
-                    throw Refusal(.overLimit, "featureId", "no use is left in this window")
-                }
-                if let perUse = limit.perUse, (amount ?? 0) > perUse.amount {
-                    throw Refusal(
-                        .overLimit,
-                        "amount",
-                        "one use takes at most \(perUse.amount)"
-                    )
-                }
-            }
-            return true
-        }
-    }
-
-    /// Takes a use back (C5).
-    public func reverseUse(
-        _ useID: String,
-        of customer: String,
-        _ request: Request
-    ) throws -> Receipt {
-        let data = EventData(.usageReversed, [.useID: .text(useID)])
-        return try decide(request, customer, data) { _, _ in true }
-    }
-
     /// Records what happened in a purchase flow (rows 2.4, 10.1).
     ///
     /// `data`: of one of the `flow` kinds.
@@ -222,12 +160,12 @@ extension Ledger {
     }
 
     /// Whether a request is to be recorded; throws `Refusal` where it must not.
-    private typealias Decision = (inout DecisionReader, _ now: Instant) throws -> Bool
+    typealias Decision = (inout DecisionReader, _ now: Instant) throws -> Bool
 
     /// Makes a decision against the log as it stands, and again while others overtake it (E4).
     ///
     /// `data`: what the customer's event holds if it is recorded.
-    private func decide(
+    func decide(
         _ request: Request,
         _ customer: String,
         _ data: EventData,

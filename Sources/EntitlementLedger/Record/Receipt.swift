@@ -45,6 +45,8 @@ public struct Refusal: Error, Sendable, Equatable {
         case recordedTime = "recorded_time"
         /// A grant that is not known.
         case unknownGrant = "unknown_grant"
+        /// A use that is not known.
+        case unknownUse = "unknown_use"
     }
 
     /// Makes a refusal.

@@ -53,7 +53,8 @@ extension CustomerState.FeatureState {
 }
 
 extension CustomerState.LimitState {
-    var json: JSONValue {
+    /// The `limit` of a feature in the `show` shape.
+    public var json: JSONValue {
         .members([
             "period": .optional(perPeriod?.period.rawValue),
             "count": perPeriod.map { .integer($0.count) } ?? .null,

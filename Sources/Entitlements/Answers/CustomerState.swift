@@ -34,6 +34,11 @@ public struct CustomerState: Sendable {
         public var sources: [AccessSource]
         /// The limit at the customer's tier.
         public var limit: LimitState?
+
+        /// A feature that the catalog in force does not list: nobody has it (K2).
+        public static func absent(_ id: String) -> FeatureState {
+            FeatureState(id: id, reason: .none, sources: [])
+        }
     }
 
     /// A limit and what is left of it.

@@ -46,6 +46,11 @@ public struct CatalogHistory: Sendable {
         index(at: instant).map { publications[$0].catalog }
     }
 
+    /// The ids of the features that any of them lists.
+    public var featureIDs: Set<String> {
+        Set(publications.flatMap { $0.catalog.features.map(\.id) })
+    }
+
     /// These catalogs as a customer sees them (K8).
     public func seen(position: (_ experiment: String) -> UInt64) -> CatalogHistory {
         guard !experiments.isEmpty else { return self }

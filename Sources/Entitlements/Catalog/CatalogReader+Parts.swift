@@ -140,7 +140,7 @@ extension CatalogReader {
     private mutating func checkOfferings(_ json: JSONValue?, _ path: String) {
         for (offering, path) in array(json, path) {
             if let feature = offering["feature"], !feature.isNull {
-                _ = knownFeatures(.array([feature]), path + ".feature")
+                _ = knownFeature(feature, path + ".feature")
             }
             for (product, path) in array(offering["products"], path + ".products")
             where !productIDs.contains(text(product, path)) {
@@ -170,7 +170,7 @@ extension CatalogReader {
 
     private mutating func override(_ json: JSONValue, _ path: String) -> Experiment.Override {
         Experiment.Override(
-            feature: knownFeatures(.array([json["id"] ?? .null]), path + ".id").first ?? "",
+            feature: knownFeature(json["id"], path + ".id"),
             level: tier(json["level"], path + ".level"),
             limits: limits(json["limits"], path + ".limits")
         )

@@ -168,10 +168,12 @@ struct CatalogReader {
     }
 
     mutating func knownFeatures(_ json: JSONValue?, _ path: String) -> [String] {
-        array(json, path).map { element, path in
-            let id = text(element, path)
-            if !featureIDs.contains(id) { note(.unknownFeature, path, "not among the features") }
-            return id
-        }
+        array(json, path).map { knownFeature($0, $1) }
+    }
+
+    mutating func knownFeature(_ json: JSONValue?, _ path: String) -> String {
+        let id = text(json, path)
+        if !featureIDs.contains(id) { note(.unknownFeature, path, "not among the features") }
+        return id
     }
 }

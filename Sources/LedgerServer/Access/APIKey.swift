@@ -1,5 +1,6 @@
 import Crypto
 package import Entitlements
+import EventLog
 
 /// A key of an application, as it is stored: without its secret.
 ///

@@ -1,4 +1,5 @@
 package import Entitlements
+import EventLog
 import JWTKit
 
 /// Checks the tokens by which customers ask for themselves: compact JWS with a JWT's claims,

@@ -1,4 +1,5 @@
 import Entitlements
+import EventLog
 import FoundationEssentials
 
 /// The API keys of a ledger as they stand in `keys.json` of its directory.

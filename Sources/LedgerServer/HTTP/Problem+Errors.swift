@@ -35,6 +35,7 @@ extension Problem {
             case .tooLarge: .tooLarge
             case .recordedTime: .recordedTime
             case .unknownGrant: .unknownGrant
+            case .unknownUse: .unknownUse
             }
         self.init(code, refusal.detail, path: refusal.path)
     }

@@ -8,6 +8,8 @@ enum Shapes {
         Shape.Member("Purchase", purchase),
         Shape.Member("Purchases", purchases),
         Shape.Member("Timeline", timeline),
+        Shape.Member("GateMap", gateMap),
+        Shape.Member("Offering", offering),
         Shape.Member("Receipt", receipt),
         Shape.Member("SignalReceipt", signalReceipt),
         Shape.Member("ClaimOutcome", claimOutcome),
@@ -125,7 +127,9 @@ enum Shapes {
     ])
 
     private static let purchases = Shape.object(
-        question + [Shape.Member("purchases", .list(ownedPurchase))]
+        question + [
+            Shape.Member("purchases", .list(ownedPurchase)), Shape.Member("token", .text),
+        ]
     )
 
     private static let grant = Shape.object([
@@ -149,7 +153,7 @@ enum Shapes {
                 )
             ),
             Shape.Member("warnings", .list(.document("What is odd about the answer"))),
-            Shape.Member("token", .optional(.text)),
+            Shape.Member("token", .text),
         ]
     )
 
@@ -170,8 +174,46 @@ enum Shapes {
             Shape.Member("stretches", .list(accessStretch)),
             Shape.Member("statuses", .map(.list(stretch))),
             Shape.Member("events", .list(.document("A CloudEvent"))),
+            Shape.Member("token", .text),
         ]
     )
+
+    private static let gateMap = Shape.object([
+        Shape.Member("tiers", .list(.text)),
+        Shape.Member(
+            "features",
+            .map(
+                .object([
+                    Shape.Member("level", .text), Shape.Member("products", .list(.text)),
+                ])
+            )
+        ),
+        Shape.Member(
+            "products",
+            .map(
+                .object([
+                    Shape.Member("kind", .text), Shape.Member("tier", .optional(.text)),
+                    Shape.Member("features", .list(.text)),
+                ])
+            )
+        ),
+    ])
+
+    private static let offering = Shape.object([
+        Shape.Member("feature", .optional(.text)), Shape.Member("at", .instant),
+        Shape.Member(
+            "products",
+            .list(
+                .object([
+                    Shape.Member("productId", .text), Shape.Member("kind", .text),
+                    Shape.Member("tier", .optional(.text)),
+                    Shape.Member("features", .list(.text)),
+                    Shape.Member("stores", .map(.list(.text))),
+                    Shape.Member("locale", .optional(.text)), Shape.Member("text", .anything),
+                ])
+            )
+        ),
+    ])
 
     private static let receipt = Shape.object(
         [
@@ -179,7 +221,10 @@ enum Shapes {
             Shape.Member("sequence", .optional(.integer)),
             Shape.Member("id", .optional(.identifier)),
         ],
-        optional: [Shape.Member("grantId", .identifier), Shape.Member("useId", .identifier)]
+        optional: [
+            Shape.Member("grantId", .identifier), Shape.Member("useId", .identifier),
+            Shape.Member("endsAt", .optional(.instant)), Shape.Member("limit", .optional(limit)),
+        ]
     )
 
     private static let signalReceipt = Shape.object([

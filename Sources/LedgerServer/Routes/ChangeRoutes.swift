@@ -66,7 +66,7 @@ extension RouteTable {
                 byteLimit: smallBodyLimit
             ),
             answers: [receiptReply],
-            problems: appendProblems + [.notAllowed, .overLimit, .unknownFeature],
+            problems: appendProblems + [.notAllowed, .overLimit, .unknownFeature, .unknownUse],
             handler: use
         ),
     ]
@@ -150,7 +150,7 @@ extension RouteTable {
             .usageRecorded,
             default: JSONMember("useId", .string(request.id))
         )
-        return try await record(call, request, service, [("useId", .string(request.id))]) {
+        let outcome = try await service.blocking {
             try service.ledger.use(
                 data.text(.featureID) ?? "",
                 by: customer,
@@ -159,6 +159,12 @@ extension RouteTable {
                 request
             )
         }
+        if case .refused(let refusal) = outcome.receipt { throw call.problem(of: refusal) }
+        return try Answer(
+            outcome.receipt,
+            [("id", .string(request.id)), ("useId", .string(request.id))]
+                + outcome.members.map { ($0.name, $0.value) }
+        )
     }
 
     /// Makes a decision where it may wait for the disk, and answers with its receipt.

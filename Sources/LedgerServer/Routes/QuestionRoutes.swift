@@ -93,7 +93,7 @@ extension RouteTable {
         let json = try await service.blocking { try body(service.ledger, question) }
         var answer = Answer(json)
         let content = JSONValue.object(
-            (json.members ?? []).filter { $0.name != "at" && $0.name != "sequence" }
+            (json.members ?? []).filter { !["at", "sequence", "token"].contains($0.name) }
         )
         answer.caching = .until(
             call.validUntil(json["validUntil"]),

@@ -19,34 +19,44 @@ struct Can: ParsableCommand {
             environment: try options.environment(),
             point: try point.point()
         )
-        let (state, json) = try options.withLedger(writing: false) { ledger in
-            let state = try ledger.access(to: feature, question)
-            return (state, try state?.json(names: ledger.names))
+        let answer = try options.withLedger(writing: false) { ledger in
+            let answer = try ledger.accessAnswer(feature, question)
+            if answer["allowed"]?.bool != true {
+                try FeatureArgument.require(feature, ledger, question.point.knownAt)
+            }
+            return answer
         }
-        let isAllowed = state?.isAllowed ?? false
+        let isAllowed = answer["allowed"]?.bool ?? false
         if options.json {
-            Terminal.line(
-                .object(
-                    [
-                        JSONMember("customer", .string(customer)),
-                        JSONMember("feature", .string(feature)),
-                        JSONMember("at", .instant(question.point.at)),
-                    ]
-                        + (json?.members ?? [
-                            JSONMember("allowed", .bool(false)), JSONMember("until", .null),
-                            JSONMember("reason", "none"), JSONMember("sources", .array([])),
-                            JSONMember("limit", .null),
-                        ])
-                )
-            )
-        } else if let state, isAllowed {
-            let until = state.until.map { " until \($0)" } ?? ""
-            Terminal.line("yes\(until) (\(state.reason.rawValue))")
+            Terminal.line(answer)
         } else {
-            Terminal.line(
-                state == nil ? "no: the catalog has no such feature" : "no: nothing unlocks it"
-            )
+            Terminal.line(Self.text(answer, isAllowed))
         }
         if !isAllowed { throw ExitCode.no }
+    }
+
+    private static func text(_ answer: JSONValue, _ isAllowed: Bool) -> String {
+        if isAllowed {
+            let until = answer["until"]?.string.map { " until \($0)" } ?? ""
+            return "yes\(until) (\(answer["reason"]?.string ?? ""))"
+        }
+        let sold = (answer["requiredProducts"]?.array ?? []).compactMap(\.string)
+        return sold.isEmpty
+            ? "no: nothing that is sold unlocks it"
+            : "no: nothing unlocks it; it comes with " + sold.joined(separator: ", ")
+    }
+}
+
+/// A feature's id as an argument.
+enum FeatureArgument {
+    /// Refuses a feature that no catalog of the prefix lists; where there is none, nobody knows.
+    static func require(
+        _ feature: String,
+        _ ledger: Ledger,
+        _ known: BitemporalPoint.Known
+    ) throws {
+        let listed = try ledger.catalogHistory(size: ledger.prefix(knownAt: known)).featureIDs
+        guard !listed.isEmpty, !listed.contains(feature) else { return }
+        throw CommandFailure(unknownFeature: feature, among: listed)
     }
 }

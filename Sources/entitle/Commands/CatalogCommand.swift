@@ -7,7 +7,7 @@ struct CatalogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "catalog",
         abstract: "Publishes, shows and validates catalogs.",
-        subcommands: [Publish.self, Shown.self, Validate.self]
+        subcommands: [Publish.self, Shown.self, Validate.self, Gates.self]
     )
 
     struct Publish: ParsableCommand {
@@ -23,6 +23,9 @@ struct CatalogCommand: ParsableCommand {
 
         func run() throws {
             let document = try CatalogFile.read(file)
+            for doubt in CatalogFile.doubts(document) {
+                Terminal.note("warning: \(doubt.path): \(doubt.detail) [\(doubt.code.rawValue)]")
+            }
             let effective = try effective.map {
                 try InstantArgument.parse($0, place: "--effective")
             }
@@ -63,18 +66,18 @@ struct CatalogCommand: ParsableCommand {
         @Flag(help: "One JSON document on standard output.") var json = false
 
         func run() throws {
-            let faults = CatalogFile.faults(try CatalogFile.read(file))
+            let document = try CatalogFile.read(file)
+            let faults = CatalogFile.faults(document)
+            let doubts = CatalogFile.doubts(document)
             if json {
                 Terminal.line(
                     .members([
                         "ok": .bool(faults.isEmpty),
                         "faults": .array(
-                            faults.map {
-                                .members([
-                                    "code": .string($0.code.rawValue), "path": .string($0.path),
-                                    "detail": .string($0.detail),
-                                ])
-                            }
+                            faults.map { Self.json($0.code.rawValue, $0.path, $0.detail) }
+                        ),
+                        "warnings": .array(
+                            doubts.map { Self.json($0.code.rawValue, $0.path, $0.detail) }
                         ),
                     ])
                 )
@@ -82,9 +85,20 @@ struct CatalogCommand: ParsableCommand {
                 for fault in faults {
                     Terminal.line("\(fault.path): \(fault.detail) [\(fault.code.rawValue)]")
                 }
+                for doubt in doubts {
+                    Terminal.line(
+                        "warning: \(doubt.path): \(doubt.detail) [\(doubt.code.rawValue)]"
+                    )
+                }
                 if faults.isEmpty { Terminal.line("the catalog is valid") }
             }
             if !faults.isEmpty { throw ExitCode.badInput }
+        }
+
+        private static func json(_ code: String, _ path: String, _ detail: String) -> JSONValue {
+            .members([
+                "code": .string(code), "path": .string(path), "detail": .string(detail),
+            ])
         }
     }
 }

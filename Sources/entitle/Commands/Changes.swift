@@ -155,24 +155,30 @@ struct Use: ParsableCommand {
         if let amount, amount < 0 {
             throw CommandFailure(.usage, "usage", "an amount is not negative", place: "--amount")
         }
-        let receipt = try options.withLedger(writing: true) { ledger in
-            if let undo { return try ledger.reverseUse(undo, of: customer, request) }
-            guard let feature else {
-                throw CommandFailure(.usage, "usage", "FEATURE or --undo is missing")
+        if let undo {
+            let receipt = try options.withLedger(writing: true) {
+                try $0.reverseUse(undo, of: customer, request)
             }
-            return try ledger.use(
-                feature,
-                by: customer,
-                amount: amount,
-                unit: unit,
-                request
-            )
+            return try Receipts.print(receipt, options, done: "taken back", id: request.id)
+        }
+        guard let feature else {
+            throw CommandFailure(.usage, "usage", "FEATURE or --undo is missing")
+        }
+        let outcome = try options.withLedger(writing: true) {
+            try $0.use(feature, by: customer, amount: amount, unit: unit, request)
         }
         try Receipts.print(
-            receipt,
+            outcome.receipt,
             options,
-            done: undo == nil ? "used" : "taken back",
-            id: request.id
+            done: Self.text(outcome),
+            id: request.id,
+            extra: outcome.members
         )
+    }
+
+    private static func text(_ outcome: UseOutcome) -> String {
+        let lease = outcome.endsAt.map { " until \($0)" } ?? ""
+        let left = outcome.limit?.remaining.map { ", \($0) left" } ?? ""
+        return "used\(lease)\(left)"
     }
 }

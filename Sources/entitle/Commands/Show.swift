@@ -18,9 +18,14 @@ struct Show: ParsableCommand {
         )
     )
     var questions: String?
+    @Option(
+        help: "Answers again what this decision token stands for, byte for byte; exit 3 if not."
+    )
+    var token: String?
     @Argument(help: "A customer id.") var customer: String?
 
     func run() throws {
+        if let token { return try answerAgain(token) }
         if let questions {
             guard customer == nil else {
                 throw CommandFailure(.usage, "usage", "--questions takes no CUSTOMER")
@@ -39,6 +44,31 @@ struct Show: ParsableCommand {
         if options.json { Terminal.line(answer) } else { ShowText.print(answer) }
     }
 
+    /// Row Z11.
+    private func answerAgain(_ text: String) throws {
+        guard let token = DecisionToken(text) else {
+            throw CommandFailure(
+                .badInput,
+                "invalid_token",
+                "not a decision token, or one of a newer version",
+                place: "--token"
+            )
+        }
+        let customer = try customer.map(CustomerArgument.checked)
+        let answer = try options.withLedger(writing: false) { ledger in
+            do {
+                return try ledger.answer(to: token, customer: customer)
+            } catch let refusal as TokenRefusal {
+                throw CommandFailure(refusal)
+            }
+        }
+        if token.answer == .state && !options.json {
+            ShowText.print(answer)
+        } else {
+            Terminal.line(answer)
+        }
+    }
+
     private func answer(_ file: String) throws {
         let environment = try options.environment()
         let defaults = try point.point()
@@ -50,6 +80,19 @@ struct Show: ParsableCommand {
                 Terminal.line(try ledger.show(question))
             }
         }
+    }
+}
+
+extension CommandFailure {
+    fileprivate init(_ refusal: TokenRefusal) {
+        let (exitCode, hint): (ExitCode, String?) =
+            switch refusal.code {
+            case .differs: (.integrity, "run `entitle audit`: the log and its views are checked")
+            case .customerMissing: (.usage, "entitle show CUSTOMER --token TOKEN")
+            case .unknownSequence: (.failed, "ask the ledger that gave the token")
+            case .otherCustomer, .erased: (.failed, nil)
+            }
+        self.init(exitCode, refusal.code.rawValue, refusal.message, place: "--token", hint: hint)
     }
 }
 

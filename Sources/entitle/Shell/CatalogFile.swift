@@ -39,6 +39,11 @@ enum CatalogFile {
         }
     }
 
+    /// What is legal and odd about a document; empty for one with faults.
+    static func doubts(_ document: JSONValue) -> [CatalogDoubt] {
+        (try? Catalog(document: document))?.doubts ?? []
+    }
+
     @discardableResult
     static func publish(
         _ document: JSONValue,

@@ -57,7 +57,7 @@ struct SimulatedCalls {
             return keep(purchase(customer, &random, now))
         case 30..<55: return keep(purchase(customer, &random, now))
         case 55..<72:
-            return request { try $0.use("scan", by: customer, amount: nil, unit: nil, $1) }
+            return request { try $0.use("scan", by: customer, amount: nil, unit: nil, $1).receipt }
         case 72..<82: return request { try $0.startTrial("week", for: customer, $1) }
         case 82..<88:
             let alias = random.pick(Self.customers)

@@ -1,4 +1,5 @@
 import Entitlements
+import EventLog
 import Foundation
 import JWTKit
 import ModelSupport

@@ -70,11 +70,21 @@ struct `The interface description` {
         expected = expected.filter {
             !$0.hasPrefix("$.warnings[].") && $0 != "$.purchaseKnown: optional"
         }
+        // The hot path says what may change and no more.
+        if shape == "FeatureAnswer" { expected.subtract(Self.notOnTheHotPath) }
         #expect(expected.count > 3)
-        let found = try Self.shape(shape)
+        // A receipt's limit is the one of `can`, which another file has.
+        let found = try Self.shape(shape).filter {
+            shape != "Receipt" || !$0.hasPrefix("$.limit.")
+        }
         #expect(found.subtracting(expected) == [])
         #expect(expected.subtracting(found) == [])
     }
+
+    private static let notOnTheHotPath: Set<String> = [
+        "$.environment: required", "$.known: required", "$.sequence: required",
+        "$.requiredProducts: required", "$.token: required",
+    ]
 
     @Test func `names no shape that is not there`() throws {
         func references(_ json: JSONValue) -> [String] {

@@ -1,0 +1,114 @@
+public import Entitlements
+import EventLog
+
+/// Whose eyes a catalog is read with: variants override gates and offerings (K8).
+public struct CatalogViewer: Sendable, Hashable {
+    /// Any of the customer's names.
+    public var customer: String
+    /// The world that the customer is of.
+    public var environment: StoreEnvironment
+
+    /// Makes a viewer.
+    public init(customer: String, environment: StoreEnvironment) {
+        self.customer = customer
+        self.environment = environment
+    }
+}
+
+extension Ledger {
+    /// The gates of the catalog in force at a point; nil: there is none (K1).
+    ///
+    /// `viewer`: nil: as the document says, without any variant.
+    public func gateMap(at point: BitemporalPoint, for viewer: CatalogViewer?) throws -> GateMap? {
+        try seenCatalog(at: point, for: viewer).map { GateMap($0.catalog) }
+    }
+
+    /// What a paywall shows: the `offerings` shape; nil: there is no catalog (rows 4.4, 1.1, B7).
+    ///
+    /// `feature`: whose closed gate leads there; nil: at large.
+    ///
+    /// `locale`: a language tag (BCP 47); nil: English.
+    public func offering(
+        for feature: String?,
+        locale: String?,
+        at point: BitemporalPoint,
+        for viewer: CatalogViewer?
+    ) throws -> JSONValue? {
+        guard let seen = try seenCatalog(at: point, for: viewer),
+            let document = try event(at: seen.sequence)?.event.data.document
+        else { return nil }
+        let shown = Offering.products(
+            for: feature,
+            of: Offering.all(in: document, seen.catalog) { seen.positions[$0] ?? 0 },
+            seen.catalog
+        )
+        let map = GateMap(seen.catalog)
+        return .members([
+            "feature": .optional(feature), "at": .instant(point.at),
+            "products": .array(
+                shown.compactMap { id in
+                    Self.product(id, locale, of: document, seen.catalog, map)
+                }
+            ),
+        ])
+    }
+
+    private static func product(
+        _ id: String,
+        _ locale: String?,
+        of document: JSONValue,
+        _ catalog: Catalog,
+        _ map: GateMap
+    ) -> JSONValue? {
+        guard let product = catalog.products.first(where: { $0.id == id }),
+            let sold = map.products[id],
+            let json = document["products"]?.array?.first(where: { $0["id"]?.string == id })
+        else { return nil }
+        let text = ProductText(of: json, for: locale)
+        return .members([
+            "productId": .string(id), "kind": .string(product.kind.name),
+            "tier": .optional(sold.tier), "features": .strings(sold.features),
+            "stores": .object(
+                product.stores.sorted { $0.key < $1.key }.map {
+                    JSONMember($0.key, .strings($0.value))
+                }
+            ),
+            "locale": .optional(text?.locale), "text": text?.words ?? .null,
+        ])
+    }
+
+    private struct SeenCatalog {
+        var catalog: Catalog
+        var sequence: UInt64
+        var positions: [String: UInt64] = [:]
+    }
+
+    private func seenCatalog(
+        at point: BitemporalPoint,
+        for viewer: CatalogViewer?
+    ) throws -> SeenCatalog? {
+        let size = try prefix(knownAt: point.knownAt)
+        var history = try catalogHistory(size: size)
+        guard let index = history.index(at: point.at) else { return nil }
+        var positions: [String: UInt64] = [:]
+        if let viewer {
+            let timeline = try timeline(
+                of: viewer.customer,
+                environment: viewer.environment,
+                size: size
+            )
+            positions = try self.positions(
+                of: timeline.customer,
+                asked: viewer.customer,
+                in: history
+            )
+            history = timeline.catalogs
+        }
+        let publication = history.publications[index]
+        return SeenCatalog(
+            catalog: publication.catalog,
+            sequence: publication.sequence,
+            positions: positions
+        )
+    }
+}

@@ -1,0 +1,123 @@
+public import Entitlements
+import EventLog
+
+/// What it takes to ask a question again and to tell whether the answer is the same, byte for byte
+/// (row Z11): the prefix of the log, both times, the rules, and a digest of the answer.
+///
+/// It names nobody (law 6): the customer is a place in the log, which leads to nothing after an
+/// erasure, and nothing at all for one of whom nothing was recorded.
+public struct DecisionToken: Hashable, Sendable {
+    /// Which answer it stands for.
+    public enum Answer: UInt8, Sendable {
+        /// `show`.
+        case state = 1
+        /// `can`.
+        case access = 2
+        /// `timeline`.
+        case timeline = 3
+        /// `purchases`.
+        case purchases = 4
+    }
+
+    /// Where the log names a customer first.
+    struct Place: Hashable, Sendable {
+        /// The event.
+        var sequence: UInt64
+        /// Place among the streams that the event names; 0 is its subject.
+        var index: UInt8
+    }
+
+    /// Which answer.
+    public let answer: Answer
+    /// The world that was asked about.
+    public let environment: StoreEnvironment
+    /// T.
+    public let at: Instant
+    /// R as it was asked for; nil where it was not given as an instant.
+    public let known: Instant?
+    /// Events in the prefix that the answer was made from.
+    public let size: UInt64
+    /// `RulesVersion` of the program that answered.
+    public let rules: UInt16
+    /// The customer; nil: nothing of that prefix names them.
+    let customer: Place?
+    /// The feature of `access`.
+    let feature: String?
+    /// The first bytes of the SHA-256 of the answer without its token.
+    let digest: [UInt8]
+
+    static let digestCount = 16
+}
+
+extension DecisionToken {
+    /// The first byte: another layout has another.
+    private static let layout: UInt8 = 1
+    /// Longest token that is read, in characters: a feature's name and a hundred bytes.
+    public static let characterLimit = 2048
+
+    private static let hasKnown: UInt8 = 1
+    private static let hasCustomer: UInt8 = 2
+    private static let hasFeature: UInt8 = 4
+
+    /// The token as text: letters, digits, `-` and `_`.
+    public var text: String {
+        var writer = ByteWriter(reservingCapacity: 64)
+        writer.append(Self.layout)
+        writer.append(answer.rawValue)
+        writer.append(environment.rawValue)
+        writer.append(
+            (known == nil ? 0 : Self.hasKnown) | (customer == nil ? 0 : Self.hasCustomer)
+                | (feature == nil ? 0 : Self.hasFeature)
+        )
+        writer.append(rules)
+        writer.append(at.milliseconds)
+        writer.append(size)
+        if let known { writer.append(known.milliseconds) }
+        if let customer {
+            writer.append(customer.sequence)
+            writer.append(customer.index)
+        }
+        if let feature { writer.append(feature) }
+        writer.append(digest.span)
+        return Base64URL.encode(writer.bytes)
+    }
+
+    /// Reads a token; nil for what is none, or is of a newer layout.
+    public init?(_ text: String) {
+        guard text.utf8.count <= Self.characterLimit, let bytes = Base64URL.decode(text.utf8),
+            let token = try? Self(reading: bytes.span)
+        else { return nil }
+        self = token
+    }
+
+    private init(reading bytes: Span<UInt8>) throws(DecodingFault) {
+        var cursor = ByteCursor()
+        let layout = try cursor.uint8(bytes)
+        guard layout == Self.layout, let answer = Answer(rawValue: try cursor.uint8(bytes)),
+            let environment = StoreEnvironment(rawValue: try cursor.uint8(bytes))
+        else { throw DecodingFault(what: "not a decision token", offset: cursor.position) }
+        let marks = try cursor.uint8(bytes)
+        // One text for one token: a bit that means nothing is refused.
+        guard marks & ~(Self.hasKnown | Self.hasCustomer | Self.hasFeature) == 0 else {
+            throw DecodingFault(what: "not a decision token", offset: cursor.position)
+        }
+        self.answer = answer
+        self.environment = environment
+        rules = try cursor.uint16(bytes)
+        at = Instant(milliseconds: try cursor.int64(bytes))
+        size = try cursor.uint64(bytes)
+        known =
+            marks & Self.hasKnown == 0 ? nil : Instant(milliseconds: try cursor.int64(bytes))
+        customer =
+            marks & Self.hasCustomer == 0
+            ? nil
+            : Place(
+                sequence: try cursor.uint64(bytes),
+                index: try cursor.uint8(bytes)
+            )
+        feature = marks & Self.hasFeature == 0 ? nil : try cursor.string(bytes)
+        let range = try cursor.bytes(bytes, count: Self.digestCount)
+        digest = range.map { bytes[$0] }
+        try cursor.finish(bytes)
+    }
+}

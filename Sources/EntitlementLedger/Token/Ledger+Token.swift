@@ -1,0 +1,148 @@
+import Crypto
+public import Entitlements
+import EventLog
+
+/// Why a decision token is not answered.
+public struct TokenRefusal: Error, Hashable, Sendable {
+    /// What kind.
+    public var code: Code
+    /// A sentence; holds no id.
+    public var message: String
+
+    /// The closed set of reasons.
+    public enum Code: String, Sendable {
+        /// The log is shorter than the prefix that the token names: another ledger's, or a copy
+        /// that is behind.
+        case unknownSequence = "unknown_sequence"
+        /// Nothing of the prefix names the customer: who asks must.
+        case customerMissing = "customer_missing"
+        /// The token is about somebody else than was said.
+        case otherCustomer = "other_customer"
+        /// The customer's name is gone.
+        case erased
+        /// The answer is another one now.
+        case differs
+    }
+}
+
+extension Ledger {
+    /// Asks again what a token stands for, and proves that the answer is the same (row Z11).
+    ///
+    /// `customer`: who is meant, for a token that names nobody; else it is compared.
+    ///
+    /// - Throws: `TokenRefusal`; `differs` where rules, log or views say otherwise than then.
+    public func answer(to token: DecisionToken, customer asked: String? = nil) throws -> JSONValue {
+        guard try token.size <= size() else {
+            throw TokenRefusal(
+                code: .unknownSequence,
+                message: "the token is of \(token.size) events, the log has fewer"
+            )
+        }
+        let customer = try customer(of: token, asked)
+        let question = CustomerQuestion(
+            customer: customer,
+            environment: token.environment,
+            point: BitemporalPoint(
+                at: token.at,
+                knownAt: token.known.map { .instant($0) } ?? .sequence(token.size)
+            )
+        )
+        let answer =
+            switch token.answer {
+            case .state: try show(question, size: token.size)
+            case .access: try accessAnswer(token.feature ?? "", question, size: token.size)
+            case .timeline: try timelineAnswer(question, size: token.size)
+            case .purchases: try purchases(of: question, size: token.size)
+            }
+        guard answer["token"]?.string == token.text else {
+            throw TokenRefusal(
+                code: .differs,
+                message: token.rules == RulesVersion.current
+                    ? "the ledger answers otherwise than when the token was given"
+                    : "the token is of rules \(token.rules), this program's are \(RulesVersion.current)"
+            )
+        }
+        return answer
+    }
+
+    /// The name of the customer whom a token is about.
+    private func customer(of token: DecisionToken, _ asked: String?) throws -> String {
+        guard let place = token.customer else {
+            guard let asked else {
+                throw TokenRefusal(
+                    code: .customerMissing,
+                    message: "nothing that was recorded names the customer: say who is meant"
+                )
+            }
+            return asked
+        }
+        var streams: [UInt64] = []
+        if place.sequence < token.size {
+            try log.readRecords([place.sequence]) { _, record in
+                streams = try RecordHeader(checking: record).indexEntry(record).streams
+            }
+        }
+        guard Int(place.index) < streams.count,
+            let subject = try vault.name(of: streams[Int(place.index)])?.subject,
+            case .customer(let name)? = Subject(subject)
+        else {
+            throw TokenRefusal(code: .erased, message: "no name stands where the token points")
+        }
+        if let asked, !asked.utf8.elementsEqual(name.utf8) {
+            throw TokenRefusal(code: .otherCustomer, message: "the token is about another customer")
+        }
+        return name
+    }
+
+    /// An answer with its token as the last member.
+    ///
+    /// Cost: a look-up of the customer's first event and one pass of SHA-256 over the answer.
+    func answer(
+        _ answer: DecisionToken.Answer,
+        _ question: CustomerQuestion,
+        size: UInt64,
+        feature: String? = nil,
+        _ members: [JSONMember]
+    ) throws -> JSONValue {
+        var known: Instant?
+        if case .instant(let instant) = question.point.knownAt { known = instant }
+        let content = JSONValue.object(members).description
+        let token = DecisionToken(
+            answer: answer,
+            environment: question.environment,
+            at: question.point.at,
+            known: known,
+            size: size,
+            rules: RulesVersion.current,
+            customer: try place(of: question, below: size),
+            feature: feature,
+            digest: Array(
+                SHA256.hash(data: Array(content.utf8)).prefix(DecisionToken.digestCount)
+            )
+        )
+        return .object(members + [JSONMember("token", .string(token.text))])
+    }
+
+    /// Where a prefix names a customer first, under the name that was asked for.
+    private func place(
+        of question: CustomerQuestion,
+        below size: UInt64
+    ) throws -> DecisionToken.Place? {
+        let name = StreamName(
+            environment: question.environment.rawValue,
+            subject: Subject.customer(question.customer).description
+        )
+        guard let stream = try vault.stream(of: name),
+            let first = try views.entries(of: stream, below: size).first
+        else { return nil }
+        var index = 0
+        try log.readRecords([first.sequence]) { _, record in
+            let streams = try RecordHeader(checking: record).indexEntry(record).streams
+            index = streams.firstIndex(of: stream) ?? 0
+        }
+        // A record of at most 64 KiB may name more streams than one byte counts.
+        return UInt8(exactly: index).map {
+            DecisionToken.Place(sequence: first.sequence, index: $0)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/// What opens which gate: a closed map that an app can hold and ask without I/O (rows CL6, B6).
+///
+/// Made of one catalog as a customer sees it (K8). It answers for what somebody holds now (K2, K5);
+/// time and what was bought under older catalogs (K3) are the ledger's to answer.
+public struct GateMap: Sendable, Hashable {
+    /// Names of the tiers, lowest first; the first is `free`.
+    public let tiers: [String]
+    /// By id.
+    public let features: [String: Feature]
+    /// By id.
+    public let products: [String: Product]
+
+    /// A gate.
+    public struct Feature: Sendable, Hashable {
+        /// The lowest tier that opens it; `free` is open to all (K5).
+        public let level: String
+        /// Ids of the products that open it, in the catalog's order: what to sell where it is
+        /// closed.
+        public let products: [String]
+    }
+
+    /// Something sold.
+    public struct Product: Sendable, Hashable {
+        /// Its kind.
+        public let kind: ProductKind
+        /// The tier that counts for its owner (K7); nil: none.
+        public let tier: String?
+        /// Ids of the features that it opens beyond the free ones, in the catalog's order.
+        public let features: [String]
+    }
+
+    /// Reads a catalog's gates.
+    ///
+    /// Cost: features times products.
+    public init(_ catalog: Catalog) {
+        tiers = catalog.tiers
+        var sellers = Array(repeating: [String](), count: catalog.features.count)
+        var products: [String: Product] = [:]
+        for product in catalog.products {
+            let unlocked = catalog.unlocked(by: product.unlocks).filter {
+                catalog.features[$0].level > 0
+            }
+            // A consumable gives no access (P8).
+            let opens = product.kind == .consumable ? [] : unlocked
+            for feature in opens { sellers[feature].append(product.id) }
+            products[product.id] = Product(
+                kind: product.kind,
+                tier: product.kind == .consumable
+                    ? nil : catalog.countedTier(of: product.unlocks).map { catalog.tiers[$0] },
+                features: opens.map { catalog.features[$0].id }
+            )
+        }
+        self.products = products
+        features = Dictionary(
+            uniqueKeysWithValues: zip(catalog.features, sellers).map { feature, products in
+                (feature.id, Feature(level: catalog.tiers[feature.level], products: products))
+            }
+        )
+    }
+
+    /// Whether a gate is open to whoever holds some products (K2, K5).
+    ///
+    /// A feature that the map does not list is closed to all.
+    public func isOpen(_ feature: String, to held: Set<String>) -> Bool {
+        guard let gate = features[feature] else { return false }
+        return gate.level == Catalog.freeTier || gate.products.contains { held.contains($0) }
+    }
+
+    /// Ids of the features of one level, ascending.
+    public func features(ofLevel level: String) -> [String] {
+        features.filter { $0.value.level == level }.keys.sorted()
+    }
+
+    /// Ids of the products that open a gate, in the catalog's order; empty for one that is free or
+    /// unknown (row 4.4).
+    public func products(opening feature: String) -> [String] {
+        features[feature].map { $0.level == Catalog.freeTier ? [] : $0.products } ?? []
+    }
+}

@@ -1,0 +1,51 @@
+/// What a paywall shows: products in order, for one feature or for all.
+public struct Offering: Sendable, Hashable {
+    /// The feature whose closed gate leads here; nil: any.
+    public let feature: String?
+    /// Ids of products, in the order in which they are shown.
+    public let products: [String]
+
+    /// The offerings of a checked catalog document as a customer sees them (K8): those of the last
+    /// of their variants that says any, in the order of the experiments, else the document's.
+    ///
+    /// `catalog`: the same document, read.
+    ///
+    /// `position`: for an experiment's id, where the customer stands.
+    public static func all(
+        in document: JSONValue,
+        _ catalog: Catalog,
+        position: (_ experiment: String) -> UInt64
+    ) -> [Offering] {
+        var offerings = document["offerings"]
+        for experiment in catalog.experiments {
+            let variant = experiment.variant(at: position(experiment.id))?.id
+            let variants = document["experiments"]?.array?
+                .first { $0["id"]?.string == experiment.id }?["variants"]?.array
+            let overrides = variants?.first { $0["id"]?.string == variant }?["overrides"]
+            if let other = overrides?["offerings"], !other.isNull { offerings = other }
+        }
+        return (offerings?.array ?? []).map { offering in
+            Offering(
+                feature: offering["feature"]?.string,
+                products: (offering["products"]?.array ?? []).compactMap(\.string)
+            )
+        }
+    }
+
+    /// What to show where a feature's gate is closed (row 4.4), or, without a feature, at large.
+    ///
+    /// The first offering of the feature; else what opens the gate of the first general one; else
+    /// all that opens it. Without a feature: the first general offering, else every product.
+    public static func products(
+        for feature: String?,
+        of offerings: [Offering],
+        _ catalog: Catalog
+    ) -> [String] {
+        let general = offerings.first { $0.feature == nil }?.products
+        guard let feature else { return general ?? catalog.products.map(\.id) }
+        if let own = offerings.first(where: { $0.feature == feature }) { return own.products }
+        let openers = GateMap(catalog).products(opening: feature)
+        let shown = general?.filter(openers.contains) ?? []
+        return shown.isEmpty ? openers : shown
+    }
+}

@@ -1,0 +1,89 @@
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+
+/// Gates and what is sold where they are closed.
+extension RouteTable {
+    static let gateRoutes = [
+        Route(
+            method: .get,
+            template: "/v1/catalog/gates",
+            operation: "readGates",
+            summary: "What opens which gate, closed and complete: for an app to hold (row B6).",
+            access: .keys([.read, .support]),
+            parameters: [viewerParameter] + pointParameters,
+            answers: replies(.named("GateMap")),
+            problems: questionProblems + [.notFound],
+            handler: gates
+        ),
+        Route(
+            method: .get,
+            template: "/v1/offerings",
+            operation: "readOffering",
+            summary: "What a paywall shows, at large or for a closed gate (row 4.4).",
+            access: .keys([.read, .support]),
+            parameters: [
+                Route.Parameter(name: "feature", text: "The feature whose gate is closed"),
+                Route.Parameter(name: "locale", text: "A language tag (BCP 47; default: en)"),
+                viewerParameter,
+            ] + pointParameters,
+            answers: replies(.named("Offering")),
+            problems: questionProblems + [.notFound, .unknownFeature],
+            handler: offering
+        ),
+    ]
+
+    private static let viewerParameter = Route.Parameter(
+        name: "customer",
+        text: "Whose experiments count (default: nobody's)",
+        shape: .identifier
+    )
+
+    @Sendable
+    private static func gates(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let (point, viewer) = (try call.point(), try call.viewer())
+        try await service.require(call.minimumSequence())
+        let map = try await service.blocking { try service.ledger.gateMap(at: point, for: viewer) }
+        guard let map else { throw Problem(.notFound, "no catalog was published yet") }
+        return revalidated(map.json)
+    }
+
+    @Sendable
+    private static func offering(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let (point, viewer) = (try call.point(), try call.viewer())
+        let (feature, locale) = (call.query["feature"], call.query["locale"])
+        try await service.require(call.minimumSequence())
+        let shown = try await service.blocking { () throws -> JSONValue? in
+            guard let map = try service.ledger.gateMap(at: point, for: viewer) else { return nil }
+            if let feature, map.features[feature] == nil {
+                throw Problem(.unknownFeature, "the catalog in force has no such feature")
+            }
+            return try service.ledger.offering(
+                for: feature,
+                locale: locale,
+                at: point,
+                for: viewer
+            )
+        }
+        guard let shown else { throw Problem(.notFound, "no catalog was published yet") }
+        return revalidated(shown)
+    }
+
+    private static func revalidated(_ json: JSONValue) -> Answer {
+        var answer = Answer(json)
+        answer.caching = .revalidated
+        return answer
+    }
+}
+
+extension Call {
+    /// Whose experiments count; nil: nobody's.
+    fileprivate func viewer() throws(Problem) -> CatalogViewer? {
+        guard let customer = query["customer"] else { return nil }
+        guard Identifier.isValid(customer) else {
+            throw Problem(.invalidValue, "expected a customer id", path: "customer")
+        }
+        return CatalogViewer(customer: customer, environment: try environment())
+    }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+
+extension CatalogCommand {
+    struct Gates: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Shows what opens which gate: of the catalog in force, or of a file."
+        )
+
+        @OptionGroup var options: LedgerOptions
+        @OptionGroup var point: PointOptions
+        @Option(help: "The gates of this catalog document, or - for standard input.")
+        var file: String?
+        @Option(help: "Only features of this level.") var level: String?
+        @Option(help: "Only this feature.") var feature: String?
+        @Option(help: "Whose experiments count (default: nobody's).") var customer: String?
+
+        func run() throws {
+            let map = try map()
+            if let level, !map.tiers.contains(level) {
+                throw CommandFailure(
+                    .usage,
+                    "unknown_tier",
+                    "the catalog has no such tier",
+                    place: "--level",
+                    hint: "one of " + map.tiers.joined(separator: ", ")
+                )
+            }
+            if let feature, map.features[feature] == nil {
+                throw CommandFailure(unknownFeature: feature, among: map.features.keys)
+            }
+            if options.json { return Terminal.line(map.json) }
+            let listed = level.map { map.features(ofLevel: $0) } ?? map.features.keys.sorted()
+            for id in listed where feature.map({ $0 == id }) ?? true {
+                guard let gate = map.features[id] else { continue }
+                let sold = gate.products.isEmpty ? "-" : gate.products.joined(separator: " ")
+                Terminal.line("\(id)  \(gate.level)  \(sold)")
+            }
+        }
+
+        private func map() throws -> GateMap {
+            if let file {
+                let document = try CatalogFile.read(file)
+                do throws(CatalogFaults) {
+                    return GateMap(try Catalog(document: document))
+                } catch {
+                    throw CommandFailure(error.faults)
+                }
+            }
+            let point = try point.point()
+            let viewer = try customer.map {
+                CatalogViewer(
+                    customer: try CustomerArgument.checked($0),
+                    environment: try options.environment()
+                )
+            }
+            let map = try options.withLedger(writing: false) {
+                try $0.gateMap(at: point, for: viewer)
+            }
+            guard let map else {
+                throw CommandFailure(.no, "no_catalog", "no catalog was published")
+            }
+            return map
+        }
+    }
+}
+
+extension CommandFailure {
+    /// A feature that no catalog lists, with the names that may be meant.
+    init(unknownFeature feature: String, among listed: some Sequence<String>) {
+        let near = NearNames.near(feature, among: listed)
+        self.init(
+            .usage,
+            "unknown_feature",
+            "no catalog lists this feature",
+            place: "FEATURE",
+            hint: near.isEmpty
+                ? "`entitle catalog gates` lists them"
+                : "did you mean " + near.joined(separator: " or ") + "?"
+        )
+    }
+}

@@ -1,0 +1,84 @@
+import Entitlements
+import Testing
+
+/// K10, and what is legal and odd.
+struct `A catalog` {
+    private static func faults(_ text: String) throws -> [String] {
+        let json = try JSONValue(parsing: Array(text.utf8))
+        do throws(CatalogFaults) {
+            _ = try Catalog(document: json)
+            return []
+        } catch {
+            return error.faults.map { "\($0.code.rawValue) \($0.path)" }
+        }
+    }
+
+    // K10
+    @Test(arguments: [
+        (#"{"tiers":[],"features":[],"products":[]}"#, ["free_tier_missing tiers"]),
+        (
+            #"{"tiers":["pro"],"features":[{"id":"a"},{"id":"a"}],"products":[]}"#,
+            ["free_tier_missing tiers", "duplicate_id features[1].id"]
+        ),
+        (
+            #"{"tiers":["free"],"features":[],"products":[{"id":"x","kind":"consumable","unlocks":{"tier":"gold","features":["gone"]}}]}"#,
+            [
+                "unknown_feature products[0].unlocks.features[0]",
+                "unknown_tier products[0].unlocks.tier",
+            ]
+        ),
+        (
+            #"{"tiers":["free"],"features":[{"id":"a","level":"gold"}],"products":[]}"#,
+            ["unknown_tier features[0].level"]
+        ),
+        (
+            #"{"tiers":["free"],"features":[{"id":"a","limits":{"free":{}}}],"products":[]}"#,
+            ["no_period features[0].limits.free"]
+        ),
+        (
+            #"{"tiers":["free"],"features":[{"id":"a","limits":{"free":{"perPeriod":{"count":1}}}}],"products":[]}"#,
+            ["no_period features[0].limits.free.perPeriod.period"]
+        ),
+        (
+            #"{"tiers":["free"],"features":[],"products":[],"experiments":[{"id":"x","variants":[{"id":"a","weight":0}]}]}"#,
+            ["no_weight experiments[0].variants"]
+        ),
+        (
+            #"{"tiers":["free"],"features":[],"products":[{"id":"x","kind":"consumable"},{"id":"y","kind":"consumable","stores":{"app_store":["x"]}}]}"#,
+            ["ambiguous_product products[1]"]
+        ),
+        (
+            #"{"tiers":["free"],"features":[],"products":[],"offerings":[{"feature":"gone","products":["gone"]}]}"#,
+            ["unknown_feature offerings[0].feature", "unknown_product offerings[0].products[0]"]
+        ),
+    ])
+    func `is refused with every fault and its path`(
+        _ text: String,
+        _ faults: [String]
+    ) throws {
+        #expect(try Self.faults(text).sorted() == faults.sorted())
+    }
+
+    @Test func `is doubted where it is legal and odd`() throws {
+        let json = try JSONValue(
+            parsing: Array(
+                #"""
+                {"tiers":["free","pro"],
+                 "features":[{"id":"sold"},{"id":"lonely"},{"id":"tried"},{"id":"varied"}],
+                 "products":[{"id":"coffee","kind":"consumable","unlocks":{}},
+                             {"id":"coins","kind":"consumable","unlocks":{"features":["lonely"]}},
+                             {"id":"one","kind":"non_consumable","unlocks":{"features":["sold"]}}],
+                 "trials":[{"id":"t","days":7,"features":["tried"]},{"id":"none","days":0}],
+                 "experiments":[{"id":"x","variants":[{"id":"a","weight":1,"overrides":
+                   {"features":[{"id":"varied","level":"free"}]}}]}]}
+                """#.utf8
+            )
+        )
+        #expect(
+            try Catalog(document: json).doubts.map { "\($0.code.rawValue) \($0.path)" } == [
+                "unsold_feature features[1]", "opens_nothing products[0].unlocks",
+                "consumable_unlocks products[1].unlocks", "empty_trial trials[1]",
+            ]
+        )
+    }
+}

@@ -1,0 +1,177 @@
+import EntitlementLedger
+import Entitlements
+import EventLog
+import ModelSupport
+import Testing
+
+/// Row Z11: an answer can be asked again, and comes out byte for byte.
+struct `A decision token` {
+    private static func withPurchase(
+        _ body: (ScratchLedger) async throws -> Void
+    ) async throws {
+        try await ScratchLedger.with { scratch in
+            _ = try scratch.ledger.publish(
+                Sample.catalog(),
+                effective: Sample.newYear,
+                Request(id: "catalog", source: Source.catalog, environment: .production)
+            )
+            let bought = Sample.ownedPurchase("ann", "app_store/1")
+            _ = try scratch.ledger.record(Sample.submissions(bought))
+            try await body(scratch)
+        }
+    }
+
+    private static func token(_ answer: JSONValue) throws -> DecisionToken {
+        let text = try #require(answer["token"]?.string)
+        return try #require(DecisionToken(text))
+    }
+
+    private static func question(_ customer: String, _ day: Int64) -> CustomerQuestion {
+        CustomerQuestion(
+            customer: customer,
+            environment: .production,
+            point: BitemporalPoint(at: Sample.day(day), knownAt: .everything)
+        )
+    }
+
+    private static func later(_ scratch: ScratchLedger) throws {
+        _ = try scratch.ledger.record(
+            Sample.submissions([
+                Sample.line(
+                    "refund",
+                    "revocation.refunded",
+                    "purchase/app_store/1",
+                    data: "{}",
+                    time: Sample.day(5)
+                )
+            ])
+        )
+    }
+
+    @Test func `gives the same bytes again, whatever became known since`() async throws {
+        try await Self.withPurchase { scratch in
+            let asked = Self.question("ann", 10)
+            let answers = [
+                try scratch.ledger.show(asked), try scratch.ledger.accessAnswer("export", asked),
+                try scratch.ledger.timelineAnswer(asked), try scratch.ledger.purchases(of: asked),
+            ]
+            try Self.later(scratch)
+            #expect(try scratch.ledger.show(asked)["tier"] != answers[0]["tier"])
+            try scratch.reopenWithoutViews()
+            for answer in answers {
+                let again = try scratch.ledger.answer(to: Self.token(answer))
+                #expect(again.description == answer.description)
+            }
+        }
+    }
+
+    // R in the future: what is recorded until then is no part of the answer.
+    @Test func `pins the prefix, also where R lies ahead`() async throws {
+        try await Self.withPurchase { scratch in
+            var asked = Self.question("ann", 10)
+            asked.point.knownAt = .instant(scratch.clock.now.advanced(byMilliseconds: 86_400_000))
+            let answer = try scratch.ledger.show(asked)
+            try Self.later(scratch)
+            #expect(try scratch.ledger.show(asked) != answer)
+            #expect(try scratch.ledger.answer(to: Self.token(answer)) == answer)
+        }
+    }
+
+    // Law 6: neither names nor ids stand in it, coded or not.
+    @Test func `names nobody`() async throws {
+        try await Self.withPurchase { scratch in
+            for customer in ["ann", "nobody-here"] {
+                let token = try Self.token(scratch.ledger.show(Self.question(customer, 10)))
+                let bytes = try #require(Base64URL.decode(token.text.utf8))
+                #expect(bytes.firstRange(of: Array(customer.utf8)) == nil)
+            }
+        }
+    }
+
+    @Test func `of somebody unknown wants to be told who is meant`() async throws {
+        try await Self.withPurchase { scratch in
+            let answer = try scratch.ledger.show(Self.question("bob", 10))
+            let token = try Self.token(answer)
+            let refusal = #expect(throws: TokenRefusal.self) {
+                try scratch.ledger.answer(to: token)
+            }
+            #expect(refusal?.code == .customerMissing)
+            #expect(try scratch.ledger.answer(to: token, customer: "bob") == answer)
+            // Somebody else's answer is another one.
+            let other = #expect(throws: TokenRefusal.self) {
+                try scratch.ledger.answer(to: token, customer: "cy")
+            }
+            #expect(other?.code == .differs)
+        }
+    }
+
+    @Test func `tells an answer that is not the same`() async throws {
+        try await Self.withPurchase { scratch in
+            let answer = try scratch.ledger.show(Self.question("ann", 10))
+            let text = try #require(answer["token"]?.string)
+            // The last letters are the digest's.
+            let wrong = String(text.dropLast(3)) + (text.hasSuffix("AAA") ? "BBB" : "AAA")
+            if let token = DecisionToken(wrong) {
+                let refusal = #expect(throws: TokenRefusal.self) {
+                    try scratch.ledger.answer(to: token)
+                }
+                #expect(refusal?.code == .differs)
+            }
+            let other = #expect(throws: TokenRefusal.self) {
+                try scratch.ledger.answer(to: Self.token(answer), customer: "bob")
+            }
+            #expect(other?.code == .otherCustomer)
+        }
+        // Another ledger's, of a longer log.
+        var foreign: DecisionToken?
+        try await Self.withPurchase { scratch in
+            try Self.later(scratch)
+            foreign = try Self.token(scratch.ledger.show(Self.question("ann", 10)))
+        }
+        try await Self.withPurchase { [foreign] scratch in
+            let token = try #require(foreign)
+            let refusal = #expect(throws: TokenRefusal.self) {
+                try scratch.ledger.answer(to: token)
+            }
+            #expect(refusal?.code == .unknownSequence)
+        }
+    }
+
+    @Test func `is nothing if it is damaged`() async throws {
+        #expect(DecisionToken("") == nil)
+        #expect(DecisionToken("not a token") == nil)
+        #expect(DecisionToken(String(repeating: "A", count: 5000)) == nil)
+        try await Self.withPurchase { scratch in
+            let text = try #require(
+                try scratch.ledger.show(Self.question("ann", 10))["token"]?.string
+            )
+            #expect(DecisionToken(String(text.dropLast())) == nil)
+            #expect(DecisionToken(text + "AAAA") == nil)
+            var random = SplitMix64(seed: 1)
+            for _ in 0..<2000 {
+                var letters = Array(text)
+                letters[Int.random(in: letters.indices, using: &random)] = random.pick(
+                    Array("abcXYZ019-_")
+                )
+                // Either nothing, or a question that is answered or refused.
+                guard let token = DecisionToken(String(letters)) else { continue }
+                do {
+                    _ = try scratch.ledger.answer(to: token, customer: nil)
+                    #expect(String(letters) == text)
+                } catch is TokenRefusal {}
+            }
+        }
+    }
+
+    // Arrival of the same events in the same order makes the same token in another ledger.
+    @Test func `is the same wherever the log is the same`() async throws {
+        var texts: Set<String> = []
+        for _ in 0..<3 {
+            try await Self.withPurchase { scratch in
+                let answer = try scratch.ledger.show(Self.question("ann", 10))
+                texts.insert(try #require(answer["token"]?.string))
+            }
+        }
+        #expect(texts.count == 1)
+    }
+}

@@ -1,0 +1,58 @@
+import Entitlements
+import HTTPTypes
+import Testing
+
+@testable import LedgerServer
+
+/// Gates and paywalls over HTTP.
+struct `Gates over HTTP` {
+    // rows B6, CL6: a map that an app holds, and asks without the server
+    @Test func `come as a closed map`() async throws {
+        try await TestServer.with { server in
+            let none = try await server.get("/v1/catalog/gates")
+            #expect(none.status == 404 && none.code == "not_found")
+            try server.publishCatalog()
+            let answer = try await server.get("/v1/catalog/gates")
+            #expect(answer.status == 200)
+            let map = try GateMap(json: answer.json)
+            #expect(map.isOpen("scan", to: []) && !map.isOpen("export", to: []))
+            #expect(map.isOpen("export", to: ["com.example.app.pro.month"]))
+        }
+    }
+
+    // row 4.4
+    @Test func `lead to what opens them`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let closed = try await server.get("/v1/offerings?feature=export")
+            let shown = closed.json["products"]?.array?.map { $0["productId"]?.string }
+            #expect(shown == ["com.example.app.pro.month"])
+            let open = try await server.get("/v1/offerings?feature=scan&customer=frank-1")
+            #expect(open.json["products"] == .array([]))
+            let unknown = try await server.get("/v1/offerings?feature=none")
+            #expect(unknown.status == 404 && unknown.code == "unknown_feature")
+            let bad = try await server.get("/v1/offerings?customer=")
+            #expect(bad.status == 400 && bad.code == "invalid_value")
+        }
+    }
+
+    // rows B2, Z16: a lease's end is told, and what is taken back counts no more
+    @Test func `tell what is left of a limit, and until when a use lasts`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let path = "/v1/customers/frank-1/usage"
+            let used = try await server.post(path, #"{"featureId":"scan","amount":30}"#)
+            #expect(used.json["endsAt"] == .instant(noon.plus(seconds: 30)))
+            #expect(used.json["limit"]?["remaining"] == .integer(2))
+            let id = try #require(used.json["useId"]?.string)
+            let undone = try await server.post(path, #"{"undo":"\#(id)"}"#)
+            #expect(undone.status == 200 && undone.json["outcome"] == "appended")
+            let twice = try await server.post(path, #"{"undo":"\#(id)"}"#)
+            #expect(twice.status == 200 && twice.json["outcome"] == "known")
+            let unknown = try await server.post(path, #"{"undo":"nothing"}"#)
+            #expect(unknown.status == 404 && unknown.code == "unknown_use")
+            let state = try await server.state("frank-1")
+            #expect(state["features"]?["scan"]?["limit"]?["remaining"] == .integer(3))
+        }
+    }
+}

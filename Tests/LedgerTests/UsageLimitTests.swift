@@ -1,0 +1,120 @@
+import EntitlementLedger
+import Entitlements
+import Testing
+
+/// C5, rows B2 and Z16: limited uses.
+struct `A usage limit` {
+    private static func request(_ id: String) -> Request {
+        Request(id: id, source: Source.app, environment: .production)
+    }
+
+    // In every state of the log that there was, no more uses count than the limit has, and what
+    // is taken back may be used again.
+    @Test func `holds while uses are recorded and taken back at once`() async throws {
+        try await ScratchLedger.with { scratch in
+            let ledger = scratch.ledger
+            _ = try ledger.publish(
+                Sample.catalog(count: 5),
+                effective: Sample.newYear,
+                Request(id: "catalog", source: Source.catalog, environment: .production)
+            )
+            _ = try Concurrently.run(48) { number in
+                let used = try ledger.use(
+                    "scan",
+                    by: "ann",
+                    amount: 1,
+                    unit: "seconds",
+                    Self.request("u\(number)")
+                )
+                guard number.isMultiple(of: 2), case .appended = used.receipt else { return }
+                _ = try ledger.reverseUse("u\(number)", of: "ann", Self.request("r\(number)"))
+            }
+            var used: Set<String> = []
+            var (most, reversed) = (0, 0)
+            try ledger.events(EventFilter(sequences: 0..<ledger.size())) { _, event in
+                let id = event["data"]?["useId"]?.string ?? ""
+                switch event["type"]?.string {
+                case "usage.recorded": used.insert(id)
+                case "usage.reversed":
+                    #expect(used.remove(id) != nil, "what is taken back was used")
+                    reversed += 1
+                default: break
+                }
+                most = max(most, used.count)
+                return true
+            }
+            #expect(most <= 5, "never over")
+            #expect(used.count == 5 || reversed > 0)
+            let limit = try scratch.show("ann")["features"]?["scan"]?["limit"]
+            #expect(limit?["remaining"]?.integer == Int64(5 - used.count))
+            // Never under: what is left can be used, and no more.
+            for number in 0...(5 - used.count) {
+                let more = try ledger.use(
+                    "scan",
+                    by: "ann",
+                    amount: 1,
+                    unit: nil,
+                    Self.request("more\(number)")
+                )
+                let isAppended = if case .appended = more.receipt { true } else { false }
+                #expect(isAppended == (number < 5 - used.count))
+            }
+        }
+    }
+
+    // row Z16
+    @Test func `in seconds is a lease whose end is told, also when it is asked again`()
+        async throws
+    {
+        try await ScratchLedger.with { scratch in
+            let ledger = scratch.ledger
+            _ = try ledger.publish(
+                Sample.catalog(),
+                effective: Sample.newYear,
+                Request(id: "catalog", source: Source.catalog, environment: .production)
+            )
+            func use(_ id: String, _ amount: Int64?, _ unit: String?) throws -> UseOutcome {
+                try ledger.use("scan", by: "ann", amount: amount, unit: unit, Self.request(id))
+            }
+            let start = scratch.clock.now
+            let first = try use("1", 30, "seconds")
+            #expect(first.endsAt == start.advanced(byMilliseconds: 30_000))
+            #expect(first.limit?.remaining == 2)
+            scratch.clock.now = start.advanced(byMilliseconds: 10_000)
+            let again = try use("1", 30, "seconds")
+            #expect(again.receipt == .duplicate(of: 1))
+            #expect(again.endsAt == first.endsAt)
+            // Without an amount nothing is leased; another unit does not compare.
+            #expect(try use("2", nil, nil).endsAt == nil)
+            guard case .refused(let refusal) = try use("3", 1, "minutes").receipt else {
+                Issue.record("minutes were taken for seconds")
+                return
+            }
+            #expect(refusal.path == "unit")
+        }
+    }
+
+    // A feature without a limit may be used and counted.
+    @Test func `that is not there refuses nothing`() async throws {
+        try await ScratchLedger.with { scratch in
+            _ = try scratch.ledger.publish(
+                Sample.json(
+                    #"{"tiers":["free"],"features":[{"id":"play","level":"free"}],"products":[]}"#
+                ),
+                effective: Sample.newYear,
+                Request(id: "catalog", source: Source.catalog, environment: .production)
+            )
+            for number in 0..<3 {
+                let used = try scratch.ledger.use(
+                    "play",
+                    by: "ann",
+                    amount: 1_000_000,
+                    unit: nil,
+                    Self.request("\(number)")
+                )
+                #expect(used.receipt == .appended(first: UInt64(number + 1), count: 1))
+                #expect(used.limit == nil && used.endsAt == nil)
+            }
+        }
+    }
+}

@@ -8,6 +8,7 @@ enum Shapes {
         Shape.Member("Purchase", purchase),
         Shape.Member("Purchases", purchases),
         Shape.Member("Timeline", timeline),
+        Shape.Member("Difference", difference),
         Shape.Member("Receipt", receipt),
         Shape.Member("SignalReceipt", signalReceipt),
         Shape.Member("ClaimOutcome", claimOutcome),
@@ -170,6 +171,14 @@ enum Shapes {
             Shape.Member("stretches", .list(accessStretch)),
             Shape.Member("statuses", .map(.list(stretch))),
             Shape.Member("events", .list(.document("A CloudEvent"))),
+            Shape.Member(
+                "late",
+                .list(
+                    .object([
+                        Shape.Member("sequence", .integer), Shape.Member("seconds", .integer),
+                    ])
+                )
+            ),
         ]
     )
 

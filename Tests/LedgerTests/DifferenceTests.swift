@@ -92,7 +92,8 @@ struct `A difference between two points` {
     }
 
     // row Z1: a refund that is told of late.
-    @Test func `tells what became known, from the command, too`() async throws {
+    @Test(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
+    func `tells what became known, from the command, too`() async throws {
         try await CommandLedger.with { ledger in
             let bought = Sample.ownedPurchase("ann", "app_store/1")
             #expect(try await ledger.importing(bought).code == 0)
@@ -121,11 +122,14 @@ struct `A difference between two points` {
         }
     }
 
-    @Test(arguments: [
-        [], ["--at", "now", "--at", "now", "--at", "now"],
-        ["--known", "now", "--known-sequence", "1"],
-        ["--at", "now", "--at", "now", "--known", "now", "--known", "now"], ["--at", "soon"],
-    ])
+    @Test(
+        .enabled(if: EntitleCommand.isPresent, EntitleCommand.absence),
+        arguments: [
+            [], ["--at", "now", "--at", "now", "--at", "now"],
+            ["--known", "now", "--known-sequence", "1"],
+            ["--at", "now", "--at", "now", "--known", "now", "--known", "now"], ["--at", "soon"],
+        ]
+    )
     func `that no two points make is refused`(_ arguments: [String]) async throws {
         try await CommandLedger.with { ledger in
             let outcome = try await ledger.run(["diff", "ann"] + arguments)

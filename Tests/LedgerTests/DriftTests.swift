@@ -143,7 +143,7 @@ struct `A drift check` {
     }
 
     // What the command says, and its exit code.
-    @Test(arguments: [true, false])
+    @Test(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence), arguments: [true, false])
     func `is made by the command, with exit 3 for a difference`(_ isPlanted: Bool) async throws {
         try await ScratchLedger.with { scratch in
             try Self.fill(scratch.ledger)

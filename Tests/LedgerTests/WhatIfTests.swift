@@ -232,7 +232,8 @@ struct `A population under another catalog` {
     }
 
     // Exit codes; row Z3
-    @Test func `is asked for by the command`() async throws {
+    @Test(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
+    func `is asked for by the command`() async throws {
         try await CommandLedger.with { ledger in
             let lines = Sample.ownedPurchase("ann", "app_store/1")
             #expect(try await ledger.importing(lines).code == 0)
@@ -258,13 +259,16 @@ struct `A population under another catalog` {
         }
     }
 
-    @Test(arguments: [
-        (["--catalog", "/nonexistent"], 66), ([], 64), (["--catalog", "bad"], 65),
-        (["--catalog", "good", "--samples", "-1"], 64),
-        (["--catalog", "good", "--samples", "1000001"], 64),
-        (["--catalog", "good", "--effective", "soon"], 64),
-        (["--catalog", "good", "--output", "/nonexistent/x"], 73),
-    ])
+    @Test(
+        .enabled(if: EntitleCommand.isPresent, EntitleCommand.absence),
+        arguments: [
+            (["--catalog", "/nonexistent"], 66), ([], 64), (["--catalog", "bad"], 65),
+            (["--catalog", "good", "--samples", "-1"], 64),
+            (["--catalog", "good", "--samples", "1000001"], 64),
+            (["--catalog", "good", "--effective", "soon"], 64),
+            (["--catalog", "good", "--output", "/nonexistent/x"], 73),
+        ]
+    )
     func `is asked for well or refused`(_ arguments: [String], _ code: Int) async throws {
         try await CommandLedger.with { ledger in
             let files = [

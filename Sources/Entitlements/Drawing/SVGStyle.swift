@@ -32,6 +32,7 @@ enum SVGStyle {
         .tl .axis path,.tl .at,.tl .known,.tl .late{fill:none;vector-effect:non-scaling-stroke}\
         .tl .axis text{text-anchor:middle;font-size:11px}\
         .tl .at{stroke-width:1.5}.tl .known{stroke-width:1.5;stroke-dasharray:6 4}\
+        .tl .lane text,.tl .legend text{paint-order:stroke;stroke-width:3px}\
         .tl .late{stroke-dasharray:3 3}.tl .bar{stroke-width:1.2}.tl .future{opacity:.45}\
         .tl .paused .bar,.tl .unverified .bar{stroke-dasharray:2 3}
         """ + rules(\.light) + "@media (prefers-color-scheme: dark){" + rules(\.dark) + "}"
@@ -50,7 +51,9 @@ enum SVGStyle {
             let inside = fill.tile != nil ? pattern : fill.isSolid ? colour(name) : "none"
             text += ".tl .\(kind.rawValue) .bar{fill:\(inside);stroke:\(colour(name))}"
             text += ".tl .p-\(kind.rawValue){stroke:\(colour(name));fill:\(colour(name))}"
-            if fill.isSolid { text += ".tl .\(kind.rawValue) text{fill:\(colour("page"))}" }
+            text += ".tl .\(kind.rawValue) text{"
+            // A letter on a pattern stands out from it.
+            text += fill.isSolid ? "fill:\(colour("page"))}" : "stroke:\(colour("page"))}"
         }
         for (kind, name) in marks {
             text += ".tl .\(kind.rawValue) path:not(.late){fill:\(colour(name))}"

@@ -37,7 +37,8 @@ private struct SVGLayout {
 
     static let width = 960
     private static let left: Int64 = 180
-    private static let plot: Int64 = 764
+    /// Half a label is left free on the right.
+    private static let plot: Int64 = 744
     private static let top: Int64 = 34
     private static let laneHeight: Int64 = 28
     private static let barHeight: Int64 = 18
@@ -186,7 +187,12 @@ private struct SVGLayout {
         let y = lanesEnd + moreHeight + 16
         xml.element("g", ["class": "events"]) { xml in
             Self.label(&xml, "4", y + 4, "events")
-            for cluster in clusters { write(cluster, y, to: &xml) }
+            // What changes no access goes behind what does.
+            for isChange in [true, false] {
+                for cluster in clusters where (cluster.kind == .change) == isChange {
+                    write(cluster, y, to: &xml)
+                }
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 public import Entitlements
 import EventLog
+import Synchronization
 
 /// A question about a whole population under another catalog (row Z3).
 public struct WhatIfQuestion: Sendable {
@@ -17,7 +18,7 @@ public struct WhatIfQuestion: Sendable {
     /// What is listed unless it is said.
     public static let usualSampleLimit = 1000
     /// The most that may be listed; more goes out line by line.
-    public static let mostSamples = 1_000_000
+    public static let mostSamples = 100_000
 
     /// Makes a question.
     ///
@@ -47,16 +48,19 @@ extension Ledger {
     ///   - question: which catalog, when, whose.
     ///   - line: told each gain and loss (`whatif-line` shape) in no order, on several threads at
     ///     once.
+    ///   - progress: told how many customers were compared, now and then, on several threads.
     /// - Returns: exact counts, and the gains and losses of the lowest customers' numbers.
     /// - Throws: what `foldCustomers` throws; what `line` throws.
     public func whatIf(
         _ question: WhatIfQuestion,
-        line: (@Sendable (JSONValue) throws -> Void)? = nil
+        line: (@Sendable (JSONValue) throws -> Void)? = nil,
+        progress: @Sendable (_ customers: UInt64) -> Void = { _ in }
     ) throws -> WhatIfReport {
         let size = try prefix(knownAt: question.point.knownAt)
         let recorded = try catalogHistory(size: size)
         let other = recorded.replaced(from: question.effective, by: question.catalog)
         let comparison = AccessComparison(before: recorded, after: other, at: question.point.at)
+        let compared = Atomic<UInt64>(0)
         let tallies = try foldCustomers(
             upTo: size,
             environment: question.environment,
@@ -69,11 +73,17 @@ extension Ledger {
             )
             tally.add(change, of: timeline.customer)
             if let line { try write(change, of: timeline.customer, line) }
+            if tally.customers % Self.progressInterval == 0 {
+                progress(compared.add(Self.progressInterval, ordering: .relaxed).newValue)
+            }
         }
         var whole = WhatIfTally(sampleLimit: question.sampleLimit)
         for tally in tallies { whole.merge(tally) }
         return try WhatIfReport(question, size: size, whole) { try self.entry($0, of: $1) }
     }
+
+    /// Customers of a core between two words of progress.
+    private static let progressInterval: UInt64 = 4096
 
     private func write(
         _ change: AccessChange,

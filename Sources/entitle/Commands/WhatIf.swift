@@ -27,11 +27,14 @@ struct WhatIf: ParsableCommand {
             point.point(),
             options.environment()
         )
+        let progress = SharedProgress("compared customers:")
         let file = try output.map { try LineFile($0) }
+        var line: (@Sendable (JSONValue) throws -> Void)?
+        if let file { line = { try file.write($0) } }
         let report = try options.withLedger(writing: false) { ledger in
-            guard let file else { return try ledger.whatIf(question) }
-            return try ledger.whatIf(question) { try file.write($0) }
+            try ledger.whatIf(question, line: line) { progress.show($0, of: nil) }
         }
+        progress.finish()
         try file?.close()
         if options.json { Terminal.line(report.json) } else { WhatIfText.print(report.json) }
         if failOnLoss && report.losing > 0 { throw ExitCode.no }

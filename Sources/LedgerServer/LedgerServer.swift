@@ -32,6 +32,8 @@ package enum LedgerServer {
         package var tls: TLS?
         /// Connections that are open at once.
         package var connectionLimit = 10_000
+        /// How live views are held against the log; nil: not at all.
+        package var drift: DriftSchedule? = .standard
         /// How long the answers under way may take once the server is told to stop.
         package var drainSeconds: Int64 = 25
         /// How long the parts of an exchange may take.
@@ -106,7 +108,10 @@ package enum LedgerServer {
         let service = LedgerService(options)
         let application = try application(options, service, onListening: onListening)
         var configuration = ServiceGroupConfiguration(
-            services: [.init(service: application)],
+            services: [.init(service: application)]
+                + (options.drift.map { schedule in
+                    [.init(service: DriftWatch(service: service, schedule: schedule))]
+                } ?? []),
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: options.logger
         )

@@ -18,7 +18,10 @@ struct Entitle: ParsableCommand {
             CommandGroup(name: "START", subcommands: [Init.self, Import.self]),
             CommandGroup(
                 name: "ASK",
-                subcommands: [Show.self, Can.self, Timeline.self, Events.self, Tail.self]
+                subcommands: [
+                    Show.self, Can.self, Timeline.self, Diff.self, WhatIf.self, Events.self,
+                    Tail.self,
+                ]
             ),
             CommandGroup(
                 name: "CHANGE",
@@ -29,7 +32,9 @@ struct Entitle: ParsableCommand {
             ),
             CommandGroup(
                 name: "CHECK",
-                subcommands: [Audit.self, Replay.self, Rebuild.self, CheckpointCommand.self]
+                subcommands: [
+                    Audit.self, Replay.self, Drift.self, Rebuild.self, CheckpointCommand.self,
+                ]
             ),
             CommandGroup(
                 name: "OPERATE",

@@ -28,6 +28,7 @@ struct `Who may` {
         "checkFeature": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "showTimeline": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "listPurchases": Right(scopes: [.read, .support, .admin], customers: .themselves),
+        "compareStates": Right(scopes: [.read, .support, .admin]),
         "readCatalog": Right(scopes: [.read, .support, .admin]),
         "publishCatalog": Right(scopes: [.admin]),
         "readGates": Right(scopes: [.read, .support, .admin]),

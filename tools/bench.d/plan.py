@@ -9,6 +9,7 @@ ROWS = {
                "append-64-group", "append-1000", "append-1000-processor", "append-1000-growth"],
     "import": ["import", "import-processor"],
     "fold": ["fold", "fold-processor"],
+    "whatif": ["whatif"],
     "rebuild": ["rebuild", "rebuild-processor"],
     "audit": ["audit", "audit-processor", "audit-everything", "audit-everything-processor"],
     "space": ["space", "space-log", "space-vault", "space-views"],
@@ -18,7 +19,7 @@ ROWS = {
     "memory": ["memory-import", "memory-rebuild", "memory-audit"],
 }
 # What reads one and the same ledger, which is filled once.
-WHOLE_LOG = ("fold", "rebuild", "audit", "space")
+WHOLE_LOG = ("fold", "whatif", "rebuild", "audit", "space")
 
 CALLERS = 64
 GROUP = 1000

@@ -126,29 +126,50 @@ extension Ledger {
             asked: customer,
             size: size
         )
-        var slot = AccessSlot(size: size, from: now)
-        guard streams.count <= AccessSlot.capacity else { return nil }
+        guard
+            let slot = try AccessSlot(
+                timeline,
+                streams: streams,
+                size: size,
+                from: now,
+                code: table.code
+            )
+        else { return nil }
+        try remember { try table.keep(slot, of: stream) }
+        return slot
+    }
+}
+
+extension AccessSlot {
+    /// What the table keeps of a customer; nil where it does not fit, or needs grants or trials,
+    /// which the fold answers.
+    ///
+    /// `code`: of a product.
+    init?(
+        _ timeline: CustomerTimeline,
+        streams: [UInt64],
+        size: UInt64,
+        from now: Instant,
+        code: (ProductKey) throws -> UInt32
+    ) throws {
+        self.init(size: size, from: now)
+        guard streams.count <= Self.capacity else { return nil }
         for stream in streams {
-            slot.streams[slot.streamCount] = stream
-            slot.streamCount += 1
+            self.streams[streamCount] = stream
+            streamCount += 1
         }
         for stretch in timeline.stretches
         where stretch.interval.end.map({ $0 > now }) ?? true {
-            guard case .product(let right) = stretch.right,
-                slot.stretchCount < AccessSlot.capacity
+            guard case .product(let right) = stretch.right, stretchCount < Self.capacity
             else { return nil }
-            slot.stretches[slot.stretchCount] = AccessSlot.Stretch(
-                product: try table.code(
-                    of: ProductKey(store: right.store, productID: right.productID)
-                ),
+            stretches[stretchCount] = Stretch(
+                product: try code(ProductKey(store: right.store, productID: right.productID)),
                 isKept: right.keptSince != nil,
                 start: stretch.interval.start,
-                end: stretch.interval.end ?? AccessSlot.never,
+                end: stretch.interval.end ?? Self.never,
                 keptSince: right.keptSince ?? stretch.interval.start
             )
-            slot.stretchCount += 1
+            stretchCount += 1
         }
-        try remember { try table.keep(slot, of: stream) }
-        return slot
     }
 }

@@ -3,6 +3,8 @@ import EventLog
 
 extension Ledger {
     /// All stretches of a customer and the events behind them, in both times: the `timeline` shape.
+    ///
+    /// `TimelineChart` draws it.
     public func timelineAnswer(_ question: CustomerQuestion) throws -> JSONValue {
         try timelineAnswer(question, size: prefix(knownAt: question.point.knownAt))
     }
@@ -45,6 +47,7 @@ extension Ledger {
                     .object(try timeline.statusMembers(names))
                 ),
                 JSONMember("events", .array(events)),
+                JSONMember("late", .array(events.compactMap { LateFact($0)?.json })),
             ]
         )
     }
@@ -52,16 +55,10 @@ extension Ledger {
 
 extension AccessStretch {
     fileprivate func json(_ names: some AnswerNames) throws -> JSONValue {
-        let source =
-            switch self.source {
-            case .purchase(let number): try names.purchaseName(number)
-            case .grant(let sequence): try "grant/" + names.grantID(givenAt: sequence)
-            case .trial(let id): "trial/" + id
-            }
         var productID: String?
         if case .product(let right) = self.right { productID = right.productID }
         return .members([
-            "source": .string(source), "productId": .optional(productID),
+            "source": .string(try source.name(names)), "productId": .optional(productID),
             "from": .instant(interval.start), "to": .instant(interval.end),
         ])
     }

@@ -31,9 +31,24 @@ struct PopulationFold: Sendable {
         into initial: Result,
         _ add: @Sendable (inout Result, CustomerTimeline) throws -> Void
     ) throws -> [Result] {
+        let components = try components()
+        return try run([0..<UInt32(components.sizes.count)], of: components, into: initial, add)
+    }
+
+    /// The components of the prefix; every record is checked.
+    func components() throws -> StreamComponents {
+        StreamComponents(try survey(Concurrently.width))
+    }
+
+    /// Hands out the customers of some components, which no two ranges share.
+    func run<Result: Sendable>(
+        _ ranges: [Range<UInt32>],
+        of components: StreamComponents,
+        into initial: Result,
+        _ add: @Sendable (inout Result, CustomerTimeline) throws -> Void
+    ) throws -> [Result] {
         let cores = Concurrently.width
-        let components = StreamComponents(try survey(cores))
-        let parts = parts(components, cores)
+        let parts = ranges.flatMap { self.parts(components, $0, cores) }
         let next = Atomic(0)
         return try Concurrently.map(cores) { _ in
             var result = initial
@@ -76,13 +91,18 @@ struct PopulationFold: Sendable {
         return whole
     }
 
-    private func parts(_ components: StreamComponents, _ cores: Int) -> [Part] {
-        let total = components.sizes.reduce(0) { $0 + Int($1) }
+    private func parts(
+        _ components: StreamComponents,
+        _ range: Range<UInt32>,
+        _ cores: Int
+    ) -> [Part] {
+        let sizes = components.sizes[Int(range.lowerBound)..<Int(range.upperBound)]
+        let total = sizes.reduce(0) { $0 + Int($1) }
         // At least one for each core.
         let limit = min(Self.partLimit, total / cores + 1)
         var parts: [Part] = []
-        var (first, count) = (0, 0)
-        for (number, size) in components.sizes.enumerated() {
+        var (first, count) = (Int(range.lowerBound), 0)
+        for (number, size) in zip(sizes.indices, sizes) {
             // One that fills a part alone is looked up, not held.
             let held = isHeld(size) ? Int(size) : 0
             if count + held > limit && number > first {
@@ -91,8 +111,9 @@ struct PopulationFold: Sendable {
             }
             count += held
         }
-        let end = UInt32(components.sizes.count)
-        parts.append(Part(components: UInt32(first)..<end, factCount: count))
+        parts.append(
+            Part(components: UInt32(first)..<range.upperBound, factCount: count)
+        )
         return parts
     }
 

@@ -57,6 +57,16 @@ struct StreamComponents {
         return customers
     }
 
+    /// How many streams of each component are a customer's, or may be.
+    var customerCounts: [UInt32] {
+        var counts = [UInt32](repeating: 0, count: sizes.count)
+        let customer = StreamSurvey.isCustomer | StreamSurvey.mayBeCustomer
+        for counter in numbers.indices where subjects[counter] & customer != 0 {
+            counts[Int(numbers[counter])] += 1
+        }
+        return counts
+    }
+
     /// Sets of numbers that are joined; the root of each is its lowest.
     private struct Forest {
         private var parents: [UInt32]

@@ -17,7 +17,7 @@ struct AccessSlot {
     var stretches: InlineArray<4, Stretch> = .init(repeating: Stretch())
 
     /// A stretch of one product.
-    struct Stretch {
+    struct Stretch: Hashable {
         var product: UInt32 = 0
         /// What was bought is kept from its start on (K3).
         var isKept = false

@@ -34,16 +34,21 @@ extension CustomerState {
     }
 }
 
+extension AccessSource {
+    /// The source as answers name it: `STORE/ORIGINAL_ID`, `grant/ID` or `trial/ID`.
+    public func name(_ names: some AnswerNames) throws -> String {
+        switch self {
+        case .purchase(let number): try names.purchaseName(number)
+        case .grant(let sequence): try "grant/" + names.grantID(givenAt: sequence)
+        case .trial(let id): "trial/" + id
+        }
+    }
+}
+
 extension CustomerState.FeatureState {
     /// The shape of one feature.
     public func json(names: some AnswerNames) throws -> JSONValue {
-        let sources = try sources.map { source in
-            switch source {
-            case .purchase(let number): try names.purchaseName(number)
-            case .grant(let sequence): try "grant/" + names.grantID(givenAt: sequence)
-            case .trial(let id): "trial/" + id
-            }
-        }
+        let sources = try sources.map { try $0.name(names) }
         return .members([
             "allowed": .bool(isAllowed), "until": .instant(until),
             "reason": .string(reason.rawValue), "sources": .strings(sources.sorted()),

@@ -83,11 +83,7 @@ public struct CustomerTimeline: Sendable {
             facts,
             names,
             customers,
-            leewayMilliseconds: {
-                catalogs.index(at: $0).map {
-                    catalogs.publications[$0].catalog.policy.renewalLeewaySeconds * 1000
-                } ?? 0
-            }
+            leewayMilliseconds: catalogs.leewayMilliseconds
         )
         let own = facts.filter { fact in
             switch fact.kind {
@@ -175,19 +171,7 @@ public struct CustomerTimeline: Sendable {
         for fact in facts.filter({ $0.kind == .trialStarted }).sorted(by: Fact.inTime) {
             guard let id = fact.label.map({ names[$0] }), !trials.contains(where: { $0.id == id })
             else { continue }
-            let sold = catalogs.catalog(at: fact.time)?.trials.first { $0.id == id }
-            let length = (sold?.days ?? 0) * Instant.millisecondsPerDay
-            trials.append(
-                Trial(
-                    id: id,
-                    interval: Interval(
-                        start: fact.time,
-                        end: fact.time.advanced(byMilliseconds: length)
-                    ),
-                    features: sold?.features ?? [],
-                    tier: sold?.tier
-                )
-            )
+            trials.append(Trial(id: id, start: fact.time, catalogs))
         }
         return trials
     }

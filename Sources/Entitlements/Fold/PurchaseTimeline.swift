@@ -81,11 +81,27 @@ public struct PurchaseTimeline: Sendable {
         names: FactNames,
         leewayMilliseconds: (Instant) -> Int64
     ) {
+        self.init(
+            number: number,
+            store: facts.first { $0.subject == number && $0.store != nil }?.store
+                .map { names[$0] },
+            facts: FactsByKind(facts),
+            names: names,
+            leewayMilliseconds: leewayMilliseconds
+        )
+    }
+
+    private init(
+        number: UInt64,
+        store: String?,
+        facts byKind: FactsByKind,
+        names: FactNames,
+        leewayMilliseconds: (Instant) -> Int64
+    ) {
         self.number = number
+        self.store = store
         self.names = names
-        let byKind = FactsByKind(facts)
-        self.facts = byKind
-        store = facts.first { $0.subject == number && $0.store != nil }?.store.map { names[$0] }
+        facts = byKind
         var periods = [Period](orderedFrom: byKind, names)
         periods.addEnds(byKind)
         periods.addGrace(byKind)
@@ -96,6 +112,18 @@ public struct PurchaseTimeline: Sendable {
         periods.addAccess(pauses)
         self.periods = periods
         self.pauses = pauses
+    }
+
+    /// The same statements with another leeway (P12), which is all that a purchase takes from a
+    /// catalog.
+    func folded(leewayMilliseconds: (Instant) -> Int64) -> PurchaseTimeline {
+        PurchaseTimeline(
+            number: number,
+            store: store,
+            facts: facts,
+            names: names,
+            leewayMilliseconds: leewayMilliseconds
+        )
     }
 
     /// P5: each pause ends at the earliest resumption or period start strictly after it.

@@ -44,7 +44,7 @@ struct Answer: Sendable {
 
     private static let vary = HTTPField(
         name: .vary,
-        value: "Authorization, X-API-Key, Accept-Language"
+        value: "Accept, Authorization, X-API-Key, Accept-Language"
     )
     private static let noSniff = HTTPField(name: .xContentTypeOptions, value: "nosniff")
 

@@ -32,18 +32,31 @@ struct Call: Sendable {
 
     /// T and R: `at`, and `known` or `knownSequence`.
     func point() throws(Problem) -> BitemporalPoint {
-        let at = try query["at"].map { text throws(Problem) in try instant(text, "at") } ?? now
+        try point(at: "at", "known", "knownSequence")
+    }
+
+    /// T and R by the names of their parameters.
+    func point(
+        at atName: String,
+        _ knownName: String,
+        _ sequenceName: String
+    ) throws(Problem) -> BitemporalPoint {
+        let at =
+            try query[atName].map { text throws(Problem) in try instant(text, atName) } ?? now
         let known: BitemporalPoint.Known
-        switch (query["known"], query["knownSequence"]) {
+        switch (query[knownName], query[sequenceName]) {
         case (nil, nil): known = .everything
-        case (let text?, nil): known = .instant(try instant(text, "known"))
+        case (let text?, nil): known = .instant(try instant(text, knownName))
         case (nil, let text?):
             guard let sequence = UInt64(text) else {
-                throw Problem(.invalidValue, "expected a sequence", path: "knownSequence")
+                throw Problem(.invalidValue, "expected a sequence", path: sequenceName)
             }
             known = .sequence(sequence)
         case (_?, _?):
-            throw Problem(.invalidRequest, "known and knownSequence exclude one another")
+            throw Problem(
+                .invalidRequest,
+                "\(knownName) and \(sequenceName) exclude one another"
+            )
         }
         return BitemporalPoint(at: at, knownAt: known)
     }

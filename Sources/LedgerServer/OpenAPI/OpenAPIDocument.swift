@@ -104,10 +104,13 @@ enum OpenAPIDocument {
 
     private static func responses(_ route: Route) -> [JSONMember] {
         let problems = Dictionary(grouping: route.allProblems, by: \.status)
-        var byStatus: [(status: Int, value: JSONValue)] = route.answers.map { reply in
+        let statuses = Set(route.answers.map(\.status))
+        var byStatus: [(status: Int, value: JSONValue)] = statuses.compactMap { status in
+            let replies = route.answers.filter { $0.status == status }
+            guard let reply = replies.first else { return nil }
             var members = [JSONMember("description", .string(reply.text))]
-            if let shape = reply.shape {
-                var kinds = [(reply.mediaType, shape)]
+            var kinds = replies.compactMap { reply in reply.shape.map { (reply.mediaType, $0) } }
+            if !kinds.isEmpty {
                 // A refusal in another protocol's form stands beside ours.
                 if problems[reply.status] != nil {
                     kinds.append((Problem.mediaType, .named("Problem")))

@@ -10,6 +10,7 @@ enum Shapes {
         Shape.Member("Timeline", timeline),
         Shape.Member("GateMap", gateMap),
         Shape.Member("Offering", offering),
+        Shape.Member("Difference", difference),
         Shape.Member("Receipt", receipt),
         Shape.Member("SignalReceipt", signalReceipt),
         Shape.Member("ClaimOutcome", claimOutcome),
@@ -174,6 +175,14 @@ enum Shapes {
             Shape.Member("stretches", .list(accessStretch)),
             Shape.Member("statuses", .map(.list(stretch))),
             Shape.Member("events", .list(.document("A CloudEvent"))),
+            Shape.Member(
+                "late",
+                .list(
+                    .object([
+                        Shape.Member("sequence", .integer), Shape.Member("seconds", .integer),
+                    ])
+                )
+            ),
             Shape.Member("token", .text),
         ]
     )

@@ -6,6 +6,8 @@ import Synchronization
 /// Labels are words of closed sets: no id, no path, no customer.
 final class ServerMetrics: Sendable {
     private let state: Mutex<State>
+    /// What drift checks came to.
+    let drift = DriftCounters()
 
     private struct State {
         /// By the routes' numbers; the last is that of requests that lead nowhere.
@@ -108,6 +110,7 @@ final class ServerMetrics: Sendable {
                 count
             )
         }
+        drift.append(to: &text)
         let rows = operations.filter { !$0.statuses.isEmpty }.sorted { $0.name < $1.name }
         text.family("entitle_requests_total", "Requests by operation and status.", .counter)
         for operation in rows {

@@ -32,10 +32,10 @@ extension RouteTable {
             method: .get,
             template: "/v1/customers/{id}/timeline",
             operation: "showTimeline",
-            summary: "A customer over time, in both times.",
+            summary: "A customer over time, in both times; drawn for whom prefers SVG.",
             access: .customer([.read, .support]),
             parameters: pointParameters,
-            answers: replies(.named("Timeline")),
+            answers: replies(.named("Timeline")) + [drawingReply],
             problems: questionProblems,
             handler: timeline
         ),
@@ -70,7 +70,10 @@ extension RouteTable {
 
     @Sendable
     private static func timeline(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        try await ask(call, service) { ledger, question in try ledger.timelineAnswer(question) }
+        let answer = try await ask(call, service) { ledger, question in
+            try ledger.timelineAnswer(question)
+        }
+        return call.prefersSVG ? try await drawn(answer, service) : answer
     }
 
     @Sendable

@@ -12,11 +12,16 @@ enum BenchCatalog {
             source: Source.catalog,
             subject: .catalog,
             time: Instant.earliest,
-            data: EventData(recorded: .catalogPublished, entries: [], document: document)
+            data: EventData(
+                recorded: .catalogPublished,
+                entries: [],
+                document: document(isSelling: true)
+            )
         )
     }
 
-    private static var document: JSONValue {
+    /// The document; one that does not sell has products that unlock nothing.
+    static func document(isSelling: Bool) -> JSONValue {
         let names = ["export", "sync", "themes", "widgets", "history", "offline", "share"]
         let scan = JSONValue.members([
             "id": "scan", "level": "free",
@@ -38,7 +43,8 @@ enum BenchCatalog {
                 ["plus", "premium"].map { tier in
                     .members([
                         "id": .string(tier + "_monthly"), "kind": "auto_renewable",
-                        "unlocks": .members(["tier": .string(tier)]),
+                        "unlocks": isSelling
+                            ? .members(["tier": .string(tier)]) : .object([]),
                     ])
                 }
             ),

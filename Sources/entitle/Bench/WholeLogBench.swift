@@ -8,12 +8,13 @@ struct WholeLogBench {
     let plan: BenchPlan
     let topics: Set<BenchTopic>
 
-    static let topics: Set<BenchTopic> = [.fold, .rebuild, .audit, .space]
+    static let topics: Set<BenchTopic> = [.fold, .whatif, .rebuild, .audit, .space]
 
     func rows() throws -> [BenchRow] {
         let (bench, events) = try plan.filledLedger(steps: 10, about: plan.events)
         var rows: [BenchRow] = []
         if topics.contains(.fold) { rows += try fold(bench, events) }
+        if topics.contains(.whatif) { rows += try whatIf(bench, events) }
         if topics.contains(.rebuild) { rows += try rebuild(bench) }
         if topics.contains(.audit) { rows += try audit(bench) }
         if topics.contains(.space) { rows += try space(bench) }
@@ -54,6 +55,46 @@ struct WholeLogBench {
             let scan = try plan.reference { try headerScan(bench) }
             return ours.runs(of: Double(size), reference: scan)
         }
+    }
+
+    /// Every customer under another catalog, in which each loses the paid features; beside the fold
+    /// that it is made of.
+    private func whatIf(_ bench: BenchLedger, _ events: BenchEvents) throws -> [BenchRow] {
+        let question = WhatIfQuestion(
+            catalog: try Catalog(document: BenchCatalog.document(isSelling: false)),
+            point: BitemporalPoint(at: BenchStory.everybodySubscribes, knownAt: .everything),
+            environment: .production
+        )
+        let heading = BenchHeading(
+            "whatif",
+            unit: "customers/s",
+            against: "the fold of every customer"
+        )
+        let size = try bench.ledger.size()
+        let customers = UInt64(events.customers)
+        return [
+            try plan.row(heading) { _ in
+                let ours = try Stopwatch.seconds {
+                    let report = try bench.ledger.whatIf(question)
+                    try requireRight(
+                        report.customers == customers && report.losing > 0,
+                        "everybody is asked about, and who subscribes loses"
+                    )
+                }
+                let fold = try Stopwatch.seconds {
+                    let counts = try bench.ledger.foldCustomers(
+                        upTo: size,
+                        environment: .production,
+                        into: UInt64(0)
+                    ) { count, _ in count += 1 }
+                    try requireRight(counts.reduce(0, +) == customers, "everybody is folded")
+                }
+                return BenchRun(
+                    value: Double(customers) / ours,
+                    reference: Double(customers) / fold
+                )
+            }
+        ]
     }
 
     private func rebuild(_ bench: BenchLedger) throws -> [BenchRow] {

@@ -6,8 +6,8 @@ import Entitlements
 struct CatalogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "catalog",
-        abstract: "Publishes, shows and validates catalogs.",
-        subcommands: [Publish.self, Shown.self, Validate.self, Gates.self]
+        abstract: "Publishes, shows, validates and compares catalogs.",
+        subcommands: [Publish.self, Shown.self, Validate.self, Gates.self, CatalogDiff.self]
     )
 
     struct Publish: ParsableCommand {

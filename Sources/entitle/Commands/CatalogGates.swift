@@ -41,12 +41,7 @@ extension CatalogCommand {
 
         private func map() throws -> GateMap {
             if let file {
-                let document = try CatalogFile.read(file)
-                do throws(CatalogFaults) {
-                    return GateMap(try Catalog(document: document))
-                } catch {
-                    throw CommandFailure(error.faults)
-                }
+                return GateMap(try CatalogFile.validated(CatalogFile.read(file)))
             }
             let point = try point.point()
             let viewer = try customer.map {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EntitlementLedger
 import Entitlements
+import Foundation
 
 /// The command `entitle timeline`.
 struct Timeline: ParsableCommand {
@@ -10,6 +11,7 @@ struct Timeline: ParsableCommand {
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var point: PointOptions
+    @Option(help: "Draws it into a file, or - for standard output.") var svg: String?
     @Argument(help: "A customer id.") var customer: String
 
     func run() throws {
@@ -21,8 +23,10 @@ struct Timeline: ParsableCommand {
         let answer = try options.withLedger(writing: false) {
             try $0.timelineAnswer(question)
         }
+        if let svg { return try draw(answer, into: svg) }
         if options.json { return Terminal.line(answer) }
         Terminal.line("\(customer), from \(ShowText.text(answer["sequence"])) events")
+        for line in TimelineChart(answer).text(width: Self.chartWidth) { Terminal.line(line) }
         ShowText.table("tiers", (answer["tiers"]?.array ?? []).map(Self.row))
         for feature in answer["features"]?.members ?? [] {
             ShowText.table("feature \(feature.name)", (feature.value.array ?? []).map(Self.row))
@@ -33,14 +37,30 @@ struct Timeline: ParsableCommand {
         ShowText.table(
             "events",
             (answer["events"]?.array ?? []).map { event in
-                [
-                    ShowText.text(event["time"]), "recorded",
-                    ShowText.text(event["recordedtime"]), ShowText.text(event["type"]),
-                    ShowText.text(event["source"]),
-                    String(UInt64(ShowText.text(event["sequence"])) ?? 0),
-                ]
+                let late = LateFact(event).map { fact in
+                    "late by \(fact.delayMilliseconds / Instant.millisecondsPerDay) days"
+                }
+                return DiffText.event(event) + [late ?? ""]
             }
         )
+    }
+
+    /// Columns of the chart; with labels it fits most terminals.
+    private static let chartWidth = 64
+
+    private func draw(_ answer: JSONValue, into file: String) throws {
+        let svg = TimelineChart(answer).svg
+        guard file != "-" else { return Terminal.write(svg) }
+        do {
+            try Data(svg.utf8).write(to: URL(filePath: file))
+        } catch {
+            throw CommandFailure(
+                .cannotCreate,
+                "cannot_create",
+                "the file cannot be written",
+                place: file
+            )
+        }
     }
 
     private static func row(_ stretch: JSONValue) -> [String] {

@@ -44,6 +44,17 @@ enum CatalogFile {
         (try? Catalog(document: document))?.doubts ?? []
     }
 
+    /// The catalog of a document.
+    ///
+    /// - Throws: `CommandFailure` that lists every fault.
+    static func validated(_ document: JSONValue) throws -> Catalog {
+        do {
+            return try Catalog(document: document)
+        } catch {
+            throw CommandFailure(error.faults)
+        }
+    }
+
     @discardableResult
     static func publish(
         _ document: JSONValue,

@@ -35,6 +35,7 @@ struct ServeConfiguration {
         }
         options.port = try command.port ?? number(settings.port, "port", Self.ports) ?? options.port
         options.connectionLimit = try connectionLimit(options.connectionLimit, logger)
+        options.drift = try drift(options.drift)
         options.stores = try stores(path)
         options.customers = try await customers()
         options.tls = try tls()
@@ -61,6 +62,21 @@ struct ServeConfiguration {
             metadata: ["openFiles": "\(files)", "connections": "\(possible)"]
         )
         return possible
+    }
+
+    /// How often customers are folded again, and how many; 0 seconds: never.
+    private func drift(
+        _ standard: LedgerServer.DriftSchedule?
+    ) throws -> LedgerServer.DriftSchedule? {
+        var schedule = standard
+        if let seconds = try number(settings.driftSeconds, "driftSeconds", 0...31_536_000) {
+            guard seconds > 0 else { return nil }
+            schedule?.interval = .seconds(seconds)
+        }
+        if let sample = try number(settings.driftSample, "driftSample", 1...1_000_000) {
+            schedule?.sample = sample
+        }
+        return schedule
     }
 
     private func misconfigured(_ message: String, _ place: String) -> CommandFailure {

@@ -24,6 +24,10 @@ struct ServeSettings {
     var limits: String?
     /// `connections`: how many may be open at once.
     var connections: String?
+    /// `driftSeconds`: between two drift checks; 0: none.
+    var driftSeconds: String?
+    /// `driftSample`: customers of a drift check.
+    var driftSample: String?
 
     init() {}
 
@@ -39,5 +43,7 @@ struct ServeSettings {
         logLevel = value("logLevel")
         limits = value("limits")
         connections = value("connections")
+        driftSeconds = value("driftSeconds")
+        driftSample = value("driftSample")
     }
 }

@@ -72,7 +72,7 @@ enum ShowText {
         }
     }
 
-    private static func limit(_ limit: JSONValue?) -> String {
+    static func limit(_ limit: JSONValue?) -> String {
         guard let limit, !limit.isNull else { return "" }
         return "\(text(limit["remaining"])) of \(text(limit["count"])) a \(text(limit["period"]))"
     }

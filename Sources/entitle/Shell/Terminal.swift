@@ -2,6 +2,7 @@ import ArgumentParser
 import Entitlements
 import Foundation
 import Glibc
+import Synchronization
 
 /// Standard output carries the result and nothing else; everything else goes to standard error.
 enum Terminal {
@@ -75,4 +76,17 @@ final class Progress {
     func finish() {
         if isTerminal { Terminal.writeError("\r\u{1B}[K") }
     }
+}
+
+/// Progress that several threads tell of.
+final class SharedProgress: Sendable {
+    private let progress: Mutex<Progress>
+
+    init(_ what: String) { progress = Mutex(Progress(what)) }
+
+    func show(_ done: UInt64, of total: UInt64?) {
+        progress.withLock { $0.show(done, of: total) }
+    }
+
+    func finish() { progress.withLock { $0.finish() } }
 }

@@ -58,7 +58,7 @@ struct `The interface description` {
 
     @Test(arguments: [
         ("show", "State"), ("can", "FeatureAnswer"), ("timeline", "Timeline"),
-        ("purchases", "Purchases"), ("receipt", "Receipt"),
+        ("purchases", "Purchases"), ("receipt", "Receipt"), ("diff", "Difference"),
     ])
     func `has the members of the command's schemas`(
         _ file: String,
@@ -117,6 +117,15 @@ struct `The interface description` {
             #expect(operations.count == RouteTable.routes.count)
             #expect(Set(operations).count == operations.count)
         }
+    }
+
+    // One status, two ways to say the same.
+    @Test func `names both forms of a timeline`() throws {
+        let operation = Self.document["paths"]?["/v1/customers/{id}/timeline"]?["get"]
+        let content = try #require(operation?["responses"]?["200"]?["content"]?.members)
+        #expect(content.map(\.name) == ["application/json", "image/svg+xml"])
+        let statuses = try #require(operation?["responses"]?.members).map(\.name)
+        #expect(Set(statuses).count == statuses.count)
     }
 
     // Controls of what every test of this folder is held against.

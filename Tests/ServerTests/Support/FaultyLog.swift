@@ -1,15 +1,22 @@
 import EventLog
 import Synchronization
 
-/// A log in memory whose appends fail as long as a test wants them to.
+/// A log in memory whose appends, or whose scans, fail as long as a test wants them to.
 final class FaultyLog: LogStorage {
     private let base = MemoryLog()
     private let current = Mutex<LogStorageFault?>(nil)
+    private let scanning = Mutex<LogStorageFault?>(nil)
 
     /// What an append throws; nil: it succeeds.
     var fault: LogStorageFault? {
         get { current.withLock { $0 } }
         set { current.withLock { $0 = newValue } }
+    }
+
+    /// What a scan of the log throws; nil: it succeeds.
+    var scanFault: LogStorageFault? {
+        get { scanning.withLock { $0 } }
+        set { scanning.withLock { $0 = newValue } }
     }
 
     func append(_ batch: LogBatch) throws -> LogEnd {
@@ -25,6 +32,7 @@ final class FaultyLog: LogStorage {
         upTo end: UInt64,
         _ body: (_ first: UInt64, _ block: Span<UInt8>) throws -> Bool
     ) throws {
+        if let scanFault { throw scanFault }
         try base.readBlocks(from: first, upTo: end, body)
     }
 

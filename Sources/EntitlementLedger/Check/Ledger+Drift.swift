@@ -1,0 +1,176 @@
+public import Entitlements
+import EventLog
+
+extension Ledger {
+    /// Folds a sample of customers again, from the log alone, and holds the outcome against what
+    /// the live views answer: the index of streams, the access table, kept features (row Z13).
+    ///
+    /// Nothing is written but codes of products in the access table. What is recorded meanwhile is
+    /// no difference: answers that it moved are passed over.
+    ///
+    /// Cost: two passes over the log and a fold of the sample, on all cores; 6 bytes for each
+    /// stream and core.
+    /// - Parameters:
+    ///   - sample: which customers.
+    ///   - environment: the world that is looked at.
+    ///   - now: the instant of the answers that are compared.
+    /// - Returns: what differs, and where the next sample begins.
+    /// - Throws: what `foldCustomers` throws.
+    public func drift(
+        of sample: CustomerSample,
+        environment: StoreEnvironment,
+        at now: Instant
+    ) throws -> DriftReport {
+        let size = try log.end().size
+        let fold = PopulationFold(
+            ledger: self,
+            size: size,
+            environment: environment,
+            catalogs: try recordedCatalogs(size: size)
+        )
+        let components = try fold.components()
+        let (ranges, next) = sample.components(of: components)
+        var whole = DriftReport(environment: environment, size: size)
+        whole.population = components.customerCounts.reduce(0) { $0 + Int($1) }
+        whole.next = next
+        let empty = DriftReport(environment: environment, size: size)
+        let parts = try fold.run(ranges, of: components, into: empty) { report, timeline in
+            try compare(timeline, at: now, &report)
+        }
+        for part in parts { whole.merge(part) }
+        return whole
+    }
+
+    /// The catalogs of a prefix, found in the log and not in the views.
+    private func recordedCatalogs(size: UInt64) throws -> CatalogHistory {
+        var sequences: [UInt64] = []
+        try log.scanRecords(from: 0, upTo: size) { sequence, record in
+            if try RecordHeader.stream(of: record) == StreamNumber.catalog,
+                try RecordHeader(checking: record).eventKind() == .catalogPublished
+            {
+                sequences.append(sequence)
+            }
+            return true
+        }
+        return try catalogs.history(sequences)
+    }
+
+    private func compare(
+        _ folded: CustomerTimeline,
+        at now: Instant,
+        _ report: inout DriftReport
+    ) throws {
+        report.customers += 1
+        let (live, streams) = try loadTimeline(ofStream: folded.customer, size: report.size)
+        let names = RecordedNames(ledger: self)
+        let difference = try StateDifference(
+            from: folded.state(at: now),
+            to: live.state(at: now),
+            names: names
+        )
+        if !difference.isEmpty || !folded.isSame(as: live) {
+            report.note(.view, folded.customer, "the views lead to another timeline")
+        }
+        try compareSlot(folded, streams, at: now, &report)
+        try compareStanding(folded, at: now, &report)
+    }
+
+    /// Whether nothing that an answer was made from has moved since two sizes of the log.
+    private func areUnmoved(
+        _ streams: [UInt64],
+        since size: UInt64,
+        _ other: UInt64
+    ) throws -> Bool {
+        for stream in streams + [StreamNumber.catalog] {
+            guard try views.isUnmoved(stream, since: min(size, other)) else { return false }
+        }
+        return true
+    }
+
+    /// Experiments are not for the table: it is not asked where there are some.
+    private func compareSlot(
+        _ folded: CustomerTimeline,
+        _ streams: [UInt64],
+        at now: Instant,
+        _ report: inout DriftReport
+    ) throws {
+        guard let table = views.access, folded.catalogs.experiments.isEmpty,
+            let slot = table.slot(of: folded.customer), slot.from <= now,
+            try areUnmoved(slot.streamList, since: slot.size, report.size)
+        else { return }
+        report.slots += 1
+        let expected = try AccessSlot(
+            folded,
+            streams: streams,
+            size: slot.size,
+            from: slot.from,
+            code: table.code
+        )
+        guard let expected, Set(expected.stretchList) == Set(slot.stretchList),
+            Set(expected.streamList) == Set(slot.streamList)
+        else {
+            report.note(.access, folded.customer, "the access table remembers something else")
+            return
+        }
+    }
+
+    private func compareStanding(
+        _ folded: CustomerTimeline,
+        at now: Instant,
+        _ report: inout DriftReport
+    ) throws {
+        guard
+            let kept = try keptFeatures(
+                of: customerName(folded.customer),
+                environment: report.environment,
+                at: now
+            ), try areUnmoved(kept.streams, since: kept.size, report.size)
+        else { return }
+        report.standing += 1
+        let names = RecordedNames(ledger: self)
+        let features = folded.state(at: now).features
+        let isSame =
+            try features.count == kept.features.count
+            && features.allSatisfy { feature in
+                try kept.features[feature.id]?.json == feature.json(names: names).description
+            }
+        if !isSame {
+            report.note(.standing, folded.customer, "kept features are not those of the log")
+        }
+    }
+}
+
+extension AccessSlot {
+    /// The streams that it was folded from.
+    var streamList: [UInt64] { (0..<streamCount).map { streams[$0] } }
+    /// The stretches that unlock something.
+    fileprivate var stretchList: [Stretch] { (0..<stretchCount).map { stretches[$0] } }
+}
+
+extension CustomerTimeline {
+    /// Whether another one gives the same access, tiers and statuses at every instant.
+    fileprivate func isSame(as other: CustomerTimeline) -> Bool {
+        tierStretches == other.tierStretches
+            && zip(featureStretches, other.featureStretches).allSatisfy {
+                $0.feature == $1.feature && $0.stretches == $1.stretches
+            }
+            && statuses == other.statuses && accesses == other.accesses
+    }
+
+    private var statuses: [UInt64: [NamedStretch]] {
+        Dictionary(
+            purchases.map { ($0.timeline.number, $0.timeline.statusStretches) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    /// What gives access, when.
+    private var accesses: Set<Access> {
+        Set(stretches.map { Access(source: $0.source, interval: $0.interval) })
+    }
+
+    private struct Access: Hashable {
+        var source: AccessSource
+        var interval: Interval
+    }
+}

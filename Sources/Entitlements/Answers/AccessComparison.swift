@@ -1,0 +1,128 @@
+/// Compares what customers have at one instant in two worlds: the recorded one, and one with other
+/// catalogs (row Z3).
+///
+/// What the catalogs in force list is looked up once, not for each customer.
+public struct AccessComparison: Sendable {
+    /// T.
+    public let at: Instant
+    /// Every feature that either catalog in force lists, by id.
+    private let features: [Feature]
+
+    /// A feature by its places in the two catalogs; nil: it is not listed.
+    private struct Feature {
+        var id: String
+        var before: Int?
+        var after: Int?
+    }
+
+    /// Compares at T, by the catalogs of both worlds.
+    public init(before: CatalogHistory, after: CatalogHistory, at instant: Instant) {
+        at = instant
+        let (before, after) = (before.catalog(at: instant), after.catalog(at: instant))
+        let ids = Set([before, after].flatMap { $0?.features.map(\.id) ?? [] })
+        features = ids.sorted().map {
+            Feature(id: $0, before: before?.featureIndex($0), after: after?.featureIndex($0))
+        }
+    }
+
+    /// What one customer gains and loses.
+    ///
+    /// `before` and `after`: the customer's timelines under the catalogs of the two worlds.
+    public func change(
+        from before: CustomerTimeline,
+        to after: CustomerTimeline
+    ) -> AccessChange {
+        let old = Side(before, at: at)
+        let new = Side(after, at: at)
+        var change = AccessChange(
+            tierBefore: old.tier,
+            tierAfter: new.tier,
+            products: held(before, after)
+        )
+        for feature in features {
+            switch (old.isAllowed(feature.before), new.isAllowed(feature.after)) {
+            case (false, true): change.gains.append(new.feature(feature.id, feature.after))
+            case (true, false): change.losses.append(old.feature(feature.id, feature.before))
+            default: break
+            }
+        }
+        return change
+    }
+
+    /// The products that give access at T in either world, each once.
+    private func held(_ timelines: CustomerTimeline...) -> [AccessChange.Product] {
+        var products: [AccessChange.Product] = []
+        for timeline in timelines {
+            for stretch in timeline.stretches where stretch.interval.contains(at) {
+                guard case .product(let right) = stretch.right else { continue }
+                let product = AccessChange.Product(store: right.store, productID: right.productID)
+                if !products.contains(product) { products.append(product) }
+            }
+        }
+        return products
+    }
+
+    /// One customer in one world.
+    private struct Side {
+        let reader: GateReader
+        let gates: Gates
+        let catalog: Catalog?
+
+        init(_ timeline: CustomerTimeline, at instant: Instant) {
+            var reader = GateReader(timeline)
+            gates = reader.gates(at: instant)
+            self.reader = reader
+            catalog = gates.catalog.map { timeline.catalogs.publications[$0].catalog }
+        }
+
+        var tier: String { catalog?.tiers[gates.tier] ?? Catalog.freeTier }
+
+        func isAllowed(_ index: Int?) -> Bool {
+            guard let index, let catalog else { return false }
+            return gates.isAllowed(feature: index, in: catalog)
+        }
+
+        func feature(_ id: String, _ index: Int?) -> AccessChange.Feature {
+            guard let index, let catalog else {
+                return AccessChange.Feature(id: id, reason: .none, sources: [])
+            }
+            return AccessChange.Feature(
+                id: id,
+                reason: reader.reason(gates, feature: index, in: catalog),
+                sources: gates.unlocks(feature: index).map { reader.sources[$0.source] }
+            )
+        }
+    }
+}
+
+/// What one customer gains and loses at an instant.
+public struct AccessChange: Sendable {
+    /// K7 in the recorded world.
+    public var tierBefore: String
+    /// K7 in the other one.
+    public var tierAfter: String
+    /// What gives access in either world.
+    public var products: [Product]
+    /// What the other world allows and the recorded one does not, by id.
+    public var gains: [Feature] = []
+    /// What the recorded world allows and the other one does not, by id.
+    public var losses: [Feature] = []
+
+    /// A product as a store names it.
+    public struct Product: Sendable, Hashable {
+        /// The store.
+        public var store: String
+        /// The store's product id.
+        public var productID: String
+    }
+
+    /// A feature in the world that allows it.
+    public struct Feature: Sendable, Hashable {
+        /// Its id.
+        public var id: String
+        /// Why it is allowed there.
+        public var reason: AccessReason
+        /// What unlocks it there.
+        public var sources: [AccessSource]
+    }
+}

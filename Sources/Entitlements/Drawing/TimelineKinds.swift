@@ -1,0 +1,105 @@
+extension TimelineChart {
+    /// How a bar looks: a colour, a pattern and a letter, so that no one of them is needed.
+    public enum BarKind: String, Sendable, CaseIterable {
+        case tier, free, active, trial, grant, grace, retry, paused, revoked, unverified, pending
+
+        init?(reason: String) {
+            switch AccessReason(rawValue: reason) {
+            case .free: self = .free
+            case .purchase: self = .active
+            case .trial: self = .trial
+            case .grant: self = .grant
+            case .some(.none), nil: return nil
+            }
+        }
+
+        init?(status: String) {
+            switch PurchaseStatus(rawValue: status) {
+            case .active: self = .active
+            case .grace: self = .grace
+            case .billingRetry: self = .retry
+            case .paused: self = .paused
+            case .refunded, .revoked: self = .revoked
+            case .unverified: self = .unverified
+            case .pending: self = .pending
+            case .expired, .some(.none), nil: return nil
+            }
+        }
+
+        /// Of a source that is neither feature nor purchase.
+        init?(source: String) {
+            if source.hasPrefix("grant/") {
+                self = .grant
+            } else if source.hasPrefix("trial/") {
+                self = .trial
+            } else {
+                return nil
+            }
+        }
+
+        /// The letter on a bar.
+        public var letter: Character {
+            switch self {
+            case .tier: "#"
+            case .free: "F"
+            case .active: "A"
+            case .trial: "T"
+            case .grant: "★"
+            case .grace: "G"
+            case .retry: "R"
+            case .paused: "P"
+            case .revoked: "×"
+            case .unverified: "?"
+            case .pending: "…"
+            }
+        }
+
+        /// What the legend calls it.
+        public var word: String {
+            switch self {
+            case .tier: "tier"
+            case .free: "free"
+            case .active: "active or bought"
+            case .trial: "trial"
+            case .grant: "granted"
+            case .grace: "grace"
+            case .retry: "billing retry, no access"
+            case .paused: "paused"
+            case .revoked: "refunded or revoked"
+            case .unverified: "unverified"
+            case .pending: "pending"
+            }
+        }
+    }
+
+    /// How an event looks.
+    public enum MarkKind: String, Sendable, CaseIterable {
+        case begins, ends, change, taken, trouble
+
+        init(type: String) {
+            switch EventKind(name: type) {
+            case .purchaseCompleted, .purchaseRenewed, .purchaseExtended, .purchaseResumed,
+                .trialStarted, .grantGiven, .revocationReversed:
+                self = .begins
+            case .purchaseExpired, .purchasePaused, .purchaseAbandoned, .grantWithdrawn:
+                self = .ends
+            case .revocationRefunded, .revocationRevoked, .verificationFailed:
+                self = .taken
+            case .purchaseGraceStarted, .purchaseRetryStarted, .failureRecorded, .flowFailed:
+                self = .trouble
+            default: self = .change
+            }
+        }
+
+        /// The mark in text.
+        public var letter: Character {
+            switch self {
+            case .begins: "^"
+            case .ends: "v"
+            case .change: "o"
+            case .taken: "x"
+            case .trouble: "!"
+            }
+        }
+    }
+}

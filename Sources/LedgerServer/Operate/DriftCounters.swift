@@ -1,0 +1,54 @@
+import EntitlementLedger
+import Synchronization
+
+/// What drift checks came to since the server began.
+final class DriftCounters: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        var checks: [Outcome: UInt64] = [:]
+        var customers: UInt64 = 0
+        var differences: [DriftReport.Kind: UInt64] = [:]
+    }
+
+    private enum Outcome: String, CaseIterable { case agreed, differed, failed }
+
+    func count(_ report: DriftReport) {
+        state.withLock { state in
+            state.checks[report.isOK ? .agreed : .differed, default: 0] += 1
+            state.customers += UInt64(report.customers)
+            for difference in report.differences {
+                state.differences[difference.kind, default: 0] += 1
+            }
+        }
+    }
+
+    func countFailure() { state.withLock { $0.checks[.failed, default: 0] += 1 } }
+
+    /// Appends the families; every sample is there from the start, so that an alert may rest on it.
+    func append(to text: inout PrometheusText) {
+        let state = state.withLock { $0 }
+        text.family("entitle_drift_checks_total", "Drift checks by outcome.", .counter)
+        for outcome in Outcome.allCases {
+            text.sample(
+                "entitle_drift_checks_total",
+                [("outcome", outcome.rawValue)],
+                state.checks[outcome] ?? 0
+            )
+        }
+        text.family("entitle_drift_customers_total", "Customers folded again.", .counter)
+        text.sample("entitle_drift_customers_total", [], state.customers)
+        text.family(
+            "entitle_drift_differences_total",
+            "Customers of whom a live view says other than the log, by view.",
+            .counter
+        )
+        for kind in DriftReport.Kind.allCases {
+            text.sample(
+                "entitle_drift_differences_total",
+                [("view", kind.rawValue)],
+                state.differences[kind] ?? 0
+            )
+        }
+    }
+}

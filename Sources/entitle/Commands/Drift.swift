@@ -1,0 +1,73 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import LMDBStorage
+
+/// The command `entitle drift`.
+struct Drift: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Folds customers again from the log and compares with what the views answer.",
+        discussion: """
+            Exit 3 if a view answers otherwise. A server checks a rolling sample by itself; while \
+            one runs, its access table is left to it.
+            """
+    )
+
+    @OptionGroup var options: LedgerOptions
+    @Option(help: "About so many customers, from a random one on (default: 1000).")
+    var sample: Int?
+    @Flag(help: "All customers.") var all = false
+
+    private static let usualSample = 1000
+
+    func run() throws {
+        guard sample == nil || !all else {
+            throw CommandFailure(.usage, "usage", "--sample and --all exclude one another")
+        }
+        if let sample, sample < 1 {
+            throw CommandFailure(.usage, "usage", "expected 1 or more", place: "--sample")
+        }
+        let environment = try options.environment()
+        let report = try withLedger { ledger in
+            try ledger.drift(
+                of: CustomerSample(
+                    from: all ? 0 : .random(in: 0...ledger.highestSampleStart()),
+                    count: all ? nil : sample ?? Self.usualSample
+                ),
+                environment: environment,
+                at: SystemClock.now()
+            )
+        }
+        if options.json {
+            Terminal.line(report.json)
+        } else {
+            for difference in report.differences {
+                Terminal.line(
+                    "\(difference.kind.rawValue): customer \(difference.stream):"
+                        + " \(difference.detail)"
+                )
+            }
+            Terminal.line(
+                "\(report.customers) customers folded again, \(report.slots) slots of the access"
+                    + " table compared, \(report.differences.count) differences"
+            )
+        }
+        guard report.isOK else {
+            throw CommandFailure(
+                .integrity,
+                "drift",
+                "the views answer otherwise than the log",
+                hint: "`entitle rebuild` makes them anew; `entitle audit` says what is damaged"
+            )
+        }
+    }
+
+    /// The access table is the writer's: without it the index alone is compared.
+    private func withLedger<Result>(_ body: (Ledger) throws -> Result) throws -> Result {
+        do {
+            return try options.withLedger(writing: true, body)
+        } catch let fault as LedgerOpenFault where fault.code == .locked {
+            return try options.withLedger(writing: false, body)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+
+/// The command `entitle whatif`.
+struct WhatIf: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "whatif",
+        abstract: "Who gains and who loses what at T by another catalog; writes nothing.",
+        discussion: """
+            The other catalog stands from --effective on (default: T), in place of every catalog \
+            that was published for then or later. What was bought before is still read in the \
+            catalog of its time, and what was decided when it was recorded stands.
+            """
+    )
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var point: PointOptions
+    @OptionGroup var other: OtherCatalogOptions
+    @Option(help: "The other catalog's document, or - for standard input.") var catalog: String
+    @Option(help: "Writes every gain and loss to a file, one a line.") var output: String?
+    @Flag(help: "Exit 1 if somebody loses something.") var failOnLoss = false
+
+    func run() throws {
+        let question = try other.question(
+            CatalogFile.validated(CatalogFile.read(catalog)),
+            point.point(),
+            options.environment()
+        )
+        let progress = SharedProgress("compared customers:")
+        let file = try output.map { try LineFile($0) }
+        var line: (@Sendable (JSONValue) throws -> Void)?
+        if let file { line = { try file.write($0) } }
+        let report = try options.withLedger(writing: false) { ledger in
+            try ledger.whatIf(question, line: line) { progress.show($0, of: nil) }
+        }
+        progress.finish()
+        try file?.close()
+        if options.json { Terminal.line(report.json) } else { WhatIfText.print(report.json) }
+        if failOnLoss && report.losing > 0 { throw ExitCode.no }
+    }
+}
+
+/// How another catalog is held against those of the log.
+struct OtherCatalogOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional,
+        help: "From when on the other catalog stands in place of all others (default: T)."
+    )
+    var effective: String?
+
+    @Option(help: "How many gains and how many losses are listed at most (default: 1000).")
+    var samples = WhatIfQuestion.usualSampleLimit
+
+    func question(
+        _ catalog: Catalog,
+        _ point: BitemporalPoint,
+        _ environment: StoreEnvironment
+    ) throws -> WhatIfQuestion {
+        guard (0...WhatIfQuestion.mostSamples).contains(samples) else {
+            throw CommandFailure(
+                .usage,
+                "usage",
+                "expected 0 to \(WhatIfQuestion.mostSamples)",
+                place: "--samples",
+                hint: "`whatif --output FILE` writes all of them"
+            )
+        }
+        var question = WhatIfQuestion(
+            catalog: catalog,
+            point: point,
+            environment: environment,
+            effective: try effective.map { try InstantArgument.parse($0, place: "--effective") }
+        )
+        question.sampleLimit = samples
+        return question
+    }
+}

@@ -1,0 +1,214 @@
+import Entitlements
+import Foundation
+import Testing
+
+#if canImport(FoundationXML)
+import FoundationXML
+#endif
+
+/// A timeline as a drawing.
+struct `A drawn timeline` {
+    /// What an XML parser met.
+    private final class Reader: NSObject, XMLParserDelegate {
+        var elements: [String: Int] = [:]
+        var attributes: [String: String] = [:]
+        var ids: [String] = []
+        var text = ""
+        var classes: Set<String> = []
+
+        func parser(
+            _: XMLParser,
+            didStartElement name: String,
+            namespaceURI _: String?,
+            qualifiedName _: String?,
+            attributes found: [String: String]
+        ) {
+            if elements.isEmpty { attributes = found }
+            elements[name, default: 0] += 1
+            if let id = found["id"] { ids.append(id) }
+            classes.formUnion(found["class"]?.split(separator: " ").map(String.init) ?? [])
+        }
+
+        func parser(_: XMLParser, foundCharacters characters: String) { text += characters }
+    }
+
+    /// Reads a document; nil: it is not well-formed.
+    private static func read(_ svg: String) -> Reader? {
+        let parser = XMLParser(data: Data(svg.utf8))
+        let reader = Reader()
+        parser.delegate = reader
+        return parser.parse() ? reader : nil
+    }
+
+    private static func answer(
+        customer: String = "ann",
+        feature: String = "export",
+        purchase: String = "app_store/1",
+        at: String = "2026-03-01T00:00:00.000Z"
+    ) -> JSONValue {
+        func stretch(_ value: JSONValue, _ from: String, _ to: JSONValue) -> JSONValue {
+            .members(["value": value, "from": .string(from), "to": to])
+        }
+        let (january, february) = ("2026-01-01T00:00:00.000Z", "2026-02-01T00:00:00.000Z")
+        return .members([
+            "customer": .string(customer), "environment": "production", "at": .string(at),
+            "known": .string("2026-02-20T00:00:00.000Z"), "sequence": "9",
+            "tiers": .array([
+                stretch("pro", january, .string(february)), stretch("free", february, .null),
+            ]),
+            "features": .object([
+                JSONMember(
+                    feature,
+                    .array([
+                        stretch("purchase", january, .string(february)),
+                        stretch("none", february, .null),
+                    ])
+                )
+            ]),
+            "stretches": .array([
+                .members([
+                    "source": .string("grant/" + feature), "productId": .null,
+                    "from": .string(february), "to": .null,
+                ])
+            ]),
+            "statuses": .object([
+                JSONMember(
+                    purchase,
+                    .array(
+                        PurchaseStatus.allCases.map {
+                            stretch(.string($0.rawValue), january, .null)
+                        }
+                    )
+                )
+            ]),
+            "events": .array([
+                event("purchase.completed", january, january),
+                event("revocation.refunded", february, "2026-02-10T00:00:00.000Z"),
+            ]),
+        ])
+    }
+
+    private static func event(_ type: String, _ time: String, _ recorded: String) -> JSONValue {
+        .members([
+            "type": .string(type), "time": .string(time), "recordedtime": .string(recorded),
+            "sequence": "00000000000000000007",
+        ])
+    }
+
+    private static let hostile = [
+        "<script>alert(1)</script>", "]]><x", "a\"b'c&d", "&lt;&#0;", "\u{202E}gnp.exe",
+        "\u{0}\u{1}",
+        "</title><svg onload=\"x\">", "\u{FFFE}\u{FFFF}", "日本語 \u{1F600}",
+        String(repeating: "é\u{301}", count: 600), "<!--", "<?xml?>", "\u{7F}\u{9F}",
+    ]
+
+    @Test(arguments: hostile)
+    func `is well-formed, whatever things are called`(_ name: String) throws {
+        let chart = TimelineChart(
+            Self.answer(customer: name, feature: name, purchase: "app_store/" + name)
+        )
+        let reader = try #require(Self.read(chart.svg))
+        let plain = try #require(Self.read(TimelineChart(Self.answer()).svg))
+        // A name is text: it makes no element, and no attribute of one.
+        #expect(reader.elements == plain.elements)
+        #expect(reader.classes == plain.classes)
+        #expect(reader.elements["script"] == nil && reader.elements["foreignObject"] == nil)
+        // What XML cannot hold is replaced, all else is there as it was.
+        if name.unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value < 0xFFFE }) {
+            #expect(reader.text.contains(name))
+        }
+    }
+
+    // CONSOLE: a name, a description, patterns besides colours, both schemes.
+    @Test func `tells who cannot see it what it shows`() throws {
+        let chart = TimelineChart(Self.answer())
+        let reader = try #require(Self.read(chart.svg))
+        #expect(reader.attributes["role"] == "img")
+        for name in ["aria-labelledby", "aria-describedby"] {
+            let id = try #require(reader.attributes[name])
+            #expect(reader.ids.contains(id))
+        }
+        #expect(Set(reader.ids).count == reader.ids.count)
+        #expect(reader.text.contains("1 of them learned of late"))
+        #expect(reader.text.contains("prefers-color-scheme: dark"))
+        #expect(reader.elements["pattern"].map { $0 >= 4 } ?? false)
+        #expect(reader.classes.isSuperset(of: ["active", "revoked", "grant", "late", "taken"]))
+        for word in ["http:", "https:", "url(http", "@import", "href"] {
+            let text = chart.svg.replacing("http://www.w3.org/2000/svg", with: "")
+            #expect(!text.contains(word))
+        }
+    }
+
+    @Test func `is the same for the same answer`() {
+        #expect(TimelineChart(Self.answer()).svg == TimelineChart(Self.answer()).svg)
+        let other = TimelineChart(Self.answer(at: "2026-03-02T00:00:00.000Z")).svg
+        #expect(TimelineChart(Self.answer()).svg != other)
+    }
+
+    // Any instant may be asked for.
+    @Test(arguments: [
+        "0000-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z", "2200-01-01T00:00:00.000Z",
+        "1970-01-01T00:00:00.000Z", "nonsense",
+    ])
+    func `is drawn at any instant`(_ at: String) throws {
+        let chart = TimelineChart(Self.answer(at: at))
+        #expect(Self.read(chart.svg) != nil)
+        #expect(Set(chart.text(width: 40).prefix(3).map(\.count)).count == 1)
+    }
+
+    @Test(arguments: [JSONValue.null, .object([]), .members(["events": .array([.null, "x"])])])
+    func `of what is no timeline is empty`(_ answer: JSONValue) {
+        let chart = TimelineChart(answer)
+        #expect(chart.marks.isEmpty && chart.lanes.allSatisfy { $0.bars.isEmpty })
+        #expect(Self.read(chart.svg) != nil)
+    }
+
+    @Test func `has lanes and marks in text, too`() {
+        let lines = TimelineChart(Self.answer()).text(width: 30)
+        #expect(lines[0].hasPrefix("tier") && lines[0].contains("#"))
+        #expect(lines[1].hasPrefix("export") && lines[1].contains("A"))
+        #expect(lines.contains { $0.hasPrefix("events") && $0.contains("^") && $0.contains("x") })
+        #expect(lines.contains { $0.hasPrefix("late") && $0.contains(">") })
+    }
+
+    // T1, T3
+    @Test(arguments: [
+        ("2026-01-01T00:00:00.000Z", "2026-01-01T23:00:00.000Z", nil),
+        ("2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z", nil),
+        ("2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.001Z", 86_400_001),
+        ("2026-01-05T00:00:00.000Z", "2026-01-01T00:00:00.000Z", nil),
+    ])
+    func `marks what was learned of late`(_ time: String, _ recorded: String, _ late: Int64?) {
+        let fact = LateFact(Self.event("purchase.renewed", time, recorded))
+        #expect(fact?.delayMilliseconds == late)
+    }
+}
+
+/// Where instants are written under a drawing.
+struct `A time axis` {
+    @Test(arguments: [
+        ("2026-01-01T00:00:00.000Z", "2026-01-01T00:10:00.000Z"),
+        ("2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z"),
+        ("2026-01-01T00:00:00.000Z", "2026-01-20T00:00:00.000Z"),
+        ("2026-01-31T00:00:00.000Z", "2026-06-20T00:00:00.000Z"),
+        ("2024-02-29T00:00:00.000Z", "2031-02-01T00:00:00.000Z"),
+        ("2000-01-01T00:00:00.000Z", "2199-02-01T00:00:00.000Z"),
+    ])
+    func `has some labels, and not too many`(_ from: String, _ to: String) throws {
+        let chart = TimelineChart(
+            .members([
+                "at": .string(from),
+                "events": .array([
+                    .members([
+                        "type": "purchase.renewed", "time": .string(to),
+                        "recordedtime": .string(to),
+                    ])
+                ]),
+            ])
+        )
+        // Each tick is one line of the axis.
+        let axis = try #require(chart.svg.split(separator: "class=\"axis\"").last)
+        let labels = try #require(axis.split(separator: "</g>").first).split(separator: "<text")
+        #expect((2...9).contains(labels.count), "\(labels)")
+    }
+}

@@ -1,0 +1,226 @@
+import Entitlements
+import EventLog
+import LMDB
+import ModelSupport
+import Testing
+
+@testable import EntitlementLedger
+
+/// Live views held against a fold of the log (row Z13).
+struct `A drift check` {
+    private static let count = 12
+    private static let at = Sample.day(20)
+
+    /// Lends a ledger of customers who each own a month.
+    private static func with(_ body: (ScratchLedger) throws -> Void) async throws {
+        try await ScratchLedger.with { scratch in
+            try fill(scratch.ledger)
+            try body(scratch)
+        }
+    }
+
+    private static func fill(_ ledger: Ledger) throws {
+        _ = try ledger.publish(
+            try Sample.catalog(),
+            effective: Sample.newYear,
+            Request(id: "c", source: Source.catalog, environment: .production)
+        )
+        for number in 0..<count {
+            let lines = Sample.ownedPurchase("u\(number)", "app_store/\(number)")
+            _ = try ledger.record(Sample.submissions(lines))
+        }
+    }
+
+    private static func check(
+        _ ledger: Ledger,
+        _ sample: CustomerSample = CustomerSample(count: nil)
+    ) throws -> DriftReport {
+        try ledger.drift(of: sample, environment: .production, at: at)
+    }
+
+    /// Asks for all, so that views remember answers.
+    private static func ask(_ ledger: Ledger) throws {
+        for number in 0..<count {
+            let name = "u\(number)"
+            _ = try ledger.can(name, "export", environment: .production, at: at)
+            _ = try ledger.foldFeatures(of: name, environment: .production, at: at)
+        }
+    }
+
+    // Control of all that follow.
+    @Test func `of views that are right finds nothing`() async throws {
+        try await Self.with { scratch in
+            try Self.ask(scratch.ledger)
+            let report = try Self.check(scratch.ledger)
+            #expect(report.isOK && report.customers == Self.count, "\(report.json)")
+            #expect(report.slots == Self.count && report.standing == Self.count)
+        }
+    }
+
+    // law 4, law 8
+    @Test func `of random histories finds nothing`() async throws {
+        var (customers, slots) = (0, 0)
+        for seed: UInt64 in 1...40 {
+            let history = RandomHistory(seed: seed)
+            let log = history.log.filter { $0.kind != .customerErased }
+            let clock = TestClock(Instant(milliseconds: 1_893_456_000_000))
+            try await ScratchLedger.with(clock: clock) { scratch in
+                _ = try scratch.ledger.record(log.map { Submission(event: $0.event) })
+                for question in history.questions {
+                    _ = try scratch.ledger.can(
+                        question.customer,
+                        "f1",
+                        environment: question.environment,
+                        at: question.at
+                    )
+                    for environment in StoreEnvironment.allCases {
+                        let report = try scratch.ledger.drift(
+                            of: CustomerSample(count: nil),
+                            environment: environment,
+                            at: question.at
+                        )
+                        #expect(report.isOK, "seed \(seed): \(report.json)")
+                        customers += report.customers
+                        slots += report.slots
+                    }
+                }
+            }
+        }
+        #expect(customers > 200 && slots > 20, "there was something to compare")
+    }
+
+    @Test func `finds an altered slot of the access table`() async throws {
+        try await Self.with { scratch in
+            let ledger = scratch.ledger
+            try Self.ask(ledger)
+            let stream = try #require(try Self.stream(of: "u7", ledger))
+            let table = try #require(ledger.views.access)
+            var slot = try #require(table.slot(of: stream))
+            slot.stretches[0].end = slot.stretches[0].end.advanced(byMilliseconds: 1)
+            try table.keep(slot, of: stream)
+            let report = try Self.check(ledger)
+            #expect(report.differences.map(\.kind) == [.access])
+            #expect(report.differences.first?.stream == stream)
+        }
+    }
+
+    @Test func `finds a kept answer that is another`() async throws {
+        try await Self.with { scratch in
+            let ledger = scratch.ledger
+            try Self.ask(ledger)
+            let stream = try #require(try Self.stream(of: "u3", ledger))
+            let key = StandingFeaturesShelf.Key(environment: .production, customer: "u3")
+            let other = try ledger.foldFeatures(of: "u4", environment: .production, at: Self.at)
+            let kept = try #require(ledger.standing[key])
+            ledger.standing.keep(
+                StandingFeatures(
+                    validUntil: kept.validUntil,
+                    features: other.features,
+                    from: kept.from,
+                    size: kept.size,
+                    streams: kept.streams
+                ),
+                for: key
+            )
+            let report = try Self.check(ledger)
+            #expect(report.differences.map(\.kind) == [.standing])
+            #expect(report.differences.first?.stream == stream)
+        }
+    }
+
+    // A posting that is well-formed and wrong: no checksum tells.
+    @Test func `finds an event that is missing from a stream of the views`() async throws {
+        try await Self.with { scratch in
+            let stream = try #require(try Self.stream(of: "u5", scratch.ledger))
+            try Self.plant(scratch, missing: stream)
+            try scratch.reopen()
+            let report = try Self.check(scratch.ledger)
+            #expect(report.differences.map(\.kind) == [.view])
+            #expect(report.differences.first?.stream == stream)
+            _ = try scratch.ledger.rebuild()
+            #expect(try Self.check(scratch.ledger).isOK)
+        }
+    }
+
+    // What the command says, and its exit code.
+    @Test(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence), arguments: [true, false])
+    func `is made by the command, with exit 3 for a difference`(_ isPlanted: Bool) async throws {
+        try await ScratchLedger.with { scratch in
+            try Self.fill(scratch.ledger)
+            if isPlanted {
+                let stream = try #require(try Self.stream(of: "u5", scratch.ledger))
+                try Self.plant(scratch, missing: stream)
+            } else {
+                try scratch.close()
+            }
+            let command = ["drift", "--ledger", scratch.path, "--json"]
+            let all = try await EntitleCommand.run(command + ["--all"])
+            #expect(all.code == (isPlanted ? 3 : 0), "\(all.errors)")
+            #expect(all.problemCode == (isPlanted ? "drift" : nil))
+            #expect(all.json?["ok"] == .bool(!isPlanted))
+            #expect(all.json?["differences"]?.array?.count == (isPlanted ? 1 : 0))
+            #expect(all.json?["customers"]?.integer == Int64(Self.count))
+            let some = try await EntitleCommand.run(command + ["--sample", "1"])
+            #expect(some.json?["customers"]?.integer == 1, "\(some.errors)")
+            for wrong in [["--sample", "0"], ["--all", "--sample", "1"]] {
+                #expect(try await EntitleCommand.run(command + wrong).code == 64)
+            }
+        }
+    }
+
+    // A sample after a sample reaches everybody.
+    @Test(arguments: [1, 5, 12, 100])
+    func `rolls on until everybody was looked at`(_ count: Int) async throws {
+        try await Self.with { scratch in
+            var start: UInt64 = 0
+            var (customers, checks) = (0, 0)
+            repeat {
+                let sample = CustomerSample(from: start, count: count)
+                let report = try Self.check(scratch.ledger, sample)
+                #expect(report.population == Self.count)
+                #expect(report.customers == min(count, Self.count))
+                customers += report.customers
+                checks += 1
+                start = report.next
+            } while start != 0 && checks < 100 && customers < Self.count
+            #expect(customers >= Self.count && checks == (Self.count + count - 1) / count)
+            // Around the end, and from beyond it.
+            for start in [try scratch.ledger.highestSampleStart(), .max] {
+                let sample = CustomerSample(from: start, count: Self.count)
+                #expect(try Self.check(scratch.ledger, sample).customers == Self.count)
+            }
+        }
+    }
+
+    private static func stream(of customer: String, _ ledger: Ledger) throws -> UInt64? {
+        try ledger.vault.stream(
+            of: StreamName(
+                environment: StoreEnvironment.production.rawValue,
+                subject: Subject.customer(customer).description
+            )
+        )
+    }
+
+    /// Closes a ledger and writes views from which a stream's entries are missing: their checksums
+    /// are right.
+    private static func plant(_ scratch: ScratchLedger, missing stream: UInt64) throws {
+        let size = try scratch.ledger.size()
+        var entries: [IndexEntry] = []
+        try scratch.ledger.log.scan(from: 0, upTo: size) { header, record in
+            var entry = try header.indexEntry(record)
+            entry.streams.removeAll { $0 == stream }
+            entries.append(entry)
+            return true
+        }
+        let ledgerID = scratch.ledger.identity.id
+        try scratch.close()
+        let directory = ViewDirectory(path: scratch.viewsPath, ledgerID: ledgerID)
+        let (generation, tables) = try #require(try directory.openCurrent())
+        var postings = PostingCollector(reservingFor: entries.count)
+        postings.append(entries)
+        postings.sort()
+        let run = try generation.makeRun(postings, of: 0..<size, root: tables.position.root)
+        let altered = IndexTables(runs: [run], position: tables.position)
+        try generation.keep(altered, isDurable: true)
+    }
+}

@@ -10,6 +10,8 @@ ROWS = {
     "import": ["import", "import-processor"],
     "fold": ["fold", "fold-processor"],
     "rebuild": ["rebuild", "rebuild-processor"],
+    "report": ["report-revenue", "report-revenue-processor",
+               "report-customers", "report-customers-processor"],
     "audit": ["audit", "audit-processor", "audit-everything", "audit-everything-processor"],
     "space": ["space", "space-log", "space-vault", "space-views"],
     "access": ["access", "access-p99", "access-customers"],
@@ -18,7 +20,7 @@ ROWS = {
     "memory": ["memory-import", "memory-rebuild", "memory-audit"],
 }
 # What reads one and the same ledger, which is filled once.
-WHOLE_LOG = ("fold", "rebuild", "audit", "space")
+WHOLE_LOG = ("fold", "rebuild", "report", "audit", "space")
 
 CALLERS = 64
 GROUP = 1000

@@ -8,13 +8,14 @@ struct WholeLogBench {
     let plan: BenchPlan
     let topics: Set<BenchTopic>
 
-    static let topics: Set<BenchTopic> = [.fold, .rebuild, .audit, .space]
+    static let topics: Set<BenchTopic> = [.fold, .rebuild, .report, .audit, .space]
 
     func rows() throws -> [BenchRow] {
         let (bench, events) = try plan.filledLedger(steps: 10, about: plan.events)
         var rows: [BenchRow] = []
         if topics.contains(.fold) { rows += try fold(bench, events) }
         if topics.contains(.rebuild) { rows += try rebuild(bench) }
+        if topics.contains(.report) { rows += try report(bench, events) }
         if topics.contains(.audit) { rows += try audit(bench) }
         if topics.contains(.space) { rows += try space(bench) }
         try bench.discard()
@@ -62,6 +63,38 @@ struct WholeLogBench {
             let ours = try Stopwatch.cost { _ = try bench.ledger.rebuild() }
             return ours.runs(of: Double(size), reference: try headerScan(bench))
         }
+    }
+
+    /// Revenue with refunds three ways, and customers, each from the log on all cores.
+    private func report(_ bench: BenchLedger, _ events: BenchEvents) throws -> [BenchRow] {
+        let size = try bench.ledger.size()
+        func question(_ kind: ReportKind) -> ReportQuestion {
+            ReportQuestion(
+                kind,
+                environment: .production,
+                point: BitemporalPoint(at: Instant.latest, knownAt: .sequence(size))
+            )
+        }
+        let revenue = try plan.rows(BenchHeading.events("report-revenue", against: Self.scanName)) {
+            _ in
+            let ours = try Stopwatch.cost {
+                let report = try bench.ledger.revenue(question(.revenue))
+                let sold = report.lines.values.reduce(0) { $0 + $1.taken.count }
+                try requireRight(sold >= events.customers, "each has bought once")
+            }
+            return ours.runs(of: Double(size), reference: try headerScan(bench))
+        }
+        let customers = try plan.rows(
+            BenchHeading.events("report-customers", against: Self.scanName)
+        ) { _ in
+            let ours = try Stopwatch.cost {
+                let report = try bench.ledger.customers(question(.customers))
+                let met = report.tiers.values.reduce(0, +)
+                try requireRight(met == events.customers, "each counts once")
+            }
+            return ours.runs(of: Double(size), reference: try headerScan(bench))
+        }
+        return revenue + customers
     }
 
     /// `audit` checks every hash; `audit-everything` opens each sealed part and compares the views

@@ -20,6 +20,15 @@ extension SplitMix64 {
         switch event.kind {
         case .purchaseCompleted, .purchaseRenewed: priced(event.data)
         case .revocationRefunded, .revocationRevoked: givenBack(event.data)
+        case .purchaseGraceStarted, .purchaseRetryStarted, .purchasePaused, .purchaseExpired:
+            givenBack(
+                EventData(
+                    pick([.revocationRefunded, .revocationRefunded, .revocationRevoked]),
+                    [.transactionID: chance(60) ? .text(pick(["t1", "t2", "t3"])) : nil]
+                )
+            )
+        case .purchaseResumed, .purchaseRenewalChanged:
+            EventData(.verificationPassed, [.method: .text("manual")])
         case .failureRecorded:
             replacing(event.data, [.errorCode: .text(pick(["timeout", "offline", "bug"]))])
         case .usageRecorded, .usageReversed, .accessLogged, .flowStarted, .flowSucceeded,

@@ -86,25 +86,27 @@ package struct SlowRevenue {
     /// For each month what the sum of everything changed by through what was recorded in it.
     private var booked: Figures {
         var figures: Figures = [:]
-        for (index, event) in log.enumerated() where range.contains(event.recordedAt) {
+        var before: Figures = [:]
+        for (index, event) in log.enumerated() {
+            let after = standing(Array(log[...index]))
+            defer { before = after }
+            guard range.contains(event.recordedAt) else { continue }
             let month = String(event.recordedAt.description.prefix(7))
-            let before = standing(Array(log[..<index]), month)
-            let after = standing(Array(log[...index]), month)
             for key in Set(before.keys).union(after.keys) {
                 for name in Set((before[key] ?? [:]).keys).union((after[key] ?? [:]).keys) {
                     let change = (after[key]?[name] ?? 0) - (before[key]?[name] ?? 0)
-                    figures[key, default: [:]][name, default: 0] += change
+                    figures[month + key, default: [:]][name, default: 0] += change
                 }
             }
         }
         return figures
     }
 
-    /// All that stands when so much is known, whatever its date, under the key of one month.
-    private func standing(_ known: [RecordedEvent], _ month: String) -> Figures {
+    /// All that stands when so much is known, whatever its date: by the key without its month.
+    private func standing(_ known: [RecordedEvent]) -> Figures {
         var figures: Figures = [:]
         func add(_ key: String, _ name: String, _ number: Int) {
-            figures[month + key.dropFirst(7), default: [:]][name, default: 0] += number
+            figures[String(key.dropFirst(7)), default: [:]][name, default: 0] += number
         }
         for sale in sales(known: known) {
             let key = sale.key(sale.statement.time, sale.currency)

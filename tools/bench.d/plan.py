@@ -11,7 +11,7 @@ ROWS = {
     "fold": ["fold", "fold-processor"],
     "rebuild": ["rebuild", "rebuild-processor"],
     "report": ["report-revenue", "report-revenue-processor",
-               "report-customers", "report-customers-processor"],
+               "report-customers", "report-customers-processor", "report-revenue-views"],
     "audit": ["audit", "audit-processor", "audit-everything", "audit-everything-processor"],
     "space": ["space", "space-log", "space-vault", "space-views"],
     "access": ["access", "access-p99", "access-customers"],

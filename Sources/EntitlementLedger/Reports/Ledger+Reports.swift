@@ -44,11 +44,39 @@ extension Ledger {
     }
 
     /// What products brought in and what was given back.
+    ///
+    /// Ranges of whole days are answered from the roll-up and what followed it, where T and R lie
+    /// after it; where there is none it is made.
+    ///
+    /// Cost: some record reads for each purchase that was spoken of since, else as from the log.
     public func revenue(_ question: ReportQuestion) throws -> RevenueReport {
+        let size = try prefix(knownAt: question.point.knownAt)
+        if let report = try rolledUpRevenue(question, size: size) { return report }
+        if try question.range.isOfWholeDays && size == self.size()
+            && question.point.at >= recordedThrough(size)
+        {
+            try rollUpRevenue(question.environment)
+            if let report = try rolledUpRevenue(question, size: size) { return report }
+        }
+        return try foldRevenue(question, size: size, pendingAfter: nil).report
+    }
+
+    /// The same from the log alone.
+    public func revenueFromLog(_ question: ReportQuestion) throws -> RevenueReport {
+        let size = try prefix(knownAt: question.point.knownAt)
+        return try foldRevenue(question, size: size, pendingAfter: nil).report
+    }
+
+    /// Revenue from the log, and the purchases of which something later than an instant is told.
+    func foldRevenue(
+        _ question: ReportQuestion,
+        size: UInt64,
+        pendingAfter through: Instant?
+    ) throws -> (report: RevenueReport, pending: [UInt64: Instant]) {
         let (at, range) = (question.point.at, question.range)
         let fold = SubjectFold(
             ledger: self,
-            size: try prefix(knownAt: question.point.knownAt),
+            size: size,
             environment: question.environment,
             kinds: KindSet(MoneyFact.reads),
             link: .purchaseLinked,
@@ -58,14 +86,23 @@ extension Ledger {
         )
         let parts = try fold.run { part in
             var tally = RevenueTally(at: at, range: range)
-            try part.forEach { tally.add(try comparable($1)) }
-            return tally.report(part.names.names)
+            var pending: [UInt64: Instant] = [:]
+            try part.forEach { _, facts in
+                tally.add(try comparable(facts))
+                guard let through, let latest = facts.map(\.fact.time).max(), latest > through
+                else { return }
+                pending[facts[0].fact.subject] = latest
+            }
+            return (report: tally.report(part.names.names), pending: pending)
         }
-        return parts.reduce(into: RevenueReport()) { $0.merge($1) }
+        return parts.reduce(into: (RevenueReport(), [:])) { whole, part in
+            whole.0.merge(part.report)
+            whole.1.merge(part.pending) { max($0, $1) }
+        }
     }
 
     /// P13: where links join streams, transactions get tags that compare among all of them.
-    private func comparable(_ facts: [MoneyFact]) throws -> [MoneyFact] {
+    func comparable(_ facts: [MoneyFact]) throws -> [MoneyFact] {
         guard facts.contains(where: { $0.fact.kind == .purchaseLinked }),
             let first = facts.first?.fact.subject, let keys = try vault.keys(of: first)
         else { return facts }

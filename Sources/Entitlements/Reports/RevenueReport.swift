@@ -5,13 +5,13 @@
 /// and sums have 128 bits: no log is long enough to fill them. What counts is what had come to
 /// pass at T, as known at R.
 public struct RevenueReport: Sendable, Hashable {
-    /// The lines by their key.
+    /// The lines by their key, day by day.
     public private(set) var lines: [Key: Line] = [:]
 
     /// What is counted together.
     public struct Key: Sendable, Hashable {
-        /// The month of the purchase's start, the refund's date or the booking.
-        public var month: CalendarMonth
+        /// The day of the purchase's start, the refund's date or the booking.
+        public var day: CalendarDay
         /// The store.
         public var store: String
         /// The store's product id.
@@ -21,12 +21,12 @@ public struct RevenueReport: Sendable, Hashable {
 
         /// Makes a key.
         public init(
-            month: CalendarMonth,
+            day: CalendarDay,
             store: String,
             productID: String,
             currencyCode: String?
         ) {
-            self.month = month
+            self.day = day
             self.store = store
             self.productID = productID
             self.currencyCode = currencyCode
@@ -35,17 +35,17 @@ public struct RevenueReport: Sendable, Hashable {
 
     /// The figures of one key.
     public struct Line: Sendable, Hashable {
-        /// What started in this month.
+        /// What started then.
         public var taken = Amount()
-        /// What started in this month and said no price.
+        /// What started then and said no price.
         public var unpriced = 0
-        /// Given back at T of what started in this month, whenever that was.
+        /// Given back at T of what started then, whenever that was.
         public var refundedOfPurchases = Amount()
-        /// Given back in this month.
+        /// Given back then.
         public var refunded = Amount()
-        /// Refunds that were put back in this month.
+        /// Refunds that were put back then.
         public var reversed = Amount()
-        /// What the sum of all months changed by through what became known in this month: taken.
+        /// What the sum of all days changed by through what became known then: taken.
         public var bookedTaken = Amount()
         /// Likewise given back.
         public var bookedRefunded = Amount()
@@ -70,29 +70,55 @@ public struct RevenueReport: Sendable, Hashable {
     /// An empty report.
     public init() {}
 
-    init(lines: [Key: Line]) { self.lines = lines }
+    /// A report of lines that stand.
+    public init(lines: [Key: Line]) { self.lines = lines }
 
-    /// Adds what was counted of other purchases.
-    public mutating func merge(_ other: RevenueReport) {
-        lines.merge(other.lines) { left, right in
-            var sum = left
-            sum.taken += right.taken
-            sum.unpriced += right.unpriced
-            sum.refundedOfPurchases += right.refundedOfPurchases
-            sum.refunded += right.refunded
-            sum.reversed += right.reversed
-            sum.bookedTaken += right.bookedTaken
-            sum.bookedRefunded += right.bookedRefunded
-            return sum
+    /// Adds what was counted of other purchases, or with -1 times takes it out.
+    public mutating func merge(_ other: RevenueReport, times: Int = 1) {
+        for (key, line) in other.lines {
+            lines[key, default: Line()].add(line, times: times)
+            if lines[key] == Line() { lines[key] = nil }
         }
+    }
+
+    /// The days that lie in a range of whole days.
+    public func clipped(to range: Interval) -> RevenueReport {
+        RevenueReport(lines: lines.filter { $0.key.day.isIn(range) })
+    }
+
+    /// The lines month by month: their day is the first.
+    public var months: [Key: Line] {
+        var months: [Key: Line] = [:]
+        // There are many lines of few months.
+        var firsts: [CalendarDay: CalendarDay] = [:]
+        for (key, line) in lines {
+            var key = key
+            let first = firsts[key.day] ?? key.day.firstOfMonth
+            firsts[key.day] = first
+            key.day = first
+            months[key, default: Line()].add(line, times: 1)
+        }
+        return months.filter { $0.value != Line() }
+    }
+}
+
+extension RevenueReport.Line {
+    fileprivate mutating func add(_ other: Self, times: Int) {
+        taken.add(other.taken, times: times)
+        unpriced += other.unpriced * times
+        refundedOfPurchases.add(other.refundedOfPurchases, times: times)
+        refunded.add(other.refunded, times: times)
+        reversed.add(other.reversed, times: times)
+        bookedTaken.add(other.bookedTaken, times: times)
+        bookedRefunded.add(other.bookedRefunded, times: times)
     }
 }
 
 extension RevenueReport.Amount {
-    static func += (left: inout Self, right: Self) {
-        left.count += right.count
-        left.units += right.units
-        left.micros += right.micros
+    fileprivate mutating func add(_ other: Self, times: Int) {
+        count += other.count * times
+        units += other.units * Int64(times)
+        micros += other.micros * Int128(times)
     }
 
     /// Adds a transaction, or takes it out again.
@@ -113,13 +139,13 @@ extension RevenueReport {
         _ isShown: (Line) -> Bool,
         _ cells: (Line) -> [JSONValue]
     ) -> ReportTable {
-        let shown = lines.filter { isShown($0.value) }.sorted { $0.key < $1.key }
+        let shown = months.filter { isShown($0.value) }.sorted { $0.key < $1.key }
         return ReportTable(
             "rows",
             Self.keyColumns + columns,
             shown.map { key, line in
                 [
-                    .string(key.month.description), .string(key.store), .string(key.productID),
+                    .string(key.day.month), .string(key.store), .string(key.productID),
                     .optional(key.currencyCode),
                 ] + cells(line)
             }
@@ -181,9 +207,9 @@ extension RevenueReport.Line {
 }
 
 extension RevenueReport.Key: Comparable {
-    /// By month, then by name.
+    /// By day, then by name.
     public static func < (left: Self, right: Self) -> Bool {
-        if left.month != right.month { return left.month < right.month }
+        if left.day != right.day { return left.day < right.day }
         return (left.store, left.productID, left.currencyCode ?? "")
             < (right.store, right.productID, right.currencyCode ?? "")
     }

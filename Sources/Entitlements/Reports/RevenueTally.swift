@@ -8,7 +8,7 @@ public struct RevenueTally: Sendable {
 
     /// As `RevenueReport.Key`, in the numbers of one table of names.
     private struct Key: Hashable {
-        var month: CalendarMonth
+        var day: CalendarDay
         var store: FactName
         var product: FactName
         var currency: FactName?
@@ -29,10 +29,13 @@ public struct RevenueTally: Sendable {
     /// `facts`: all that say something of their money and their names, ascending by sequence, of one
     /// table of names; transaction tags of names that became one compare.
     ///
-    /// Cost: linear in the statements, but for transactions that are spoken of in many months, and
-    /// for purchases with several names: these are read anew for each month.
+    /// Cost: linear in the statements, but for transactions that are spoken of on many days, and
+    /// for purchases with several names: these are read anew for each day.
     public mutating func add(_ facts: [MoneyFact]) {
-        let isLinked = facts.contains { $0.fact.kind == .purchaseLinked }
+        guard let first = facts.first else { return }
+        let isLinked = facts.contains {
+            $0.fact.kind == .purchaseLinked || $0.fact.subject != first.fact.subject
+        }
         var books: [Entry: Booked] = [:]
         var single = PurchaseMoney()
         for (index, fact) in facts.enumerated() {
@@ -61,13 +64,13 @@ public struct RevenueTally: Sendable {
 
     /// Where something becomes known.
     private struct Booking: Equatable {
-        var month: CalendarMonth
+        var day: CalendarDay
         var counts: Bool
     }
 
     private func booking(_ fact: MoneyFact) -> Booking {
         Booking(
-            month: CalendarMonth(fact.recordedAt),
+            day: CalendarDay(fact.recordedAt),
             counts: range.contains(fact.recordedAt)
         )
     }
@@ -118,19 +121,19 @@ public struct RevenueTally: Sendable {
         guard old != booked else { return }
         books[entry] = booked
         guard booking.counts else { return }
-        if let old { enter(old.takings, old.store, booking.month, times: -1) }
-        if let booked { enter(booked.takings, booked.store, booking.month, times: 1) }
+        if let old { enter(old.takings, old.store, booking.day, times: -1) }
+        if let booked { enter(booked.takings, booked.store, booking.day, times: 1) }
     }
 
     private mutating func enter(
         _ takings: Takings,
         _ store: FactName,
-        _ month: CalendarMonth,
+        _ day: CalendarDay,
         times: Int
     ) {
         guard let product = takings.statement.fact.label else { return }
         let key = Key(
-            month: month,
+            day: day,
             store: store,
             product: product,
             currency: takings.statement.currency
@@ -156,7 +159,7 @@ public struct RevenueTally: Sendable {
         guard let product = statement.fact.label else { return }
         func key(_ instant: Instant, _ currency: FactName?) -> Key {
             Key(
-                month: CalendarMonth(instant),
+                day: CalendarDay(instant),
                 store: store,
                 product: product,
                 currency: currency
@@ -193,7 +196,7 @@ public struct RevenueTally: Sendable {
         for (key, line) in lines where line != RevenueReport.Line() {
             report[
                 RevenueReport.Key(
-                    month: key.month,
+                    day: key.day,
                     store: names[key.store],
                     productID: names[key.product],
                     currencyCode: key.currency.map { names[$0] }

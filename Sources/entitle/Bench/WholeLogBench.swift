@@ -78,7 +78,7 @@ struct WholeLogBench {
         let revenue = try plan.rows(BenchHeading.events("report-revenue", against: Self.scanName)) {
             _ in
             let ours = try Stopwatch.cost {
-                let report = try bench.ledger.revenue(question(.revenue))
+                let report = try bench.ledger.revenueFromLog(question(.revenue))
                 let sold = report.lines.values.reduce(0) { $0 + $1.taken.count }
                 try requireRight(sold >= events.customers, "each has bought once")
             }
@@ -94,7 +94,29 @@ struct WholeLogBench {
             }
             return ours.runs(of: Double(size), reference: try headerScan(bench))
         }
-        return revenue + customers
+        return try revenue + customers + [rolledUp(bench, question(.revenue))]
+    }
+
+    /// Revenue from the roll-up, which is made before; beside the same from the log.
+    private func rolledUp(
+        _ bench: BenchLedger,
+        _ question: ReportQuestion
+    ) throws -> BenchRow {
+        try bench.ledger.rollUpRevenue(.production)
+        let heading = BenchHeading(
+            "report-revenue-views",
+            unit: "ms",
+            against: "the same from the log, all cores"
+        )
+        return try plan.row(heading) { _ in
+            var (ours, theirs) = (RevenueReport(), RevenueReport())
+            let seconds = try Stopwatch.seconds { ours = try bench.ledger.revenue(question) }
+            let reference = try Stopwatch.seconds {
+                theirs = try bench.ledger.revenueFromLog(question)
+            }
+            try requireRight(ours == theirs, "both say the same")
+            return BenchRun(value: 1000 * seconds, reference: 1000 * reference)
+        }
     }
 
     /// `audit` checks every hash; `audit-everything` opens each sealed part and compares the views

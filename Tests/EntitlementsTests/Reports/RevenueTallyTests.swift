@@ -76,7 +76,7 @@ struct `Revenue` {
 
     /// The cells of a report's lines that are not 0, by month.
     private static func cells(_ report: RevenueReport) -> [String] {
-        report.lines.sorted { $0.key < $1.key }.map { key, line in
+        report.months.sorted { $0.key < $1.key }.map { key, line in
             let figures: [(String, Int128)] = [
                 ("taken", line.taken.micros), ("units", Int128(line.taken.units)),
                 ("unpriced", Int128(line.unpriced)),
@@ -86,7 +86,7 @@ struct `Revenue` {
                 ("bookedRefunds", line.bookedRefunded.micros),
             ]
             return
-                ([key.month.description, key.currencyCode ?? "-"]
+                ([key.day.month, key.currencyCode ?? "-"]
                 + figures.filter { $0.1 != 0 }.map { "\($0.0) \($0.1)" })
                 .joined(separator: " ")
         }

@@ -109,7 +109,8 @@ public struct ErrorReport: Sendable, Hashable {
             return [
                 .string(key.origin.rawValue), .string(key.code), .integer(counts.inRange),
                 attempts.map { .share(counts.inRange, of: $0.inRange) } ?? .null,
-                .integer(counts.inWindow), .decimal(verdict.expected), .decimal(verdict.score),
+                .integer(counts.inWindow), .decimal(verdict.expected),
+                .decimal(counts.inWindow + counts.inBaseline == 0 ? nil : verdict.score),
                 .bool(verdict.isAlert),
             ]
         }

@@ -10,7 +10,7 @@ struct Report: ParsableCommand {
         discussion: """
             customers    by tier; what they own by status and product
             revenue      by month, store, product and currency; refunds on the purchase's date, on
-                         the refund's date, and as booked; months of UTC, millionths of a unit
+                         the refund's date, and as booked; months of UTC
             refunds      how many and how much, three ways likewise
             funnel       purchase flows by product and platform, and how they ended
             stages       50th, 95th and 99th percentile of each stage of these flows, milliseconds
@@ -129,14 +129,35 @@ enum ReportText {
                 + " sequence \(ShowText.text(json["sequence"])))"
         )
         for table in answer.tables {
-            let rows = table.rows.map { row in row.map(ShowText.text) }
-            if rows.isEmpty {
+            if table.rows.isEmpty {
                 Terminal.line("\(table.name): none")
             } else {
-                ShowText.table(table.name, [table.columns] + rows)
+                let rows = table.rows.map { row in
+                    zip(table.columns, row).map {
+                        $0.hasSuffix(money) ? amount($1) : ShowText.text($1)
+                    }
+                }
+                let headings = table.columns.map {
+                    $0.hasSuffix(money) ? String($0.dropLast(money.count)) : $0
+                }
+                ShowText.table(table.name, [headings] + rows)
             }
             if table.omitted > 0 { Terminal.line("  … and \(table.omitted) more") }
         }
         if let alerts = answer.alerts { Terminal.line("alerts: \(alerts)") }
+    }
+
+    /// Columns of millionths of a currency's unit.
+    private static let money = "Micros"
+
+    /// Whole units, with two decimals or as many as it takes.
+    private static func amount(_ micros: JSONValue) -> String {
+        let digits = ShowText.text(micros)
+        let isNegative = digits.hasPrefix("-")
+        var padded = isNegative ? String(digits.dropFirst()) : digits
+        padded = String(repeating: "0", count: max(0, 7 - padded.utf8.count)) + padded
+        var decimals = String(padded.suffix(6))
+        while decimals.utf8.count > 2, decimals.last == "0" { decimals.removeLast() }
+        return (isNegative ? "-" : "") + padded.dropLast(6) + "." + decimals
     }
 }

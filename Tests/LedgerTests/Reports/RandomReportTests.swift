@@ -1,12 +1,17 @@
 import EntitlementLedger
 import Entitlements
+import Foundation
 import ModelSupport
 import Testing
 
 /// Reports on random histories, counted again from the events.
 struct `Reports say what an obvious recount says` {
-    private static let count: UInt64 = 60
-    private static let grown: UInt64 = 12
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let count = environment["ENTITLE_REPORT_HISTORIES"].flatMap(UInt64.init) ?? 40
+    private static let firstSeed =
+        environment["ENTITLE_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
+    /// Each so many histories one is long, so that links, refunds and reversals meet.
+    private static let longInterval: UInt64 = 4
 
     /// One question, and the prefix that it means.
     fileprivate struct Play {
@@ -30,10 +35,11 @@ struct `Reports say what an obvious recount says` {
     private static func plays(
         _ body: (Ledger, Play) throws -> Void
     ) async throws {
-        for seed in 1...count {
+        for offset in 0..<count {
+            let seed = firstSeed &+ offset
             var random = SplitMix64(seed: seed)
-            // Some are long, so that links, refunds and reversals meet.
-            let history = RandomHistory(seed: seed, minimumSize: seed <= grown ? 60 : 0)
+            let size = offset % longInterval == 0 ? 60 : 0
+            let history = RandomHistory(seed: seed, minimumSize: size)
             let log = history.reportable
             let clock = TestClock(Instant(milliseconds: 1_893_456_000_000))
             try await ScratchLedger.with(clock: clock) { scratch in
@@ -79,8 +85,8 @@ struct `Reports say what an obvious recount says` {
                     try scratch.ledger.rollUpRevenue(environment)
                 }
             }
-            if random.chance(10) { try scratch.reopen() }
-            if random.chance(5) { try scratch.reopenWithoutViews() }
+            if random.chance(3) { try scratch.reopen() }
+            if random.chance(2) { try scratch.reopenWithoutViews() }
         }
     }
 
@@ -96,13 +102,13 @@ struct `Reports say what an obvious recount says` {
                 at: play.at,
                 range: play.range
             ).figures
-            #expect(report.figures == slow, "seed \(play.seed), \(play.log.count) events")
-            #expect(try ledger.revenue(question) == report, "seed \(play.seed), rolled up")
+            #expect(report.figures == slow, "ENTITLE_SEED=\(play.seed), \(play.log.count) events")
+            #expect(try ledger.revenue(question) == report, "ENTITLE_SEED=\(play.seed), rolled up")
             lines += slow.count
             refunds += slow.values.count { $0["refunded"] != nil }
             booked += slow.values.count { $0["booked refunded"] != nil }
         }
-        #expect(lines > 100 && refunds > 20 && booked > 20, "there was something to count")
+        #expect(lines > 50 && refunds > 5 && booked > 5, "there was something to count")
     }
 
     // model.md section 6; C2, K7, P9
@@ -111,17 +117,17 @@ struct `Reports say what an obvious recount says` {
         try await Self.plays { ledger, play in
             let report = try ledger.customers(play.question(.customers))
             let slow = play.counts.customers
-            #expect(report.figures == slow, "seed \(play.seed), \(play.log.count) events")
+            #expect(report.figures == slow, "ENTITLE_SEED=\(play.seed), \(play.log.count) events")
             customers += slow.values.reduce(0, +)
         }
-        #expect(customers > 100)
+        #expect(customers > 50)
     }
 
     // rows 10.1, 10.3, 10.5, B7; K8
     @Test func `of flows, stages, errors and experiments`() async throws {
         var (flows, exposures, mismatches) = (0, 0, 0)
         try await Self.plays { ledger, play in
-            let what: Comment = "seed \(play.seed), \(play.log.count) events"
+            let what: Comment = "ENTITLE_SEED=\(play.seed), \(play.log.count) events"
             let counts = play.counts
             let funnel = try ledger.funnel(play.question(.funnel))
             #expect(funnel.figures == counts.funnel, what)
@@ -135,7 +141,7 @@ struct `Reports say what an obvious recount says` {
             exposures += counts.experiments.filter { $0.key.hasSuffix("true exposures") }.count
             mismatches += counts.experiments.filter { $0.key.hasSuffix("mismatches") }.count
         }
-        #expect(flows > 100 && exposures > 10 && mismatches > 3)
+        #expect(flows > 50 && exposures > 3 && mismatches > 0)
     }
 }
 

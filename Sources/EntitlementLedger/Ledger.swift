@@ -33,6 +33,7 @@ public final class Ledger: Sendable {
     let rules = Mutex<AccessRules?>(nil)
     let refusals = RefusalTally()
     let standing = StandingFeaturesShelf()
+    let rollUps: RollUpShelf
     /// Whether it only reads.
     public let isReadOnly: Bool
 
@@ -87,6 +88,12 @@ public final class Ledger: Sendable {
             log: log,
             isReadOnly: options.isReadOnly,
             bootID: options.bootID
+        )
+        rollUps = RollUpShelf(
+            path: options.viewsPath,
+            log: log,
+            identity: identity,
+            isReadOnly: options.isReadOnly
         )
         catalogs = CatalogShelf(log: log)
         sharedParts = SharedPartShelf(log: log)

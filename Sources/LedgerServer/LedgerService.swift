@@ -11,6 +11,7 @@ final class LedgerService: Sendable {
     let stores: StoreAccess
     let access: AccessControl
     let metrics: ServerMetrics
+    let reports = ReportQueue()
     let logger: Logger
     let clock: @Sendable () -> Instant
     /// Ids for requests that bring none.
@@ -41,7 +42,10 @@ final class LedgerService: Sendable {
     }
 
     /// Ends the threads; nothing may be asked any more.
-    func stop() async throws { try await pool.shutdownGracefully() }
+    func stop() async throws {
+        try await reports.stop()
+        try await pool.shutdownGracefully()
+    }
 
     /// Does what may wait for the disk, away from the threads that serve connections.
     func blocking<Result: Sendable>(

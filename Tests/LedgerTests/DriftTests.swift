@@ -217,7 +217,7 @@ struct `A drift check` {
         let directory = ViewDirectory(path: scratch.viewsPath, ledgerID: ledgerID)
         let (generation, tables) = try #require(try directory.openCurrent())
         var postings = PostingCollector(reservingFor: entries.count)
-        postings.append(entries)
+        for entry in entries { postings.append(entry) }
         postings.sort()
         let run = try generation.makeRun(postings, of: 0..<size, root: tables.position.root)
         let altered = IndexTables(runs: [run], position: tables.position)

@@ -11,6 +11,8 @@ ROWS = {
     "fold": ["fold", "fold-processor"],
     "whatif": ["whatif"],
     "rebuild": ["rebuild", "rebuild-processor"],
+    "report": ["report-revenue", "report-revenue-processor",
+               "report-customers", "report-customers-processor", "report-revenue-views"],
     "audit": ["audit", "audit-processor", "audit-everything", "audit-everything-processor"],
     "space": ["space", "space-log", "space-vault", "space-views"],
     "access": ["access", "access-p99", "access-customers"],
@@ -19,7 +21,7 @@ ROWS = {
     "memory": ["memory-import", "memory-rebuild", "memory-audit"],
 }
 # What reads one and the same ledger, which is filled once.
-WHOLE_LOG = ("fold", "whatif", "rebuild", "audit", "space")
+WHOLE_LOG = ("fold", "whatif", "rebuild", "report", "audit", "space")
 
 CALLERS = 64
 GROUP = 1000

@@ -16,6 +16,7 @@ GOALS = {
     "import": {"ratio": (">=", 0.8)},
     "fold": {"ratio": (">=", 0.3)},
     "rebuild": {"value": (">=", 2_000_000)},
+    "report-revenue-views": {"value": ("<=", 1000)},
     "audit": {"ratio": (">=", 0.7)},
     "access": {"ratio": ("<=", 0.6), "value": ("<=", 400)},
     "state-12": {"value": ("<=", 25)},

@@ -54,7 +54,7 @@ extension RefusalTally.Reason {
     /// The event that keeps a count; its id is the hour's, so that a new process makes no second.
     fileprivate func note(_ count: Int, at now: Instant) -> Submission {
         let hour = RefusalTally.hour(of: now)
-        let id = "verification_refused/\(key.store)/\(key.code)/\(hour)"
+        let id = "\(RefusalNote.name)/\(key.store)/\(key.code)/\(hour)"
         let event = Event(
             id: id,
             source: Source.ledger,
@@ -64,8 +64,8 @@ extension RefusalTally.Reason {
             data: EventData(
                 .signalNoted,
                 [
-                    .name: .text("verification_refused"),
-                    .detail: .text("code \(key.code), count \(count)"),
+                    .name: .text(RefusalNote.name),
+                    .detail: .text(RefusalNote(code: key.code, count: count).detail),
                 ]
             )
         )

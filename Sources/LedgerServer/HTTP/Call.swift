@@ -64,7 +64,8 @@ struct Call: Sendable {
     /// Whether T moves with the clock, so that the answer may change without a new event.
     var asksNow: Bool { query["at"].map { $0 == "now" } ?? true }
 
-    private func instant(_ text: String, _ name: String) throws(Problem) -> Instant {
+    /// An instant, a date or `now`.
+    func instant(_ text: String, _ name: String) throws(Problem) -> Instant {
         if text == "now" { return now }
         guard let instant = Instant(rfc3339: text) ?? Instant(rfc3339: text + "T00:00:00Z") else {
             throw Problem(.invalidValue, "expected an instant (RFC 3339) or a date", path: name)

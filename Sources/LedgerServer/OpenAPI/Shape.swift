@@ -16,6 +16,10 @@ indirect enum Shape: Sendable {
     /// A value of a field of an event (model.md, section 2).
     case field(FieldShape)
     case integer
+    /// An exact integer that may have more than 64 bits.
+    case sum
+    /// A number that may have decimals.
+    case number
     case boolean
     case choice([String])
     case optional(Shape)
@@ -73,6 +77,8 @@ indirect enum Shape: Sendable {
             ])
         case .field(let shape): shape.schema
         case .integer: .members(["type": "integer", "format": "int64"])
+        case .sum: .members(["type": "integer"])
+        case .number: .members(["type": "number"])
         case .boolean: .members(["type": "boolean"])
         case .choice(let words): .members(["type": "string", "enum": .strings(words)])
         case .optional(let shape):

@@ -1,6 +1,8 @@
 /// The shapes that have a name, as the command prints them too (interfaces.md, "Shapes").
 enum Shapes {
-    static let named: [Shape.Member] = [
+    static let named: [Shape.Member] = answers + reports
+
+    private static let answers: [Shape.Member] = [
         Shape.Member("Problem", problem),
         Shape.Member("State", state),
         Shape.Member("Feature", feature),

@@ -4,7 +4,7 @@ import LedgerAPI
 enum RouteTable {
     static let routes: [Route] =
         signalRoutes + claimRoutes + changeRoutes + flowRoutes + questionRoutes + differenceRoutes
-        + catalogRoutes + gateRoutes + flagRoutes + operationRoutes
+        + catalogRoutes + gateRoutes + reportRoutes + flagRoutes + operationRoutes
 
     /// Parameters of questions about a customer.
     static let pointParameters = [

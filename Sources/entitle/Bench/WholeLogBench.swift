@@ -8,7 +8,7 @@ struct WholeLogBench {
     let plan: BenchPlan
     let topics: Set<BenchTopic>
 
-    static let topics: Set<BenchTopic> = [.fold, .whatif, .rebuild, .audit, .space]
+    static let topics: Set<BenchTopic> = [.fold, .whatif, .rebuild, .report, .audit, .space]
 
     func rows() throws -> [BenchRow] {
         let (bench, events) = try plan.filledLedger(steps: 10, about: plan.events)
@@ -16,6 +16,7 @@ struct WholeLogBench {
         if topics.contains(.fold) { rows += try fold(bench, events) }
         if topics.contains(.whatif) { rows += try whatIf(bench, events) }
         if topics.contains(.rebuild) { rows += try rebuild(bench) }
+        if topics.contains(.report) { rows += try report(bench, events) }
         if topics.contains(.audit) { rows += try audit(bench) }
         if topics.contains(.space) { rows += try space(bench) }
         try bench.discard()
@@ -102,6 +103,60 @@ struct WholeLogBench {
         return try plan.rows(BenchHeading.events("rebuild", against: Self.scanName)) { _ in
             let ours = try Stopwatch.cost { _ = try bench.ledger.rebuild() }
             return ours.runs(of: Double(size), reference: try headerScan(bench))
+        }
+    }
+
+    /// Revenue with refunds three ways, and customers, each from the log on all cores.
+    private func report(_ bench: BenchLedger, _ events: BenchEvents) throws -> [BenchRow] {
+        let size = try bench.ledger.size()
+        func question(_ kind: ReportKind) -> ReportQuestion {
+            ReportQuestion(
+                kind,
+                environment: .production,
+                point: BitemporalPoint(at: Instant.latest, knownAt: .sequence(size))
+            )
+        }
+        let revenue = try plan.rows(BenchHeading.events("report-revenue", against: Self.scanName)) {
+            _ in
+            let ours = try Stopwatch.cost {
+                let report = try bench.ledger.revenueFromLog(question(.revenue))
+                let sold = report.lines.values.reduce(0) { $0 + $1.taken.count }
+                try requireRight(sold >= events.customers, "each has bought once")
+            }
+            return ours.runs(of: Double(size), reference: try headerScan(bench))
+        }
+        let customers = try plan.rows(
+            BenchHeading.events("report-customers", against: Self.scanName)
+        ) { _ in
+            let ours = try Stopwatch.cost {
+                let report = try bench.ledger.customers(question(.customers))
+                let met = report.tiers.values.reduce(0, +)
+                try requireRight(met == events.customers, "each counts once")
+            }
+            return ours.runs(of: Double(size), reference: try headerScan(bench))
+        }
+        return try revenue + customers + [rolledUp(bench, question(.revenue))]
+    }
+
+    /// Revenue from the roll-up, which is made before; beside the same from the log.
+    private func rolledUp(
+        _ bench: BenchLedger,
+        _ question: ReportQuestion
+    ) throws -> BenchRow {
+        try bench.ledger.rollUpRevenue(.production)
+        let heading = BenchHeading(
+            "report-revenue-views",
+            unit: "ms",
+            against: "the same from the log, all cores"
+        )
+        return try plan.row(heading) { _ in
+            var (ours, theirs) = (RevenueReport(), RevenueReport())
+            let seconds = try Stopwatch.seconds { ours = try bench.ledger.revenue(question) }
+            let reference = try Stopwatch.seconds {
+                theirs = try bench.ledger.revenueFromLog(question)
+            }
+            try requireRight(ours == theirs, "both say the same")
+            return BenchRun(value: 1000 * seconds, reference: 1000 * reference)
         }
     }
 

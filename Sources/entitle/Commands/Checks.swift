@@ -45,7 +45,9 @@ struct Rebuild: ParsableCommand {
     func run() throws {
         let progress = Progress("rebuilt")
         let events = try options.withLedger(writing: true) { ledger in
-            try ledger.rebuild { progress.show($0, of: $1) }
+            let events = try ledger.rebuild { progress.show($0, of: $1) }
+            try ledger.rollUpRevenue(options.environment())
+            return events
         }
         progress.finish()
         if options.json {

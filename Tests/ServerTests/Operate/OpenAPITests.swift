@@ -59,13 +59,19 @@ struct `The interface description` {
     @Test(arguments: [
         ("show", "State"), ("can", "FeatureAnswer"), ("timeline", "Timeline"),
         ("purchases", "Purchases"), ("receipt", "Receipt"), ("diff", "Difference"),
+        ("report#customers", "CustomersReport"), ("report#revenue", "RevenueReport"),
+        ("report#refunds", "RefundsReport"), ("report#funnel", "FunnelReport"),
+        ("report#stages", "StagesReport"), ("report#errors", "ErrorsReport"),
+        ("report#experiments", "ExperimentsReport"),
     ])
     func `has the members of the command's schemas`(
         _ file: String,
         _ shape: String
     ) throws {
-        let schema = try Self.schema(file)
-        var expected = Self.members(schema, root: schema)
+        let parts = file.split(separator: "#").map(String.init)
+        let root = try Self.schema(parts[0])
+        let schema = parts.count == 1 ? root : root["$defs"]?[parts[1]]
+        var expected = Self.members(try #require(schema), root: root)
         // What the warnings are depends on their code, and a claim over HTTP has its own shape.
         expected = expected.filter {
             !$0.hasPrefix("$.warnings[].") && $0 != "$.purchaseKnown: optional"

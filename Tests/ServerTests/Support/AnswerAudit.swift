@@ -144,6 +144,7 @@ struct SchemaCheck {
         switch (type, value) {
         case ("string", .string), ("boolean", .bool), ("null", .null): return []
         case ("integer", .number): return value.integer == nil ? ["\(path): no integer"] : []
+        case ("number", .number): return []
         case ("array", .array(let elements)):
             return elements.enumerated().flatMap {
                 faults(of: $1, schema["items"] ?? .object([]), at: "\(path)[\($0)]")

@@ -1,0 +1,184 @@
+public import Entitlements
+import EventLog
+
+/// Where the roll-up is laid under what followed, and moved along.
+extension Ledger {
+    /// Purchases that are counted anew for a question; where more are concerned, the log is read.
+    private static let anewLimit = 20_000
+    /// Purchases that were counted anew from which on the roll-up is moved along.
+    private static let moveLimit = 500
+    /// Events behind which a roll-up is made anew rather than moved along.
+    private static let behindLimit: UInt64 = 200_000
+
+    /// Revenue from the roll-up and what followed it; nil where it does not answer this.
+    ///
+    /// It answers for ranges of whole days, at a T that is not before the time that it was made at,
+    /// as known then or later.
+    func rolledUpRevenue(_ question: ReportQuestion, size: UInt64) throws -> RevenueReport? {
+        guard question.range.isOfWholeDays,
+            let rollUp = rollUps.current(question.environment),
+            rollUp.size <= size, size - rollUp.size <= Self.behindLimit,
+            question.point.at >= rollUp.through
+        else { return nil }
+        var spoken = try purchasesSpokenOf(rollUp.size..<size, question.environment)
+        let moved = spoken.count
+        spoken.formUnion(rollUp.pending.filter { $0.value > question.point.at }.keys)
+        guard spoken.count <= Self.anewLimit else { return nil }
+        var report = rollUp.report
+        let change = try change(of: spoken, from: rollUp.size, to: size, at: question.point.at)
+        report.merge(change.before, times: -1)
+        report.merge(change.after)
+        if moved > Self.moveLimit { try move(rollUp, to: size, question.environment) }
+        return report.clipped(to: question.range)
+    }
+
+    /// Moves the roll-up of revenue to the log's end, or makes it anew where it is far behind.
+    ///
+    /// Nothing is lost without it: reports read the log then.
+    ///
+    /// Cost: as one report from the log, or some record reads for each purchase that was spoken of
+    /// since.
+    public func rollUpRevenue(_ environment: StoreEnvironment) throws {
+        let size = try size()
+        if let known = rollUps.current(environment), known.size <= size,
+            size - known.size <= Self.behindLimit
+        {
+            return try move(known, to: size, environment)
+        }
+        let question = ReportQuestion(
+            .revenue,
+            environment: environment,
+            point: BitemporalPoint(at: Self.lastOfAll, knownAt: .sequence(size))
+        )
+        let through = try recordedThrough(size)
+        let (report, pending) = try foldRevenue(question, size: size, pendingAfter: through)
+        rollUps.keep(
+            RevenueRollUp(size: size, through: through, report: report, pending: pending),
+            environment
+        )
+    }
+
+    /// Once all has come to pass.
+    private static let lastOfAll = Instant(milliseconds: .max)
+
+    func recordedThrough(_ size: UInt64) throws -> Instant {
+        guard size > 0 else { return Instant(milliseconds: .min) }
+        var recordedAt: Int64 = 0
+        try log.readRecords([size - 1]) { recordedAt = try RecordHeader(reading: $1).recordedAt }
+        return Instant(milliseconds: recordedAt)
+    }
+
+    private func move(
+        _ rollUp: RevenueRollUp,
+        to size: UInt64,
+        _ environment: StoreEnvironment
+    ) throws {
+        var moved = rollUp
+        moved.size = size
+        moved.through = try recordedThrough(size)
+        guard rollUp.size < size else { return }
+        let spoken = try purchasesSpokenOf(rollUp.size..<size, environment)
+        let change = try change(
+            of: spoken.union(rollUp.pending.keys),
+            from: rollUp.size,
+            to: size,
+            at: Self.lastOfAll
+        )
+        moved.report.merge(change.before, times: -1)
+        moved.report.merge(change.after)
+        moved.pending = change.latest.filter { $0.value > moved.through }
+        rollUps.keep(moved, environment)
+    }
+
+    /// The streams of purchases whose money or names a part of the log speaks of.
+    private func purchasesSpokenOf(
+        _ range: Range<UInt64>,
+        _ environment: StoreEnvironment
+    ) throws -> Set<UInt64> {
+        let kinds = KindSet(MoneyFact.reads)
+        var streams: Set<UInt64> = []
+        try log.scan(from: range.lowerBound, upTo: range.upperBound) { header, _ in
+            if header.environment == environment.rawValue, kinds.contains(try header.eventKind()) {
+                streams.insert(header.stream)
+            }
+            return true
+        }
+        return streams
+    }
+
+    /// Some purchases as they stood and as they stand, and the latest time that is told of each.
+    ///
+    /// What stood is counted as the roll-up counts it: once all has come to pass.
+    private func change(
+        of streams: Set<UInt64>,
+        from first: UInt64,
+        to size: UInt64,
+        at instant: Instant
+    ) throws -> (before: RevenueReport, after: RevenueReport, latest: [UInt64: Instant]) {
+        if views.end < size { try views.catchUp() }
+        let always = Interval(start: Instant(milliseconds: .min), end: nil)
+        var before = RevenueTally(at: Self.lastOfAll, range: always)
+        var after = RevenueTally(at: instant, range: always)
+        var latest: [UInt64: Instant] = [:]
+        var reader = MoneyReader(ledger: self, size: size)
+        for stream in streams.sorted() {
+            guard let facts = try reader.facts(aboutPurchase: stream) else { continue }
+            let compared = try comparable(facts)
+            before.add(compared.filter { $0.fact.sequence < first })
+            after.add(compared)
+            latest[stream] = compared.map(\.fact.time).max()
+        }
+        let names = reader.names.names
+        return (before.report(names), after.report(names), latest)
+    }
+}
+
+/// Reads what is said of the money of single purchases, through the index.
+private struct MoneyReader {
+    let ledger: Ledger
+    let size: UInt64
+    private(set) var names = FactNameTable()
+    private var met: Set<UInt64> = []
+    private let kinds = KindSet(MoneyFact.reads)
+
+    init(ledger: Ledger, size: UInt64) {
+        self.ledger = ledger
+        self.size = size
+    }
+
+    /// What is said of a purchase and all that links ever joined with it, ascending by sequence;
+    /// nil if it was handed out already.
+    mutating func facts(aboutPurchase stream: UInt64) throws -> [MoneyFact]? {
+        guard met.insert(stream).inserted else { return nil }
+        var queue = [stream]
+        var sequences: Set<UInt64> = []
+        while let next = queue.popLast() {
+            let entries = try ledger.views.entries(of: next, below: size)
+            for entry in entries {
+                guard let kind = EventKind(rawValue: entry.kind), kinds.contains(kind),
+                    sequences.insert(entry.sequence).inserted, kind == .purchaseLinked
+                else { continue }
+                try ledger.log.readRecords([entry.sequence]) { _, record in
+                    let header = try RecordHeader(checking: record)
+                    for joined in try [header.stream] + header.otherStreams(record)
+                    where met.insert(joined).inserted {
+                        queue.append(joined)
+                    }
+                }
+            }
+        }
+        var facts: [MoneyFact] = []
+        var signals = SignalSet(expecting: sequences.count)
+        try ledger.log.readRecords(sequences.sorted()) { sequence, record in
+            let header = try RecordHeader(checking: record)
+            guard header.sequence == sequence else {
+                throw LogStorageFault(.damaged, "record \(sequence) is another")
+            }
+            guard signals.insert(header.signal, of: header.stream),
+                let fact = try header.moneyFact(of: record, &names)
+            else { return }
+            facts.append(fact)
+        }
+        return facts
+    }
+}

@@ -1,0 +1,38 @@
+public import Entitlements
+
+/// A question about all customers or purchases of a world.
+public struct ReportQuestion: Sendable, Hashable {
+    /// Which report.
+    public var kind: ReportKind
+    /// The world that is asked about.
+    public var environment: StoreEnvironment
+    /// T and R.
+    public var point: BitemporalPoint
+    /// What is counted: purchases, refunds, flows and errors whose time lies in it; `customers`
+    /// counts whoever is there at T.
+    public var range = Interval(start: Instant(milliseconds: .min), end: nil)
+    /// When a stage is slow; for `stages`.
+    public var thresholds = StageReport.Thresholds()
+    /// When errors are an alert; for `errors`.
+    public var rule = AlertRule.usual
+
+    /// Makes a question about all times; the rest is set by name.
+    public init(_ kind: ReportKind, environment: StoreEnvironment, point: BitemporalPoint) {
+        self.kind = kind
+        self.environment = environment
+        self.point = point
+    }
+
+    /// What every answer says of its question.
+    func members(size: UInt64) -> [JSONMember] {
+        var known = JSONValue.null
+        if case .instant(let instant) = point.knownAt { known = .instant(instant) }
+        let from = range.start == Instant(milliseconds: .min) ? nil : range.start
+        return [
+            JSONMember("environment", .string(environment.name)),
+            JSONMember("at", .instant(point.at)), JSONMember("known", known),
+            JSONMember("sequence", .integer(size)), JSONMember("from", .instant(from)),
+            JSONMember("to", .instant(range.end)),
+        ]
+    }
+}

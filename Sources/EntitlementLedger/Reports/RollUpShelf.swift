@@ -1,0 +1,67 @@
+import Entitlements
+import EventLog
+import Synchronization
+
+/// The roll-ups of a ledger: in memory, and in files beside the views.
+final class RollUpShelf: Sendable {
+    private let path: String
+    private let log: any LogStorage
+    private let identity: LedgerIdentity
+    private let isReadOnly: Bool
+    private let revenue = Mutex<[StoreEnvironment: RevenueRollUp]>([:])
+
+    init(path: String, log: any LogStorage, identity: LedgerIdentity, isReadOnly: Bool) {
+        self.path = path
+        self.log = log
+        self.identity = identity
+        self.isReadOnly = isReadOnly
+    }
+
+    /// The roll-up that is there; nil if none is, or it is not of this log.
+    func current(_ environment: StoreEnvironment) -> RevenueRollUp? {
+        if let known = revenue.withLock({ $0[environment] }) { return known }
+        guard
+            let bytes = try? ViewFile.content(
+                file(environment),
+                limit: RevenueRollUpFile.byteLimit
+            ),
+            let (found, position) = try? RevenueRollUpFile.rollUp(
+                bytes.span,
+                environment: environment
+            ),
+            (try? self.position(found.size)) == position
+        else { return nil }
+        revenue.withLock { $0[environment] = found }
+        return found
+    }
+
+    /// Keeps a newer roll-up; on the disk where this process writes and the disk takes it.
+    func keep(_ rollUp: RevenueRollUp, _ environment: StoreEnvironment) {
+        revenue.withLock { $0[environment] = rollUp }
+        guard !isReadOnly, let position = try? position(rollUp.size),
+            let bytes = RevenueRollUpFile.bytes(
+                of: rollUp,
+                position: position,
+                environment: environment
+            )
+        else { return }
+        try? ViewFile.replace(file(environment), with: bytes, isDurable: false)
+    }
+
+    private func file(_ environment: StoreEnvironment) -> String {
+        path + "/revenue-" + environment.name
+    }
+
+    private func position(_ size: UInt64) throws -> ViewPosition {
+        guard size <= (try log.end().size) else {
+            throw DecodingFault(what: "a roll-up of a longer log", offset: 0)
+        }
+        return ViewPosition(
+            ledgerID: identity.id,
+            treeSize: size,
+            root: size == 0 ? TreeHash.emptyRoot : try TreeReader(LogTiles(log)).root(size: size),
+            // The file has a checksum: it need not be of this boot.
+            bootID: ""
+        )
+    }
+}

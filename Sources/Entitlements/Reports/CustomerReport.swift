@@ -1,0 +1,118 @@
+/// Customers by tier, and what they own by status and product, at T (model.md, section 6).
+///
+/// Every customer who is known at R counts once; what is owned counts for its owner at T.
+public struct CustomerReport: Sendable, Hashable {
+    /// Customers of each tier, which is the highest that they have (K7).
+    public private(set) var tiers: [String: Int] = [:]
+    /// Purchases of each status (P9).
+    public private(set) var statuses: [PurchaseStatus: Owned] = [:]
+    /// Purchases of each product and status.
+    public private(set) var products: [Product: Owned] = [:]
+
+    /// What a store sells under an id, and how it stands (P9's period; nil without one).
+    public struct Product: Sendable, Hashable {
+        /// The store of the name that the purchase is shown under.
+        public var store: String?
+        /// The store's product id.
+        public var productID: String?
+        /// P9.
+        public var status: PurchaseStatus
+    }
+
+    /// Purchases, and how many customers own them.
+    public struct Owned: Sendable, Hashable {
+        /// Each customer once.
+        public var customers = 0
+        /// Each purchase once.
+        public var purchases = 0
+    }
+
+    /// A report of nobody.
+    public init() {}
+
+    /// Counts a customer at T.
+    ///
+    /// Cost: linear in what unlocks something for them, and in their purchases' statements.
+    public mutating func add(_ timeline: CustomerTimeline, at instant: Instant) {
+        var reader = GateReader(timeline)
+        let gates = reader.gates(at: instant)
+        let tier = gates.catalog.map {
+            timeline.catalogs.publications[$0].catalog.tiers[gates.tier]
+        }
+        tiers[tier ?? Catalog.freeTier, default: 0] += 1
+        let owned = timeline.owned(at: instant).map { owned in
+            Product(
+                store: owned.timeline.store,
+                productID: owned.timeline.period(at: instant)?.productID,
+                status: owned.timeline.status(at: instant)
+            )
+        }
+        for product in owned {
+            products[product, default: Owned()].purchases += 1
+            statuses[product.status, default: Owned()].purchases += 1
+        }
+        for product in Set(owned) { products[product, default: Owned()].customers += 1 }
+        for status in Set(owned.map(\.status)) {
+            statuses[status, default: Owned()].customers += 1
+        }
+    }
+
+    /// Adds what was counted of others.
+    public mutating func merge(_ other: CustomerReport) {
+        tiers.merge(other.tiers, uniquingKeysWith: +)
+        statuses.merge(other.statuses, uniquingKeysWith: Owned.sum)
+        products.merge(other.products, uniquingKeysWith: Owned.sum)
+    }
+
+    /// The answer.
+    public var answer: ReportAnswer {
+        ReportAnswer(.customers, tables: [tierTable, statusTable, productTable])
+    }
+
+    private var tierTable: ReportTable {
+        ReportTable(
+            "tiers",
+            ["tier", "customers"],
+            tiers.sorted { $0.key < $1.key }.map { [.string($0.key), .integer($0.value)] }
+        )
+    }
+
+    private var statusTable: ReportTable {
+        ReportTable(
+            "statuses",
+            ["status", "customers", "purchases"],
+            statuses.sorted { $0.key.rawValue < $1.key.rawValue }.map { status, owned in
+                [.string(status.rawValue), .integer(owned.customers), .integer(owned.purchases)]
+            }
+        )
+    }
+
+    private var productTable: ReportTable {
+        ReportTable(
+            "products",
+            ["store", "productId", "status", "customers", "purchases"],
+            products.sorted { $0.key.order < $1.key.order }.map { product, owned in
+                [
+                    .optional(product.store), .optional(product.productID),
+                    .string(product.status.rawValue), .integer(owned.customers),
+                    .integer(owned.purchases),
+                ]
+            }
+        )
+    }
+}
+
+extension CustomerReport.Owned {
+    fileprivate static func sum(_ left: Self, _ right: Self) -> Self {
+        Self(
+            customers: left.customers + right.customers,
+            purchases: left.purchases + right.purchases
+        )
+    }
+}
+
+extension CustomerReport.Product {
+    fileprivate var order: (String, String, String) {
+        (store ?? "", productID ?? "", status.rawValue)
+    }
+}

@@ -1,0 +1,142 @@
+/// Errors by their code, and those that come far more often than a while ago (row 10.5).
+public struct ErrorReport: Sendable, Hashable {
+    /// Errors by where they were met and what they are.
+    public private(set) var errors: [Key: Counts] = [:]
+    /// Flows that ended: what failed flows are a share of.
+    public private(set) var attempts = Counts()
+    /// When errors count.
+    public let span: Span
+
+    /// Where an error was met, and its code.
+    public struct Key: Sendable, Hashable {
+        /// Who met it.
+        public var origin: Origin
+        /// Its code.
+        public var code: String
+
+        /// Makes a key.
+        public init(origin: Origin, code: String) {
+            self.origin = origin
+            self.code = code
+        }
+    }
+
+    /// Who met an error.
+    public enum Origin: String, Sendable, CaseIterable {
+        /// A purchase flow failed (`flow.failed`).
+        case flow
+        /// Somebody recorded a failure (`failure.recorded`).
+        case failure
+        /// A signal failed verification (`signal.noted`, stores.md rule 5).
+        case refusal
+    }
+
+    /// How many there were.
+    public struct Counts: Sendable, Hashable {
+        /// In the range that was asked for.
+        public var inRange = 0
+        /// In the last window.
+        public var inWindow = 0
+        /// In the windows before it.
+        public var inBaseline = 0
+
+        /// None.
+        public init() {}
+    }
+
+    /// When errors count: in a range, in the last window before T, and in the windows before that.
+    public struct Span: Sendable, Hashable {
+        var range: Interval
+        var window: Interval
+        var baseline: Interval
+
+        /// The window that ends at T, and as many before it as the rule looks back.
+        public init(at: Instant, range: Interval, rule: AlertRule) {
+            // Both lie far within 64 bits: the rule's limits see to it.
+            let length = rule.windowMilliseconds
+            let start = at.advanced(byMilliseconds: -length)
+            let first = start.advanced(byMilliseconds: -length * Int64(rule.baselineWindows))
+            let end = at.advanced(byMilliseconds: 1)
+            self.range = Interval(start: range.start, end: Instant.earlier(range.end, end))
+            window = Interval(start: start.advanced(byMilliseconds: 1), end: end)
+            baseline = Interval(start: first.advanced(byMilliseconds: 1), end: window.start)
+        }
+    }
+
+    /// An empty report.
+    public init(_ span: Span) { self.span = span }
+
+    /// Counts errors of one code.
+    public mutating func add(_ key: Key, at time: Instant, count: Int = 1) {
+        errors[key, default: Counts()].add(time, count, span)
+    }
+
+    /// Counts a statement of a flow: an attempt if it ends there, and an error if it failed.
+    public mutating func add(_ fact: FlowFact, _ names: FactNames) {
+        guard FlowFact.isEnd(fact.kind) else { return }
+        attempts.add(fact.time, 1, span)
+        guard fact.kind == .flowFailed else { return }
+        let code = fact.errorCode.map { names[$0] } ?? Self.unknownCode
+        add(Key(origin: .flow, code: code), at: fact.time)
+    }
+
+    /// The code of a flow that failed without one.
+    public static let unknownCode = "UNKNOWN_ERROR"
+
+    /// Adds what was counted elsewhere in the same span.
+    public mutating func merge(_ other: ErrorReport) {
+        errors.merge(other.errors, uniquingKeysWith: Counts.sum)
+        attempts = Counts.sum(attempts, other.attempts)
+    }
+
+    /// The answer, most frequent codes first.
+    public func answer(_ rule: AlertRule) -> ReportAnswer {
+        var alerts = 0
+        let counted = errors.filter { $0.value != Counts() }.sorted { left, right in
+            left.value.inRange != right.value.inRange
+                ? left.value.inRange > right.value.inRange
+                : (left.key.origin.rawValue, left.key.code)
+                    < (right.key.origin.rawValue, right.key.code)
+        }
+        let rows: [[JSONValue]] = counted.map { key, counts in
+            let attempts = key.origin == .flow ? self.attempts : nil
+            let verdict = rule.verdict(
+                window: counts.inWindow,
+                baseline: counts.inBaseline,
+                attempts: attempts.map { ($0.inWindow, $0.inBaseline) }
+            )
+            if verdict.isAlert { alerts += 1 }
+            return [
+                .string(key.origin.rawValue), .string(key.code), .integer(counts.inRange),
+                attempts.map { .share(counts.inRange, of: $0.inRange) } ?? .null,
+                .integer(counts.inWindow), .decimal(verdict.expected),
+                .decimal(counts.inWindow + counts.inBaseline == 0 ? nil : verdict.score),
+                .bool(verdict.isAlert),
+            ]
+        }
+        let columns = [
+            "origin", "code", "count", "share", "recent", "expected", "score", "isAlert",
+        ]
+        return ReportAnswer(
+            .errors,
+            tables: [ReportTable("rows", columns, rows)],
+            alerts: alerts
+        )
+    }
+}
+
+extension ErrorReport.Counts {
+    fileprivate mutating func add(_ time: Instant, _ count: Int, _ span: ErrorReport.Span) {
+        if span.range.contains(time) { inRange += count }
+        if span.window.contains(time) { inWindow += count }
+        if span.baseline.contains(time) { inBaseline += count }
+    }
+
+    fileprivate static func sum(_ left: Self, _ right: Self) -> Self {
+        var sum = left
+        sum.inRange += right.inRange
+        sum.inWindow += right.inWindow
+        sum.inBaseline += right.inBaseline
+        return sum
+    }
+}

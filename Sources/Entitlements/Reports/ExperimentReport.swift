@@ -1,0 +1,162 @@
+/// Who saw which variant of an experiment, and bought (row B7).
+///
+/// An app names the experiment on the statements of its flows, as `EXPERIMENT/VARIANT` or
+/// `EXPERIMENT`. A customer's first such statement is their exposure, once, whatever id they had
+/// then (C2); a `flow.succeeded` that names the experiment, then or later, is their conversion. The
+/// variant is the one that K8 gives by the catalog in force at the exposure; where that says none,
+/// the one that the app stated.
+public struct ExperimentReport: Sendable, Hashable {
+    /// The variants by their key.
+    public private(set) var variants: [Key: Counts] = [:]
+
+    /// A variant of an experiment.
+    public struct Key: Sendable, Hashable {
+        /// The experiment's id.
+        public var experiment: String
+        /// The variant's id; nil: nobody says it.
+        public var variant: String?
+        /// Whether K8 gives it, or the app alone.
+        public var isAssigned: Bool
+
+        /// Makes a key.
+        public init(experiment: String, variant: String?, isAssigned: Bool) {
+            self.experiment = experiment
+            self.variant = variant
+            self.isAssigned = isAssigned
+        }
+    }
+
+    /// Customers of a variant.
+    public struct Counts: Sendable, Hashable {
+        /// Those who saw it.
+        public var exposures = 0
+        /// Those who bought then or later.
+        public var conversions = 0
+        /// Those whose app stated another variant.
+        public var mismatches = 0
+
+        /// Nobody.
+        public init() {}
+    }
+
+    /// An empty report.
+    public init() {}
+
+    /// Adds one customer.
+    ///
+    /// - Parameters:
+    ///   - facts: all that is said of their flows, under any of their names, in any order.
+    ///   - names: the texts of the facts.
+    ///   - at: T; what was said of later times does not count yet.
+    ///   - range: customers whose exposure lies in it count.
+    ///   - variant: K8's variant of an experiment by the catalog in force at an instant.
+    public mutating func add(
+        _ facts: some Collection<FlowFact>,
+        _ names: FactNames,
+        at: Instant,
+        range: Interval,
+        variant: (_ experiment: String, Instant) -> String?
+    ) {
+        var stated: [String: [Statement]] = [:]
+        for fact in facts where fact.time <= at {
+            guard let name = fact.experiment else { continue }
+            let (experiment, variant) = Self.parts(names[name])
+            stated[experiment, default: []].append(Statement(fact: fact, variant: variant))
+        }
+        for (experiment, statements) in stated {
+            guard
+                let exposure = statements.min(by: { FlowFact.inTime($0.fact, $1.fact) }),
+                range.contains(exposure.fact.time)
+            else { continue }
+            let assigned = variant(experiment, exposure.fact.time)
+            let key = Key(
+                experiment: experiment,
+                variant: assigned ?? exposure.variant,
+                isAssigned: assigned != nil
+            )
+            variants[key, default: Counts()].exposures += 1
+            if statements.contains(where: { $0.fact.kind == .flowSucceeded }) {
+                variants[key, default: Counts()].conversions += 1
+            }
+            if let assigned, let told = exposure.variant, told != assigned {
+                variants[key, default: Counts()].mismatches += 1
+            }
+        }
+    }
+
+    /// What a flow says of an experiment.
+    private struct Statement {
+        var fact: FlowFact
+        var variant: String?
+    }
+
+    /// Experiment and variant: what stands before the first slash, and what after it.
+    static func parts(_ text: String) -> (experiment: String, variant: String?) {
+        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else { return (text, nil) }
+        return (String(text[..<slash]), String(text[text.utf8.index(after: slash)...]))
+    }
+
+    /// Adds what was counted of other customers.
+    public mutating func merge(_ other: ExperimentReport) {
+        variants.merge(other.variants) { left, right in
+            var sum = left
+            sum.exposures += right.exposures
+            sum.conversions += right.conversions
+            sum.mismatches += right.mismatches
+            return sum
+        }
+    }
+
+    /// The answer: each variant's rate, and its difference to the control, which is the first
+    /// variant that the catalog lists.
+    public func answer(_ catalog: Catalog?) -> ReportAnswer {
+        let rows: [[JSONValue]] = variants.sorted { $0.key.order < $1.key.order }
+            .map { key, counts in
+                let share = Proportion(
+                    successes: counts.conversions,
+                    trials: counts.exposures
+                )
+                let control = control(of: key, catalog)
+                let difference = control.flatMap { share.difference(to: $0.share) }
+                return [
+                    .string(key.experiment), .optional(key.variant), .bool(key.isAssigned),
+                    .integer(counts.exposures), .integer(counts.conversions),
+                    .integer(counts.mismatches), .decimal(share.rate),
+                    .decimal(share.interval?.low), .decimal(share.interval?.high),
+                    .optional(control?.id), .decimal(difference?.value),
+                    .decimal(difference?.low), .decimal(difference?.high),
+                ]
+            }
+        let columns = [
+            "experiment", "variant", "isAssigned", "exposures", "conversions", "mismatches",
+            "rate", "rateLow", "rateHigh", "control", "difference", "differenceLow",
+            "differenceHigh",
+        ]
+        return ReportAnswer(.experiments, tables: [ReportTable("rows", columns, rows)])
+    }
+
+    /// What an assigned variant is held against; nil for the control itself.
+    private func control(
+        of key: Key,
+        _ catalog: Catalog?
+    ) -> (id: String, share: Proportion)? {
+        guard key.isAssigned,
+            let first = catalog?.experiments.first(where: { $0.id == key.experiment })?
+                .variants.first,
+            first.id != key.variant
+        else { return nil }
+        let id = first.id
+        let counts = variants[Key(experiment: key.experiment, variant: id, isAssigned: true)]
+        return (
+            id,
+            Proportion(
+                successes: counts?.conversions ?? 0,
+                trials: counts?.exposures ?? 0
+            )
+        )
+    }
+}
+
+extension ExperimentReport.Key {
+    fileprivate var order: (String, String, Int) { (experiment, variant ?? "", isAssigned ? 0 : 1) }
+}

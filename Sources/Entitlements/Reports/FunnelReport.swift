@@ -1,0 +1,101 @@
+/// How purchase flows end, by product and platform (row 10.1).
+///
+/// A flow is what one customer id calls by one flow id. It counts once, at its earliest statement,
+/// by the last end that it had at T; its product and platform are the first that are named.
+public struct FunnelReport: Sendable, Hashable {
+    /// The flows by what they were for.
+    public private(set) var lines: [Key: Line] = [:]
+
+    /// What is counted together; nil where no statement says it.
+    public struct Key: Sendable, Hashable {
+        /// The product id.
+        public var productID: String?
+        /// The platform, as the app calls it.
+        public var platform: String?
+
+        /// Makes a key.
+        public init(productID: String?, platform: String?) {
+            self.productID = productID
+            self.platform = platform
+        }
+    }
+
+    /// Flows by their last end; those that have none are open.
+    public struct Line: Sendable, Hashable {
+        /// All of them.
+        public var flows = 0
+        /// Flows that ended so.
+        public var ends: [EventKind: Int] = [:]
+
+        /// No flow.
+        public init() {}
+    }
+
+    /// An empty report.
+    public init() {}
+
+    /// Adds the flows of one customer id.
+    ///
+    /// - Parameters:
+    ///   - facts: all that is said of them, in any order.
+    ///   - names: the texts of the facts.
+    ///   - at: T; what was said of later times does not count yet.
+    ///   - range: flows whose earliest statement lies in it count.
+    public mutating func add(
+        _ facts: some Collection<FlowFact>,
+        _ names: FactNames,
+        at: Instant,
+        range: Interval
+    ) {
+        for (_, facts) in Dictionary(grouping: facts.filter { $0.time <= at }, by: \.flow) {
+            let facts = facts.sorted(by: FlowFact.inTime)
+            guard let first = facts.first, range.contains(first.time) else { continue }
+            let key = Key(
+                productID: facts.lazy.compactMap(\.product).first.map { names[$0] },
+                platform: facts.lazy.compactMap(\.platform).first.map { names[$0] }
+            )
+            let end = facts.last { FlowFact.isEnd($0.kind) }?.kind
+            lines[key, default: Line()].flows += 1
+            if let end { lines[key, default: Line()].ends[end, default: 0] += 1 }
+        }
+    }
+
+    /// Adds what was counted of other customers.
+    public mutating func merge(_ other: FunnelReport) {
+        lines.merge(other.lines) { left, right in
+            var sum = left
+            sum.flows += right.flows
+            sum.ends.merge(right.ends, uniquingKeysWith: +)
+            return sum
+        }
+    }
+
+    private static let ends: [(column: String, kind: EventKind)] = [
+        ("succeeded", .flowSucceeded), ("failed", .flowFailed), ("cancelled", .flowCancelled),
+        ("pending", .flowPending), ("restored", .flowRestored),
+    ]
+
+    /// The answer: those with most flows first; `conversion` is the share that succeeded.
+    public var answer: ReportAnswer {
+        let ranked = lines.sorted { left, right in
+            left.value.flows != right.value.flows
+                ? left.value.flows > right.value.flows : left.key.order < right.key.order
+        }
+        let rows = ranked.map { key, line in
+            let ends = Self.ends.map { line.ends[$0.kind] ?? 0 }
+            return [
+                .optional(key.productID), .optional(key.platform), .integer(line.flows),
+            ] + ends.map { JSONValue.integer($0) } + [
+                .integer(line.flows - ends.reduce(0, +)), .share(ends[0], of: line.flows),
+            ]
+        }
+        let columns =
+            ["productId", "platform", "started"] + Self.ends.map(\.column)
+            + ["open", "conversion"]
+        return ReportAnswer(.funnel, tables: [ReportTable("rows", columns, rows)])
+    }
+}
+
+extension FunnelReport.Key {
+    fileprivate var order: (String, String) { (productID ?? "", platform ?? "") }
+}

@@ -1,0 +1,216 @@
+/// What products brought in, by month, store, product and currency, and what was given back, told
+/// three ways (row 10.2): on the purchase's date, on the refund's date, and as it was booked.
+///
+/// Months are UTC's. Money is whole millionths of a currency's unit; currencies are never added,
+/// and sums have 128 bits: no log is long enough to fill them. What counts is what had come to
+/// pass at T, as known at R.
+public struct RevenueReport: Sendable, Hashable {
+    /// The lines by their key, day by day.
+    public private(set) var lines: [Key: Line] = [:]
+
+    /// What is counted together.
+    public struct Key: Sendable, Hashable {
+        /// The day of the purchase's start, the refund's date or the booking.
+        public var day: CalendarDay
+        /// The store.
+        public var store: String
+        /// The store's product id.
+        public var productID: String
+        /// ISO 4217; nil where none was said.
+        public var currencyCode: String?
+
+        /// Makes a key.
+        public init(
+            day: CalendarDay,
+            store: String,
+            productID: String,
+            currencyCode: String?
+        ) {
+            self.day = day
+            self.store = store
+            self.productID = productID
+            self.currencyCode = currencyCode
+        }
+    }
+
+    /// The figures of one key.
+    public struct Line: Sendable, Hashable {
+        /// What started then.
+        public var taken = Amount()
+        /// What started then and said no price.
+        public var unpriced = 0
+        /// Given back at T of what started then, whenever that was.
+        public var refundedOfPurchases = Amount()
+        /// Given back then.
+        public var refunded = Amount()
+        /// Refunds that were put back then.
+        public var reversed = Amount()
+        /// What the sum of all days changed by through what became known then: taken.
+        public var bookedTaken = Amount()
+        /// Likewise given back.
+        public var bookedRefunded = Amount()
+
+        /// No figures.
+        public init() {}
+    }
+
+    /// Transactions, their units and their money.
+    public struct Amount: Sendable, Hashable {
+        /// Transactions; negative where more were taken out of the books than put in.
+        public var count = 0
+        /// Their quantities, 1 where none is said.
+        public var units: Int64 = 0
+        /// Millionths of the currency's unit.
+        public var micros: Int128 = 0
+
+        /// Nothing.
+        public init() {}
+    }
+
+    /// An empty report.
+    public init() {}
+
+    /// A report of lines that stand.
+    public init(lines: [Key: Line]) { self.lines = lines }
+
+    /// Adds what was counted of other purchases, or with -1 times takes it out.
+    public mutating func merge(_ other: RevenueReport, times: Int = 1) {
+        for (key, line) in other.lines {
+            lines[key, default: Line()].add(line, times: times)
+            if lines[key] == Line() { lines[key] = nil }
+        }
+    }
+
+    /// The days that lie in a range of whole days.
+    public func clipped(to range: Interval) -> RevenueReport {
+        RevenueReport(lines: lines.filter { $0.key.day.isIn(range) })
+    }
+
+    /// The lines month by month: their day is the first.
+    public var months: [Key: Line] {
+        var months: [Key: Line] = [:]
+        // There are many lines of few months.
+        var firsts: [CalendarDay: CalendarDay] = [:]
+        for (key, line) in lines {
+            var key = key
+            let first = firsts[key.day] ?? key.day.firstOfMonth
+            firsts[key.day] = first
+            key.day = first
+            months[key, default: Line()].add(line, times: 1)
+        }
+        return months.filter { $0.value != Line() }
+    }
+}
+
+extension RevenueReport.Line {
+    fileprivate mutating func add(_ other: Self, times: Int) {
+        taken.add(other.taken, times: times)
+        unpriced += other.unpriced * times
+        refundedOfPurchases.add(other.refundedOfPurchases, times: times)
+        refunded.add(other.refunded, times: times)
+        reversed.add(other.reversed, times: times)
+        bookedTaken.add(other.bookedTaken, times: times)
+        bookedRefunded.add(other.bookedRefunded, times: times)
+    }
+}
+
+extension RevenueReport.Amount {
+    fileprivate mutating func add(_ other: Self, times: Int) {
+        count += other.count * times
+        units += other.units * Int64(times)
+        micros += other.micros * Int128(times)
+    }
+
+    /// Adds a transaction, or takes it out again.
+    mutating func add(_ micros: Int64, units: Int64 = 0, times: Int = 1) {
+        count += times
+        self.units += units * Int64(times)
+        self.micros += Int128(micros) * Int128(times)
+    }
+}
+
+// MARK: Answers
+
+extension RevenueReport {
+    private static let keyColumns = ["month", "store", "productId", "currencyCode"]
+
+    private func table(
+        _ columns: [String],
+        _ isShown: (Line) -> Bool,
+        _ cells: (Line) -> [JSONValue]
+    ) -> ReportTable {
+        let shown = months.filter { isShown($0.value) }.sorted { $0.key < $1.key }
+        return ReportTable(
+            "rows",
+            Self.keyColumns + columns,
+            shown.map { key, line in
+                [
+                    .string(key.day.month), .string(key.store), .string(key.productID),
+                    .optional(key.currencyCode),
+                ] + cells(line)
+            }
+        )
+    }
+
+    /// The money: gross, refunds and net, three ways.
+    public var answer: ReportAnswer {
+        let columns = [
+            "purchases", "units", "unpriced", "grossMicros", "refundedByPurchaseDateMicros",
+            "netByPurchaseDateMicros", "refundedByRefundDateMicros", "netByRefundDateMicros",
+            "bookedGrossMicros", "bookedRefundedMicros", "bookedNetMicros",
+        ]
+        let table = table(columns) {
+            $0 != Line()
+        } _: { line in
+            let refunded = line.refunded.micros - line.reversed.micros
+            return [
+                .integer(line.taken.count), .integer(line.taken.units), .integer(line.unpriced),
+                .integer(line.taken.micros), .integer(line.refundedOfPurchases.micros),
+                .integer(line.taken.micros - line.refundedOfPurchases.micros),
+                .integer(refunded), .integer(line.taken.micros - refunded),
+                .integer(line.bookedTaken.micros), .integer(line.bookedRefunded.micros),
+                .integer(line.bookedTaken.micros - line.bookedRefunded.micros),
+            ]
+        }
+        return ReportAnswer(.revenue, tables: [table])
+    }
+
+    /// The refunds: how many and how much, three ways, and their share of the purchases.
+    public var refundAnswer: ReportAnswer {
+        let columns = [
+            "purchases", "refundsByPurchaseDate", "refundedByPurchaseDateMicros", "refundShare",
+            "refundsByRefundDate", "refundedByRefundDateMicros", "reversalsByDate",
+            "reversedByDateMicros", "bookedRefunds", "bookedRefundedMicros",
+        ]
+        let table = table(columns) {
+            $0.hasRefunds
+        } _: { line in
+            [
+                .integer(line.taken.count), .integer(line.refundedOfPurchases.count),
+                .integer(line.refundedOfPurchases.micros),
+                .share(line.refundedOfPurchases.count, of: line.taken.count),
+                .integer(line.refunded.count), .integer(line.refunded.micros),
+                .integer(line.reversed.count), .integer(line.reversed.micros),
+                .integer(line.bookedRefunded.count), .integer(line.bookedRefunded.micros),
+            ]
+        }
+        return ReportAnswer(.refunds, tables: [table])
+    }
+}
+
+extension RevenueReport.Line {
+    fileprivate var hasRefunds: Bool {
+        let none = RevenueReport.Amount()
+        return refundedOfPurchases != none || refunded != none || reversed != none
+            || bookedRefunded != none
+    }
+}
+
+extension RevenueReport.Key: Comparable {
+    /// By day, then by name.
+    public static func < (left: Self, right: Self) -> Bool {
+        if left.day != right.day { return left.day < right.day }
+        return (left.store, left.productID, left.currencyCode ?? "")
+            < (right.store, right.productID, right.currencyCode ?? "")
+    }
+}

@@ -1,0 +1,124 @@
+/// How long the stages of purchase flows took (row 10.3), and which are slow (row 10.4).
+public struct StageReport: Sendable, Hashable {
+    /// How often a stage took so many milliseconds.
+    public private(set) var stages: [String: [Int64: Int]] = [:]
+
+    /// How slow a stage may be before it raises a warning.
+    public struct Thresholds: Sendable, Hashable {
+        /// Milliseconds for stages that are not named.
+        public var usual: Int64
+        /// Milliseconds by the stage's name.
+        public var named: [String: Int64]
+
+        /// The milliseconds that the 95th percentile of a stage may take, unless told.
+        public static let defaultMilliseconds: Int64 = 5_000
+        /// Stages that may have a threshold of their own.
+        public static let countLimit = 100
+
+        /// Makes thresholds.
+        public init(usual: Int64 = defaultMilliseconds, named: [String: Int64] = [:]) {
+            self.usual = usual
+            self.named = named
+        }
+
+        /// Reads `STAGE:MILLISECONDS,…`; `MILLISECONDS` alone is for all that are not named.
+        ///
+        /// Nil for anything else, and for a stage that is named twice.
+        public init?(_ text: String) {
+            self.init()
+            var hasUsual = false
+            let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+            guard parts.count <= Self.countLimit else { return nil }
+            for part in parts {
+                let colon = part.lastIndex(of: ":")
+                let digits = colon.map { part[part.index(after: $0)...] } ?? part
+                guard let milliseconds = Int64(digits),
+                    (0...FieldShape.longestDuration).contains(milliseconds)
+                else { return nil }
+                let name = colon.map { String(part[..<$0]) }
+                if let name {
+                    guard !name.isEmpty, named.updateValue(milliseconds, forKey: name) == nil
+                    else { return nil }
+                } else {
+                    if hasUsual { return nil }
+                    (usual, hasUsual) = (milliseconds, true)
+                }
+            }
+        }
+
+        /// The milliseconds that a stage may take.
+        public func milliseconds(of stage: String) -> Int64 { named[stage] ?? usual }
+    }
+
+    /// An empty report.
+    public init() {}
+
+    /// Counts the stages of one statement.
+    public mutating func add(_ fact: FlowFact, _ names: FactNames) {
+        for stage in fact.stages {
+            stages[names[stage.name], default: [:]][stage.milliseconds, default: 0] += 1
+        }
+    }
+
+    /// Adds what was counted elsewhere.
+    public mutating func merge(_ other: StageReport) {
+        stages.merge(other.stages) { $0.merging($1, uniquingKeysWith: +) }
+    }
+
+    /// Percentiles by the nearest rank: exact, each a time that was measured.
+    struct Percentiles {
+        private let times: [(milliseconds: Int64, count: Int)]
+        let count: Int
+
+        init(_ counts: [Int64: Int]) {
+            times = counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+            count = counts.values.reduce(0, +)
+        }
+
+        /// The smallest time that so many percent of all are not above.
+        subscript(percent: Int) -> Int64 {
+            // By quotient and rest: the product may not fit.
+            let (hundreds, rest) = count.quotientAndRemainder(dividingBy: 100)
+            var left = max(1, hundreds * percent + (rest * percent + 99) / 100)
+            for (milliseconds, count) in times {
+                left -= count
+                if left <= 0 { return milliseconds }
+            }
+            return 0
+        }
+
+        /// How many are above a time.
+        func count(above milliseconds: Int64) -> Int {
+            times.reduce(0) { $0 + ($1.milliseconds > milliseconds ? $1.count : 0) }
+        }
+    }
+
+    /// The answer, most frequent stages first; a stage whose 95th percentile lies above its
+    /// threshold raises an alert.
+    public func answer(_ thresholds: Thresholds) -> ReportAnswer {
+        var alerts = 0
+        let measured = stages.map { (name: $0.key, times: Percentiles($0.value)) }
+            .sorted { left, right in
+                left.times.count != right.times.count
+                    ? left.times.count > right.times.count : left.name < right.name
+            }
+        let rows: [[JSONValue]] = measured.map { name, times in
+            let threshold = thresholds.milliseconds(of: name)
+            let isSlow = times[95] > threshold
+            if isSlow { alerts += 1 }
+            return [
+                .string(name), .integer(times.count), .integer(times[50]), .integer(times[95]),
+                .integer(times[99]), .integer(times[100]), .integer(threshold),
+                .integer(times.count(above: threshold)), .bool(isSlow),
+            ]
+        }
+        let columns = [
+            "stage", "count", "p50", "p95", "p99", "max", "threshold", "overThreshold", "isSlow",
+        ]
+        return ReportAnswer(
+            .stages,
+            tables: [ReportTable("rows", columns, rows)],
+            alerts: alerts
+        )
+    }
+}

@@ -1,0 +1,151 @@
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+
+/// Reports on all customers and purchases (rows 10.1 to 10.6, B7).
+extension RouteTable {
+    static let reportRoutes = [
+        report(.customers, "Customers by tier, and what they own by status and product."),
+        report(
+            .revenue,
+            "Revenue by month, store, product and currency, less refunds, three ways."
+        ),
+        report(.refunds, "Refunds by month, store, product and currency, three ways."),
+        report(.funnel, "Purchase flows by product and platform, and how they ended."),
+        report(
+            .stages,
+            "How long the stages of purchase flows take, and which are slow.",
+            [
+                Route.Parameter(
+                    name: "thresholds",
+                    text: """
+                        Milliseconds that the 95th percentile may take: MILLISECONDS and \
+                        STAGE:MILLISECONDS, with commas
+                        """
+                )
+            ]
+        ),
+        report(
+            .errors,
+            "Errors by code, and which come far more often than a while ago.",
+            alertParameters
+        ),
+        report(.experiments, "Exposures and conversions by the variants of experiments."),
+    ]
+
+    private static let alertParameters = [
+        Route.Parameter(
+            name: "windowMinutes",
+            text: "Minutes of a window (default: \(AlertRule.defaultWindowMinutes))",
+            shape: .field(.integer(AlertRule.windowMinuteRange))
+        ),
+        Route.Parameter(
+            name: "baselineWindows",
+            text: "Windows before the last one (default: \(AlertRule.defaultBaselineWindows))",
+            shape: .field(.integer(range(AlertRule.baselineRange)))
+        ),
+        Route.Parameter(
+            name: "minimumCount",
+            text: "Fewer are no alert (default: \(AlertRule.defaultMinimumCount))",
+            shape: .field(.integer(range(AlertRule.minimumCountRange)))
+        ),
+    ]
+
+    private static func range(_ range: ClosedRange<Int>) -> ClosedRange<Int64> {
+        Int64(range.lowerBound)...Int64(range.upperBound)
+    }
+
+    private static let rangeParameters = [
+        Route.Parameter(name: "from", text: "What came to pass then or later", shape: .point),
+        Route.Parameter(name: "to", text: "What came to pass before", shape: .point),
+    ]
+
+    private static func report(
+        _ kind: ReportKind,
+        _ summary: String,
+        _ parameters: [Route.Parameter] = []
+    ) -> Route {
+        let name = kind.rawValue
+        let title = name.prefix(1).uppercased() + name.dropFirst()
+        return Route(
+            method: .get,
+            template: "/v1/reports/\(name)",
+            operation: "report\(title)",
+            summary: summary,
+            access: .keys([.read, .audit]),
+            parameters: pointParameters + rangeParameters + parameters,
+            answers: replies(.named("\(title)Report")),
+            problems: questionProblems + [.outOfRange],
+            handler: { try await report(kind, $0, $1) }
+        )
+    }
+
+    @Sendable
+    private static func report(
+        _ kind: ReportKind,
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> Answer {
+        let question = try call.reportQuestion(kind)
+        try await service.require(call.minimumSequence())
+        let json = try await service.reports.make { try service.ledger.report(question).json }
+        var answer = Answer(json)
+        let content = JSONValue.object(
+            (json.members ?? []).filter { $0.name != "at" && $0.name != "sequence" }
+        )
+        // At a fixed T nothing changes without a new event.
+        answer.caching = .until(
+            call.asksNow ? call.now : nil,
+            digest: ContentDigest.text(of: content.description)
+        )
+        if let sequence = json["sequence"]?.integer {
+            answer.headers[.ledgerSequence] = String(sequence)
+        }
+        return answer
+    }
+}
+
+extension Call {
+    fileprivate func reportQuestion(_ kind: ReportKind) throws(Problem) -> ReportQuestion {
+        var question = ReportQuestion(
+            kind,
+            environment: try environment(),
+            point: try point()
+        )
+        if let from = query["from"] { question.range.start = try instant(from, "from") }
+        if let to = query["to"] { question.range.end = try instant(to, "to") }
+        if let text = query["thresholds"] {
+            guard let thresholds = StageReport.Thresholds(text) else {
+                throw Problem(
+                    .invalidValue,
+                    "expected MILLISECONDS and STAGE:MILLISECONDS, with commas",
+                    path: "thresholds"
+                )
+            }
+            question.thresholds = thresholds
+        }
+        question.rule = try alertRule()
+        return question
+    }
+
+    private func alertRule() throws(Problem) -> AlertRule {
+        let rule = AlertRule(
+            windowMinutes: try number("windowMinutes") ?? AlertRule.defaultWindowMinutes,
+            baselineWindows: try number("baselineWindows").map(Int.init)
+                ?? AlertRule.defaultBaselineWindows,
+            minimumCount: try number("minimumCount").map(Int.init)
+                ?? AlertRule.defaultMinimumCount
+        )
+        guard let rule else { throw Problem(.outOfRange, "a number is out of its range") }
+        return rule
+    }
+
+    private func number(_ name: String) throws(Problem) -> Int64? {
+        guard let text = query[name] else { return nil }
+        guard let number = Int64(text) else {
+            throw Problem(.invalidValue, "expected an integer", path: name)
+        }
+        return number
+    }
+}

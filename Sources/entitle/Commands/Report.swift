@@ -1,0 +1,163 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+
+/// The command `entitle report`.
+struct Report: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract:
+            "Customers, revenue, refunds, flows, errors and experiments, at T and as known at R.",
+        discussion: """
+            customers    by tier; what they own by status and product
+            revenue      by month, store, product and currency; refunds on the purchase's date, on
+                         the refund's date, and as booked; months of UTC
+            refunds      how many and how much, three ways likewise
+            funnel       purchase flows by product and platform, and how they ended
+            stages       50th, 95th and 99th percentile of each stage of these flows, milliseconds
+            errors       by code; a code whose last window is far above its recent past is an alert
+            experiments  exposures and conversions by variant, with 95 % confidence intervals
+            """
+    )
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var point: PointOptions
+    @Argument(
+        help: "\(ReportKind.allCases.map(\.rawValue).joined(separator: ", ")).",
+        completion: .list(ReportKind.allCases.map(\.rawValue)),
+        transform: Self.kind
+    )
+    var kind: ReportKind
+
+    @Option(parsing: .unconditional, help: "What came to pass at or after this instant.")
+    var from: String?
+    @Option(parsing: .unconditional, help: "What came to pass before this instant.")
+    var to: String?
+    @Flag(help: "Comma-separated values; a table after the other.") var csv = false
+
+    @Option(
+        help: """
+            stages: how slow the 95th percentile may be, MILLISECONDS and STAGE:MILLISECONDS, with \
+            commas (default: \(StageReport.Thresholds.defaultMilliseconds)).
+            """
+    )
+    var thresholds: String?
+    @Option(help: "errors: minutes of a window.")
+    var windowMinutes = AlertRule.defaultWindowMinutes
+    @Option(help: "errors: windows that the last one is held against.")
+    var baselineWindows = AlertRule.defaultBaselineWindows
+    @Option(help: "errors: standard deviations from which on it is an alert.")
+    var score = AlertRule.defaultScore
+    @Option(help: "errors: fewer in a window are no alert.")
+    var minimumCount = AlertRule.defaultMinimumCount
+    @Flag(help: "stages, errors: exit 1 if there is an alert.") var failOnAlert = false
+
+    func run() throws {
+        let question = try question()
+        let answer = try options.withLedger(writing: false) { try $0.report(question) }
+        if options.json {
+            Terminal.line(answer.json)
+        } else if csv {
+            Terminal.write(answer.tables.map(\.csv).joined(separator: "\r\n"))
+        } else {
+            ReportText.print(answer)
+        }
+        if failOnAlert, let alerts = answer.alerts, alerts > 0 { throw ExitCode.no }
+    }
+
+    private func question() throws -> ReportQuestion {
+        if options.json && csv {
+            throw Self.usage("--json and --csv exclude each other", "--csv")
+        }
+        var question = ReportQuestion(
+            kind,
+            environment: try options.environment(),
+            point: try point.point()
+        )
+        if let from { question.range.start = try InstantArgument.parse(from, place: "--from") }
+        question.range.end = try to.map { try InstantArgument.parse($0, place: "--to") }
+        if let thresholds {
+            guard let read = StageReport.Thresholds(thresholds) else {
+                throw Self.usage("not thresholds", "--thresholds", hint: "such as 2000,store:800")
+            }
+            question.thresholds = read
+        }
+        guard
+            let rule = AlertRule(
+                windowMinutes: windowMinutes,
+                baselineWindows: baselineWindows,
+                score: score,
+                minimumCount: minimumCount
+            )
+        else {
+            throw Self.usage(
+                "a number is out of its range",
+                "--window-minutes, --baseline-windows, --score or --minimum-count",
+                hint: """
+                    minutes \(AlertRule.windowMinuteRange), windows \(AlertRule.baselineRange), \
+                    score \(AlertRule.scoreRange), count \(AlertRule.minimumCountRange)
+                    """
+            )
+        }
+        question.rule = rule
+        return question
+    }
+
+    private static func kind(_ name: String) throws -> ReportKind {
+        guard let kind = ReportKind(rawValue: name) else {
+            throw ValidationError("There is no report '\(name)'.")
+        }
+        return kind
+    }
+
+    private static func usage(
+        _ message: String,
+        _ place: String,
+        hint: String? = nil
+    ) -> CommandFailure {
+        CommandFailure(.usage, "usage", message, place: place, hint: hint)
+    }
+}
+
+/// `report` for people.
+enum ReportText {
+    static func print(_ answer: ReportAnswer) {
+        let json = answer.json
+        let known = json["known"]?.string.map { ", as known at \($0)" } ?? ""
+        Terminal.line(
+            "\(answer.kind.rawValue) at \(ShowText.text(json["at"]))\(known)"
+                + " (\(ShowText.text(json["environment"])),"
+                + " sequence \(ShowText.text(json["sequence"])))"
+        )
+        for table in answer.tables {
+            if table.rows.isEmpty {
+                Terminal.line("\(table.name): none")
+            } else {
+                let rows = table.rows.map { row in
+                    zip(table.columns, row).map {
+                        $0.hasSuffix(money) ? amount($1) : ShowText.text($1)
+                    }
+                }
+                let headings = table.columns.map {
+                    $0.hasSuffix(money) ? String($0.dropLast(money.count)) : $0
+                }
+                ShowText.table(table.name, [headings] + rows)
+            }
+            if table.omitted > 0 { Terminal.line("  … and \(table.omitted) more") }
+        }
+        if let alerts = answer.alerts { Terminal.line("alerts: \(alerts)") }
+    }
+
+    /// Columns of millionths of a currency's unit.
+    private static let money = "Micros"
+
+    /// Whole units, with two decimals or as many as it takes.
+    private static func amount(_ micros: JSONValue) -> String {
+        let digits = ShowText.text(micros)
+        let isNegative = digits.hasPrefix("-")
+        var padded = isNegative ? String(digits.dropFirst()) : digits
+        padded = String(repeating: "0", count: max(0, 7 - padded.utf8.count)) + padded
+        var decimals = String(padded.suffix(6))
+        while decimals.utf8.count > 2, decimals.last == "0" { decimals.removeLast() }
+        return (isNegative ? "-" : "") + padded.dropLast(6) + "." + decimals
+    }
+}

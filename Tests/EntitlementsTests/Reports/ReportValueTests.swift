@@ -1,0 +1,193 @@
+import Testing
+
+@testable import Entitlements
+
+/// The numbers behind the reports.
+struct `Reports reckon` {
+    // row 10.3: nearest rank, exact.
+    @Test(arguments: [
+        ([Int64](1...100), [50, 95, 99]), ([Int64](1...10), [5, 10, 10]), ([7], [7, 7, 7]),
+        ([1, 2], [1, 2, 2]), ([5, 5, 5, 9], [5, 9, 9]), ([Int64](1...200), [100, 190, 198]),
+    ])
+    func `percentiles by the nearest rank`(_ times: [Int64], _ expected: [Int64]) {
+        let counts = Dictionary(grouping: times) { $0 }.mapValues(\.count)
+        let percentiles = StageReport.Percentiles(counts)
+        #expect([50, 95, 99].map { percentiles[$0] } == expected)
+        // By the definition: the smallest time that so many percent are not above.
+        for percent in 1...100 {
+            let sorted = times.sorted()
+            let rank = sorted.first { time in
+                times.count { $0 <= time } * 100 >= percent * times.count
+            }
+            #expect(percentiles[percent] == rank)
+        }
+    }
+
+    private static func stages(_ times: [(String, [Int64])]) -> StageReport {
+        var names = FactNameTable()
+        var report = StageReport()
+        for (name, times) in times {
+            for time in times {
+                var fact = FlowFact(
+                    .flowSucceeded,
+                    sequence: 0,
+                    time: Instant(milliseconds: 0),
+                    flow: 1
+                )
+                fact.stages = [FlowFact.Stage(name: names.name(name), milliseconds: time)]
+                report.add(fact, names.names)
+            }
+        }
+        return report
+    }
+
+    // row 10.4
+    @Test func `a stage over its threshold`() throws {
+        let times = [Int64](repeating: 100, count: 94) + [Int64](repeating: 900, count: 6)
+        let report = Self.stages([("store", times), ("record", [1, 2, 3])])
+        func slow(_ thresholds: String) throws -> [String] {
+            let answer = report.answer(try #require(StageReport.Thresholds(thresholds)))
+            let rows = answer.json["rows"]?.array ?? []
+            let slow = rows.filter { $0["isSlow"] == .bool(true) }.compactMap {
+                $0["stage"]?.string
+            }
+            #expect(answer.alerts == slow.count)
+            #expect(answer.json["alerts"]?.integer == Int64(slow.count))
+            return slow
+        }
+        #expect(try slow("900") == [])
+        #expect(try slow("899") == ["store"])
+        #expect(try slow("2,store:1000") == ["record"])
+        #expect(try slow("0") == ["store", "record"])
+        let over = report.answer(StageReport.Thresholds(usual: 100)).json["rows"]?.array
+        #expect(over?.first?["overThreshold"] == .integer(6))
+    }
+
+    @Test(arguments: [
+        "", ",", "x", "-1", "1,2", "store:", ":5", "store:1,store:2", "5;6", "1e3",
+        "99999999999999999999", String(repeating: "1,", count: 200) + "1",
+    ])
+    func `no threshold from`(_ text: String) {
+        #expect(StageReport.Thresholds(text) == nil)
+    }
+
+    @Test func `thresholds whose stages have colons`() {
+        let read = StageReport.Thresholds("a:b:7,9")
+        #expect(read?.milliseconds(of: "a:b") == 7 && read?.milliseconds(of: "a") == 9)
+    }
+
+    // row 10.5
+    @Test(
+        arguments: [
+            // window, baseline of 24 windows, attempts, alert
+            (0, 0, nil, false), (4, 0, nil, false), (5, 0, nil, true), (5, 24, nil, false),
+            (10, 240, nil, false), (22, 240, nil, false), (30, 240, nil, true),
+            (100, 2400, nil, false),
+            (150, 2400, nil, true), (1000, 24_000, nil, false), (0, 24_000, nil, false),
+            // Twice the customers fail twice as often: no alert. The same with as many customers is one.
+            (200, 2400, (2000, 24_000), false), (200, 2400, (1000, 24_000), true),
+            (5, 10, (5, 1000), true), (5, 2400, (50, 24_000), false), (7, 0, (7, 0), true),
+        ] as [(Int, Int, (Int, Int)?, Bool)]
+    )
+    func `an alert`(_ window: Int, _ baseline: Int, _ attempts: (Int, Int)?, _ isAlert: Bool) {
+        let verdict = AlertRule.usual.verdict(
+            window: window,
+            baseline: baseline,
+            attempts: attempts
+        )
+        #expect(verdict.isAlert == isAlert, "\(verdict)")
+    }
+
+    // row 10.5
+    @Test func `few false alerts where nothing changes`() {
+        var random = Words(state: 20_260_101)
+        var alerts = 0
+        let windows = 2000
+        for _ in 0..<windows {
+            // Some 8 errors an hour, from 100 chances each.
+            func hour() -> Int { (0..<100).count { _ in random.next() % 100 < 8 } }
+            let baseline = (0..<24).reduce(0) { sum, _ in sum + hour() }
+            let verdict = AlertRule.usual.verdict(
+                window: hour(),
+                baseline: baseline,
+                attempts: nil
+            )
+            if verdict.isAlert { alerts += 1 }
+        }
+        #expect(alerts <= 1, "\(alerts) of \(windows)")
+    }
+
+    private struct Words: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state >> 33
+        }
+    }
+
+    @Test func `no rule from numbers out of their ranges`() {
+        #expect(AlertRule() == .usual)
+        #expect(AlertRule(windowMinutes: 0) == nil)
+        #expect(AlertRule(windowMinutes: .max) == nil)
+        #expect(AlertRule(baselineWindows: 1001) == nil)
+        #expect(AlertRule(score: .nan) == nil)
+        #expect(AlertRule(minimumCount: 0) == nil)
+    }
+
+    // row B7: the examples of Wilson's and Newcombe's intervals that Newcombe (1998) prints.
+    @Test func `confidence intervals`() throws {
+        let first = Proportion(successes: 56, trials: 70)
+        let second = Proportion(successes: 48, trials: 80)
+        let found = try #require(first.interval)
+        #expect((found.low * 10_000).rounded() == 6918 && (found.high * 10_000).rounded() == 8770)
+        let difference = try #require(first.difference(to: second))
+        #expect((difference.value * 10_000).rounded() == 2000)
+        #expect((difference.low * 10_000).rounded() == 524)
+        #expect((difference.high * 10_000).rounded() == 3339)
+        let none = try #require(Proportion(successes: 0, trials: 10).interval)
+        #expect(none.low == 0 && (none.high * 10_000).rounded() == 2775)
+        #expect(Proportion(successes: 0, trials: 0).interval == nil)
+        #expect(first.difference(to: Proportion(successes: 0, trials: 0)) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (0, "0"), (1, "1"), (-0.05, "-0.05"), (1.0 / 3, "0.333333"), (0.000_000_4, "0"),
+            (12.5, "12.5"), (-1e-9, "0"), (123_456_789.25, "123456789.25"),
+        ] as [(Double, String)]
+    )
+    func `decimals`(_ value: Double, _ text: String) {
+        #expect(JSONValue.decimal(value) == .number(text))
+    }
+
+    @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300])
+    func `no decimals of`(_ value: Double) { #expect(JSONValue.decimal(value).isNull) }
+
+    @Test func `comma-separated values that spreadsheets read as text`() {
+        let table = ReportTable(
+            "rows",
+            ["a", "b"],
+            [
+                [.string("x,y"), .integer(-1)], [.string("say \"hi\""), .null],
+                [.string("=1+1"), .bool(true)], [.string("@cmd\nx"), .number("0.5")],
+            ]
+        )
+        let expected = """
+            a,b\r
+            "x,y",-1\r
+            "say ""hi""\",\r
+            '=1+1,true\r
+            "'@cmd\nx",0.5\r
+
+            """
+        #expect(table.csv == expected)
+    }
+
+    @Test func `no more rows than a table has`() {
+        let rows = (0...ReportTable.rowLimit).map { [JSONValue.integer($0)] }
+        let answer = ReportAnswer(.funnel, tables: [ReportTable("rows", ["n"], rows)])
+        #expect(answer.json["rows"]?.array?.count == ReportTable.rowLimit)
+        #expect(answer.json["omitted"] == .integer(1))
+    }
+}

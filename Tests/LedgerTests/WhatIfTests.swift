@@ -231,6 +231,73 @@ struct `A population under another catalog` {
         return try Sample.json(text)
     }
 
+    // P12: the leeway of a policy is that of the catalog in force at a period's end.
+    @Test(arguments: [(1, 1), (32, 1), (nil, 0)] as [(Int64?, UInt64)])
+    func `may differ in its policy alone`(_ effective: Int64?, _ gaining: UInt64) async throws {
+        try await ScratchLedger.with { scratch in
+            let ledger = scratch.ledger
+            _ = try ledger.publish(
+                try Sample.catalog(),
+                effective: Sample.newYear,
+                Request(id: "c", source: Source.catalog, environment: .production)
+            )
+            let lines = Sample.ownedPurchase("ann", "app_store/1")
+            _ = try ledger.record(Sample.submissions(lines))
+            let generous = try Sample.catalog().description.replacing(
+                #""policy":{"#,
+                with: #""policy":{"renewalLeewaySeconds":7200,"#
+            )
+            // The month ends with 31 January.
+            let at = Sample.day(32).advanced(byMilliseconds: 3_600_000)
+            let report = try ledger.whatIf(
+                Self.question(
+                    try Sample.json(generous),
+                    at,
+                    effective: effective.map { Sample.day($0) }
+                )
+            )
+            #expect(report.gaining == gaining && report.losing == 0, "\(report.json)")
+        }
+    }
+
+    // C4: a trial is what the catalog at its start made of it.
+    @Test(arguments: [(1, 1), (3, 0)] as [(Int64, UInt64)])
+    func `makes other trials of those that begin under it`(
+        _ effective: Int64,
+        _ gaining: UInt64
+    ) async throws {
+        try await ScratchLedger.with { scratch in
+            let ledger = scratch.ledger
+            _ = try ledger.publish(
+                try Sample.catalog(),
+                effective: Sample.newYear,
+                Request(id: "c", source: Source.catalog, environment: .production)
+            )
+            let trial = Sample.line(
+                "trial",
+                "trial.started",
+                "customer/ann",
+                data: #"{"trialId":"week"}"#,
+                time: Sample.day(2)
+            )
+            _ = try ledger.record(Sample.submissions([trial]))
+            let longer = try Sample.catalog().description.replacing(
+                #""days":7"#,
+                with: #""days":30"#
+            )
+            let report = try ledger.whatIf(
+                Self.question(
+                    try Sample.json(longer),
+                    Sample.day(20),
+                    effective: Sample.day(effective)
+                )
+            )
+            #expect(report.gaining == gaining, "\(report.json)")
+            let reasons = (report.json["gains"]?.array ?? []).map { $0["reason"] }
+            #expect(reasons.allSatisfy { $0 == "trial" })
+        }
+    }
+
     // Exit codes; row Z3
     @Test(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
     func `is asked for by the command`() async throws {

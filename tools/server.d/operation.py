@@ -152,7 +152,8 @@ def check_configuration(material):
             raise Fault("a message holds a secret: %s" % text[:200])
         count += 1
     for what, value in (("ENTITLE_LIMITS", "keys=many"), ("ENTITLE_LOG_LEVEL", "loud"),
-                        ("ENTITLE_CONNECTIONS", "0"), ("ENTITLE_LIMITS", "nobody=1/1")):
+                        ("ENTITLE_CONNECTIONS", "0"), ("ENTITLE_LIMITS", "nobody=1/1"),
+                        ("ENTITLE_DRIFT_SECONDS", "-1"), ("ENTITLE_DRIFT_SAMPLE", "0")):
         refused(material, CONFIGURATION, ["--port", "0"], what, environment={what: value})
         count += 1
     ledger, _ = material.ledger()

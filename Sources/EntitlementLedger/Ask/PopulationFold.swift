@@ -48,7 +48,7 @@ struct PopulationFold: Sendable {
         _ add: @Sendable (inout Result, CustomerTimeline) throws -> Void
     ) throws -> [Result] {
         let cores = Concurrently.width
-        let parts = ranges.flatMap { self.parts(components, $0, cores) }
+        let parts = ranges.filter { !$0.isEmpty }.flatMap { self.parts(components, $0, cores) }
         let next = Atomic(0)
         return try Concurrently.map(cores) { _ in
             var result = initial

@@ -88,6 +88,8 @@ struct LowestEntries: Sendable {
 
     private let limit: Int
     private var entries: [Entry] = []
+    /// Whoever comes behind is not among the lowest.
+    private var highest = UInt64.max
 
     init(limit: Int) { self.limit = limit }
 
@@ -100,10 +102,12 @@ struct LowestEntries: Sendable {
     }
 
     mutating func add(_ feature: AccessChange.Feature, of customer: UInt64) {
-        guard limit > 0 else { return }
+        guard limit > 0, customer <= highest else { return }
         entries.append(Entry(customer: customer, feature: feature))
         // Sorted seldom, so that an entry costs little.
-        if entries.count >= 2 * limit + 64 { entries = lowest }
+        guard entries.count >= 2 * limit + 64 else { return }
+        entries = lowest
+        highest = entries.last?.customer ?? .max
     }
 
     mutating func merge(_ other: LowestEntries) {

@@ -8,8 +8,8 @@ extension Ledger {
     /// Nothing is written but codes of products in the access table. What is recorded meanwhile is
     /// no difference: answers that it moved are passed over.
     ///
-    /// Cost: two passes over the log and a fold of the sample, on all cores; 6 bytes for each
-    /// stream and core.
+    /// Cost: three passes over the log and a fold of the sample, mostly on all cores; 6 bytes for
+    /// each stream and core.
     /// - Parameters:
     ///   - sample: which customers.
     ///   - environment: the world that is looked at.

@@ -4,9 +4,13 @@ extension TimelineChart {
     /// `width`: columns for time, 10 or more; labels come beside them.
     public func text(width: Int) -> [String] {
         let width = max(10, width)
-        let labelWidth = lanes.map(\.label.count).reduce("events".count, max)
+        let labelWidth = lanes.map { min($0.label.count, Self.labelLimit) }
+            .reduce("events".count, max)
         func line(_ label: String, _ cells: [Character]) -> String {
-            label + String(repeating: " ", count: labelWidth - label.count) + "  " + String(cells)
+            let isLong = label.count > Self.labelLimit
+            let label = isLong ? label.prefix(Self.labelLimit - 1) + "…" : label
+            return label + String(repeating: " ", count: labelWidth - label.count) + "  "
+                + String(cells)
         }
         var lines = lanes.map { line($0.label, cells($0.bars, width)) }
         if hiddenLanes > 0 { lines.append("… \(hiddenLanes) more") }
@@ -17,6 +21,9 @@ extension TimelineChart {
         lines.append(line("", Array(legend)))
         return lines
     }
+
+    /// Characters of a name that are shown.
+    private static let labelLimit = 32
 
     /// The kinds that occur, with their letters.
     private var legend: String {

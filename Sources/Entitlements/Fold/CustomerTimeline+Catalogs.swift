@@ -38,17 +38,22 @@ extension CustomerTimeline {
         grants = timeline.grants
         uses = timeline.uses
         self.catalogs = seen
-        var isMoved = !timeline.trials.isEmpty
-        purchases = timeline.purchases.map { purchase in
-            // A leeway is asked for at the end of a period, and nowhere else.
-            let isSame = purchase.timeline.periods.allSatisfy { period in
+        // A leeway is asked for at the end of a period, and nowhere else.
+        let isMoved = timeline.purchases.map { purchase in
+            purchase.timeline.periods.contains { period in
                 period.end.map {
                     timeline.catalogs.leewayMilliseconds(at: $0)
-                        == catalogs.leewayMilliseconds(at: $0)
-                } ?? true
+                        != catalogs.leewayMilliseconds(at: $0)
+                } ?? false
             }
-            if isSame { return purchase }
-            isMoved = true
+        }
+        guard isMoved.contains(true) || !timeline.trials.isEmpty else {
+            (purchases, trials) = (timeline.purchases, timeline.trials)
+            stretches = timeline.stretches
+            return
+        }
+        purchases = zip(timeline.purchases, isMoved).map { purchase, isMoved in
+            guard isMoved else { return purchase }
             return OwnedPurchase(
                 timeline: purchase.timeline.folded(
                     leewayMilliseconds: catalogs.leewayMilliseconds
@@ -57,8 +62,7 @@ extension CustomerTimeline {
             )
         }
         trials = timeline.trials.map { Trial(id: $0.id, start: $0.interval.start, seen) }
-        stretches =
-            isMoved ? Self.stretches(purchases, grants, trials) : timeline.stretches
+        stretches = Self.stretches(purchases, grants, trials)
     }
 }
 

@@ -84,6 +84,8 @@ enum DiffText {
         switch value {
         case .array(let values)?:
             values.isEmpty ? "-" : values.map { text($0) }.joined(separator: " ")
+        case .object? where value?["code"] != nil:
+            [value?["code"], value?["productId"]].compactMap { $0?.string }.joined(separator: " ")
         case .object?: ShowText.limit(value)
         default: ShowText.text(value)
         }

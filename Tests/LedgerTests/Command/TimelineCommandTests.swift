@@ -1,0 +1,51 @@
+import Entitlements
+import Foundation
+import Testing
+
+/// How the command shows a customer over time.
+@Suite(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
+struct `A timeline, from the command` {
+    private static func with(
+        _ body: (CommandLedger) async throws -> Void
+    ) async throws {
+        try await CommandLedger.with { ledger in
+            let late = Sample.line(
+                "refund",
+                "revocation.refunded",
+                "purchase/app_store/1",
+                time: Sample.day(10)
+            )
+            let lines = Sample.ownedPurchase("ann", "app_store/1") + [late]
+            #expect(try await ledger.importing(lines).code == 0)
+            try await body(ledger)
+        }
+    }
+
+    @Test func `is drawn into a file or to standard output, the same`() async throws {
+        try await Self.with { ledger in
+            let ask = ["timeline", "ann", "--at", "2026-01-20"]
+            let file = ledger.folder + "/ann.svg"
+            let written = try await ledger.run(ask + ["--svg", file])
+            #expect(written.code == 0 && written.output.isEmpty, "\(written.errors)")
+            let printed = try await ledger.run(ask + ["--svg", "-"])
+            #expect(printed.output == (try String(contentsOfFile: file, encoding: .utf8)))
+            let answer = try #require(try await ledger.run(ask).json)
+            #expect(printed.output == TimelineChart(answer).svg)
+            let nowhere = try await ledger.run(ask + ["--svg", "/nonexistent/x.svg"])
+            #expect(nowhere.code == 73 && nowhere.problemCode == "cannot_create")
+        }
+    }
+
+    // T1, T3: imported now, months after all of it held.
+    @Test func `marks what was learned of late`() async throws {
+        try await Self.with { ledger in
+            let answer = try #require(try await ledger.run(["timeline", "ann"]).json)
+            let late = try #require(answer["late"]?.array)
+            #expect(late.count == answer["events"]?.array?.count)
+            #expect(late.allSatisfy { $0["seconds"]?.integer.map { $0 > 86_400 } ?? false })
+            let text = try await EntitleCommand.run(["timeline", "ann", "--ledger", ledger.path])
+            #expect(text.code == 0 && text.output.contains("late by "))
+            #expect(text.output.contains("× refunded or revoked"))
+        }
+    }
+}

@@ -13,8 +13,8 @@ extension RecordHeader {
         var money = MoneyFact(fact, recordedAt: Instant(milliseconds: recordedAt))
         try forEachField(of: record) { (field, reader) throws(DecodingFault) in
             switch field {
-            case .priceMicros: money.priceMicros = Int64(bitPattern: try reader.number(record))
-            case .quantity: money.quantity = Int64(bitPattern: try reader.number(record))
+            case .priceMicros: money.priceMicros = try reader.integer(of: field, record)
+            case .quantity: money.quantity = try reader.integer(of: field, record)
             case .currencyCode: money.currency = try reader.name(record, &names)
             case .ownership:
                 money.isFamilyShared =
@@ -86,5 +86,19 @@ extension RecordHeader {
             default: try body(FactsReader.field(mark), &reader)
             }
         }
+    }
+}
+
+extension FactsReader {
+    /// An integer that lies in its field's range, so that sums of it fit.
+    fileprivate mutating func integer(
+        of field: Field,
+        _ record: Span<UInt8>
+    ) throws(DecodingFault) -> Int64 {
+        let integer = Int64(bitPattern: try number(record))
+        guard case .integer(let range) = field.shape, range.contains(integer) else {
+            throw DecodingFault(what: "a number out of its range", offset: Int(field.rawValue))
+        }
+        return integer
     }
 }

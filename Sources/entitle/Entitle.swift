@@ -18,7 +18,9 @@ struct Entitle: ParsableCommand {
             CommandGroup(name: "START", subcommands: [Init.self, Import.self]),
             CommandGroup(
                 name: "ASK",
-                subcommands: [Show.self, Can.self, Timeline.self, Events.self, Tail.self]
+                subcommands: [
+                    Show.self, Can.self, Explain.self, Timeline.self, Events.self, Tail.self,
+                ]
             ),
             CommandGroup(
                 name: "CHANGE",

@@ -28,6 +28,7 @@ struct `Who may` {
         "checkFeature": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "showTimeline": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "listPurchases": Right(scopes: [.read, .support, .admin], customers: .themselves),
+        "explainFeature": Right(scopes: [.read, .support, .admin]),
         "readCatalog": Right(scopes: [.read, .support, .admin]),
         "publishCatalog": Right(scopes: [.admin]),
         "evaluateFlag": Right(scopes: [.read, .admin], customers: .themselves),

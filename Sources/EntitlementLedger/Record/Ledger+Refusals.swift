@@ -64,7 +64,7 @@ extension RefusalTally.Reason {
             data: EventData(
                 .signalNoted,
                 [
-                    .name: .text("verification_refused"),
+                    .name: .text(Ledger.refusalNote),
                     .detail: .text("code \(key.code), count \(count)"),
                 ]
             )

@@ -3,8 +3,8 @@ import LedgerAPI
 /// Every call of the HTTP interface, in the order of its description.
 enum RouteTable {
     static let routes: [Route] =
-        signalRoutes + claimRoutes + changeRoutes + flowRoutes + questionRoutes + catalogRoutes
-        + flagRoutes + operationRoutes
+        signalRoutes + claimRoutes + changeRoutes + flowRoutes + questionRoutes + explainRoutes
+        + catalogRoutes + flagRoutes + operationRoutes
 
     /// Parameters of questions about a customer.
     static let pointParameters = [

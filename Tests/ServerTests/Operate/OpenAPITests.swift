@@ -58,7 +58,7 @@ struct `The interface description` {
 
     @Test(arguments: [
         ("show", "State"), ("can", "FeatureAnswer"), ("timeline", "Timeline"),
-        ("purchases", "Purchases"), ("receipt", "Receipt"),
+        ("purchases", "Purchases"), ("receipt", "Receipt"), ("explain", "Explanation"),
     ])
     func `has the members of the command's schemas`(
         _ file: String,

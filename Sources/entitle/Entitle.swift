@@ -19,8 +19,8 @@ struct Entitle: ParsableCommand {
             CommandGroup(
                 name: "ASK",
                 subcommands: [
-                    Show.self, Can.self, Timeline.self, Diff.self, WhatIf.self, Report.self,
-                    Events.self, Tail.self,
+                    Show.self, Can.self, Explain.self, Timeline.self, Diff.self, WhatIf.self,
+                    Report.self, Events.self, Tail.self,
                 ]
             ),
             CommandGroup(

@@ -20,6 +20,8 @@ struct FactLoader {
     private var facts: [Fact] = []
     /// The signals of the facts.
     private var signals: [SignalDigest] = []
+    /// Events whose signal occurs earlier in their stream (E1).
+    private(set) var repeated: [UInt64] = []
     private var queue: [(stream: UInt64, role: Role)] = []
     /// The streams that were met.
     private var streams: [UInt64: Stream] = [:]
@@ -76,7 +78,7 @@ struct FactLoader {
 
     /// Each fact once, ascending by sequence; an event whose signal occurs earlier in its stream is
     /// left out (E1).
-    private func distinct() -> [Fact] {
+    private mutating func distinct() -> [Fact] {
         let order = facts.indices.sorted {
             (facts[$0].sequence, facts[$0].other ?? 0) < (facts[$1].sequence, facts[$1].other ?? 0)
         }
@@ -89,6 +91,7 @@ struct FactLoader {
             if fact.sequence != last {
                 last = fact.sequence
                 isKept = met.insert(signals[index], of: fact.subject)
+                if !isKept { repeated.append(fact.sequence) }
             } else if fact.other == distinct.last?.other {
                 continue
             }

@@ -85,21 +85,50 @@ extension Ledger {
         asked customer: String? = nil,
         size: UInt64
     ) throws -> (timeline: CustomerTimeline, streams: [UInt64]) {
+        let loaded = try loadFacts(ofStream: stream, asked: customer, size: size)
+        let timeline = CustomerTimeline(
+            of: stream ?? .max,
+            facts: loaded.facts,
+            names: loaded.names,
+            catalogs: loaded.catalogs,
+            position: { loaded.positions[$0] ?? 0 }
+        )
+        return (timeline, loaded.streams)
+    }
+
+    /// What a timeline is folded from.
+    struct LoadedFacts {
+        var facts: [Fact]
+        var names: FactNames
+        var catalogs: CatalogHistory
+        /// K8's x for each experiment.
+        var positions: [String: UInt64]
+        /// The streams that were read.
+        var streams: [UInt64]
+        /// Events whose signal was recorded before (E1).
+        var repeated: [UInt64]
+    }
+
+    /// Reads what the timeline of a customer is folded from.
+    func loadFacts(
+        ofStream stream: UInt64?,
+        asked customer: String?,
+        size: UInt64
+    ) throws -> LoadedFacts {
         if views.end < size { try views.catchUp() }
         var loader = FactLoader(log: log, vault: vault, views: views, size: size)
         let facts = try stream.map { try loader.facts(ofCustomer: $0) } ?? []
         let catalogs = try catalogHistory(size: size)
         let canonical = Links(facts, of: .customerLinked)
             .canonical(stream ?? .max)
-        let positions = try positions(of: canonical, asked: customer, in: catalogs)
-        let timeline = CustomerTimeline(
-            of: stream ?? .max,
+        return LoadedFacts(
             facts: facts,
             names: loader.names.names,
             catalogs: catalogs,
-            position: { positions[$0] ?? 0 }
+            positions: try positions(of: canonical, asked: customer, in: catalogs),
+            streams: Array(loader.lastSequences.keys),
+            repeated: loader.repeated
         )
-        return (timeline, Array(loader.lastSequences.keys))
     }
 
     /// The catalogs of a prefix.

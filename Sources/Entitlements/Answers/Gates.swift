@@ -47,7 +47,7 @@ struct GateReader {
     private var last = Gates()
 
     /// What a right unlocks at T, as feature indices of the catalog in force at T.
-    private struct Unlocked {
+    struct Unlocked {
         /// Ascending.
         var features: [Int]
         var tier: Int
@@ -118,7 +118,8 @@ struct GateReader {
         return made
     }
 
-    private static func unlocked(
+    /// What a grant or trial unlocks by a catalog (C3, C4).
+    static func unlocked(
         _ features: [String],
         _ tier: String?,
         in catalog: Catalog
@@ -135,7 +136,8 @@ struct GateReader {
         )
     }
 
-    private func unlocked(by right: AccessStretch.ProductRight, in catalog: Catalog) -> Unlocked {
+    /// What a product's right unlocks by a catalog (K2, K3, K4).
+    func unlocked(by right: AccessStretch.ProductRight, in catalog: Catalog) -> Unlocked {
         let product = catalog.product(right.productID, in: right.store)
         var features = product.map { catalog.unlocked(by: $0.unlocks) } ?? []
         var tier = product.flatMap { catalog.countedTier(of: $0.unlocks) } ?? 0

@@ -1,6 +1,13 @@
 /// Several names of one customer (C2) or one purchase (P13), followed to the end.
 public struct Links: Sendable {
-    private var targets: [UInt64: UInt64] = [:]
+    private var targets: [UInt64: Target] = [:]
+
+    /// Where a name leads.
+    private struct Target {
+        var name: UInt64
+        /// The link's place in the log.
+        var sequence: UInt64
+    }
 
     /// Reads links in the order of their sequence: each sets the target of its alias in place of
     /// an older one, unless it would close a circle; then it is passed over.
@@ -11,15 +18,32 @@ public struct Links: Sendable {
     public init(_ facts: [Fact], of kind: EventKind) {
         for fact in facts where fact.kind == kind {
             guard let alias = fact.other else { continue }
-            if end(of: fact.subject, passing: alias) != nil { targets[alias] = fact.subject }
+            if end(of: fact.subject, passing: alias) != nil {
+                targets[alias] = Target(name: fact.subject, sequence: fact.sequence)
+            }
         }
     }
 
     /// The name at the end of the links.
     public func canonical(_ name: UInt64) -> UInt64 {
         var name = name
-        while let target = targets[name] { name = target }
+        while let target = targets[name] { name = target.name }
         return name
+    }
+
+    /// The sequences of the links from a name to the end, in their order.
+    func path(from name: UInt64) -> [UInt64] {
+        var (name, sequences) = (name, [UInt64]())
+        while let target = targets[name] {
+            sequences.append(target.sequence)
+            name = target.name
+        }
+        return sequences
+    }
+
+    /// Whether a link is in force; others were passed over or replaced.
+    func isInForce(_ link: Fact) -> Bool {
+        link.other.flatMap { targets[$0] }?.sequence == link.sequence
     }
 
     /// The end of a name's links, nil if they pass another name or start at it.
@@ -27,7 +51,7 @@ public struct Links: Sendable {
         var name = name
         while name != other {
             guard let target = targets[name] else { return name }
-            name = target
+            name = target.name
         }
         return nil
     }

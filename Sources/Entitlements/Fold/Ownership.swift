@@ -4,10 +4,16 @@ public struct Ownership: Sendable {
     struct Change: Sendable {
         var time: Instant
         var owner: UInt64?
+        /// Place in the log of the claim, release or transfer.
+        var sequence: UInt64
+        /// Whether it takes from the owner before it, so that it rests on what made that one owner.
+        var restsOnEarlier: Bool
     }
 
     /// The owner before any change; nil: nobody.
     let first: UInt64?
+    /// Place in the log of the claim that made them owner since ever.
+    let firstClaim: UInt64?
     /// Ascending by time.
     let changes: [Change]
 
@@ -19,8 +25,9 @@ public struct Ownership: Sendable {
     ///   - customers: names of one customer (C2).
     public init(claims: [Fact], transfers: [Fact], customers: Links) {
         let ordered = (claims + transfers).sorted(by: Fact.inTime)
-        first = ordered.first { $0.kind == .customerClaimed }
-            .map { customers.canonical($0.subject) }
+        let claim = ordered.first { $0.kind == .customerClaimed }
+        first = claim.map { customers.canonical($0.subject) }
+        firstClaim = claim?.sequence
         var owner = first
         guard first != nil else {
             changes = []
@@ -37,7 +44,14 @@ public struct Ownership: Sendable {
                 owner = customer
             default: continue
             }
-            changes.append(Change(time: fact.time, owner: owner))
+            changes.append(
+                Change(
+                    time: fact.time,
+                    owner: owner,
+                    sequence: fact.sequence,
+                    restsOnEarlier: fact.kind != .customerClaimed
+                )
+            )
         }
         self.changes = changes
     }
@@ -61,5 +75,22 @@ public struct Ownership: Sendable {
         }
         if let start { stretches.append(Interval(start: start, end: nil)) }
         return stretches
+    }
+    /// The sequences that decide who owns the purchase at an instant, in their order: what made the
+    /// owner one and, where that takes from another, what had made that one owner.
+    func decisive(at instant: Instant) -> [UInt64] {
+        var sequences: [UInt64] = []
+        let passed = changes.prefix { $0.time <= instant }
+        for change in passed.reversed() {
+            sequences.append(change.sequence)
+            if !change.restsOnEarlier { return sequences.reversed() }
+        }
+        if let firstClaim { sequences.append(firstClaim) }
+        return sequences.reversed()
+    }
+
+    /// The owner at an instant; nil: nobody.
+    func owner(at instant: Instant) -> UInt64? {
+        changes.last { $0.time <= instant }.map(\.owner) ?? first
     }
 }

@@ -13,6 +13,7 @@ enum Shapes {
         Shape.Member("GateMap", gateMap),
         Shape.Member("Offering", offering),
         Shape.Member("Difference", difference),
+        Shape.Member("Explanation", explanation),
         Shape.Member("Receipt", receipt),
         Shape.Member("SignalReceipt", signalReceipt),
         Shape.Member("ClaimOutcome", claimOutcome),
@@ -22,7 +23,7 @@ enum Shapes {
         Shape.Member("EvaluationContext", evaluationContext),
     ]
 
-    private static let question = [
+    static let question = [
         Shape.Member("customer", .identifier), Shape.Member("environment", .text),
         Shape.Member("at", .instant), Shape.Member("known", .optional(.instant)),
         Shape.Member("sequence", .integer),
@@ -69,7 +70,7 @@ enum Shapes {
         Shape.Member("resetsAt", .optional(.instant)),
     ])
 
-    private static let featureMembers = [
+    static let featureMembers = [
         Shape.Member("allowed", .boolean), Shape.Member("until", .optional(.instant)),
         Shape.Member("reason", .choice(["free", "purchase", "trial", "grant", "none"])),
         Shape.Member("sources", .list(.text)), Shape.Member("limit", .optional(limit)),

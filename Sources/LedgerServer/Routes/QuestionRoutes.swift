@@ -82,7 +82,7 @@ extension RouteTable {
     }
 
     /// Asks where it may wait for the disk; the tag leaves out what changes with the clock alone.
-    private static func ask(
+    static func ask(
         _ call: Call,
         _ service: LedgerService,
         _ body: @escaping @Sendable (Ledger, CustomerQuestion) throws -> JSONValue

@@ -3,8 +3,9 @@ import LedgerAPI
 /// Every call of the HTTP interface, in the order of its description.
 enum RouteTable {
     static let routes: [Route] =
-        signalRoutes + claimRoutes + changeRoutes + flowRoutes + questionRoutes + differenceRoutes
-        + catalogRoutes + gateRoutes + reportRoutes + flagRoutes + operationRoutes
+        signalRoutes + claimRoutes + changeRoutes + flowRoutes + questionRoutes + explainRoutes
+        + differenceRoutes + catalogRoutes + gateRoutes + reportRoutes + flagRoutes
+        + operationRoutes
 
     /// Parameters of questions about a customer.
     static let pointParameters = [

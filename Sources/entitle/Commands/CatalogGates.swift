@@ -64,7 +64,10 @@ extension CatalogCommand {
 extension CommandFailure {
     /// A feature that no catalog lists, with the names that may be meant.
     init(unknownFeature feature: String, among listed: some Sequence<String>) {
-        let near = NearNames.near(feature, among: listed)
+        self.init(unknownFeatureNear: NearNames.near(feature, among: listed))
+    }
+
+    init(unknownFeatureNear near: [String]) {
         self.init(
             .usage,
             "unknown_feature",

@@ -37,7 +37,7 @@ func fastShow(
 }
 
 /// The facts of one environment with names as numbers.
-private struct InternedHistory: AnswerNames {
+struct InternedHistory: AnswerNames {
     var names: [String] = []
     private var numbers: [String: UInt64] = [:]
     private(set) var facts: [Fact] = []

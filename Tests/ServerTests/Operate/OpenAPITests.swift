@@ -58,7 +58,8 @@ struct `The interface description` {
 
     @Test(arguments: [
         ("show", "State"), ("can", "FeatureAnswer"), ("timeline", "Timeline"),
-        ("purchases", "Purchases"), ("receipt", "Receipt"), ("diff", "Difference"),
+        ("purchases", "Purchases"), ("explain", "Explanation"), ("receipt", "Receipt"),
+        ("diff", "Difference"),
         ("report#customers", "CustomersReport"), ("report#revenue", "RevenueReport"),
         ("report#refunds", "RefundsReport"), ("report#funnel", "FunnelReport"),
         ("report#stages", "StagesReport"), ("report#errors", "ErrorsReport"),

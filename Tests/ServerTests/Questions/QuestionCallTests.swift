@@ -156,6 +156,69 @@ struct `A question over HTTP` {
         }
     }
 
+    // row Z2
+    @Test(arguments: [
+        ("", 400, "missing_field"), ("?feature=exprot", 404, "unknown_feature"),
+        ("?feature=export&for=me", 400, "invalid_value"),
+        ("?feature=export&lang=fr", 400, "invalid_value"),
+        ("?feature=export&at=soon", 400, "invalid_value"),
+        ("?feature=export&knownSequence=99", 422, "unknown_sequence"),
+        ("?feature=export&why=1", 400, "unknown_parameter"),
+    ])
+    func `why that is none is refused`(
+        _ query: String,
+        _ status: Int,
+        _ code: String
+    )
+        async throws
+    {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let path = "/v1/customers/mike-1/explain"
+            let answer = try await server.get(path + query)
+            #expect(answer.status == status && answer.code == code, "\(answer.body)")
+            if code == "unknown_feature" {
+                #expect(answer.json["detail"]?.string?.contains("export") == true)
+            }
+            // Control: of one who is not known, too.
+            let known = try await server.get(path + "?feature=export")
+            #expect(known.status == 200 && known.json["allowed"] == .bool(false))
+            #expect(known.json["steps"]?.array?.count == 2)
+        }
+    }
+
+    // row Z2
+    @Test func `why is answered as the decision, in the language that is asked for`() async throws {
+        try await TestServer.with(AppStoreWorld.setup()) { server in
+            try await Self.fill(server)
+            let path = "/v1/customers/\(AppStoreWorld.account)"
+            var summaries: Set<String> = []
+            for (query, _) in Self.points(try server.ledger.size()) {
+                for member in try await server.state(AppStoreWorld.account, query)["features"]?
+                    .members ?? []
+                {
+                    let why = try await server.get(
+                        path + "/explain\(query)&feature=\(member.name)&for=support"
+                    )
+                    for name in ["allowed", "until", "reason", "sources", "limit"] {
+                        #expect(why.json[name] == member.value[name], "\(query): \(why.body)")
+                    }
+                }
+            }
+            for (language, wish) in [("en", "fr"), ("ja", "ja, en;q=0.5"), ("zh-Hant", "zh-TW")] {
+                let answer = try await server.send(
+                    .get,
+                    path + "/explain?feature=export&at=2026-01-01",
+                    credential: server.keys[.read],
+                    headers: [.acceptLanguage: wish]
+                )
+                #expect(answer.json["language"]?.string == language)
+                summaries.insert(answer.json["summary"]?.string ?? "")
+            }
+            #expect(summaries.count == 3)
+        }
+    }
+
     @Test func `about the catalog is answered as it was published`() async throws {
         try await TestServer.with { server in
             let none = try await server.get("/v1/catalog")

@@ -1,0 +1,134 @@
+public import Entitlements
+import EventLog
+
+/// What is said of a feature.
+public enum FeatureExplanation: Sendable {
+    /// The members that the answer begins with, and the explanation.
+    case explained(head: [JSONMember], Explanation)
+    /// No catalog of the prefix ever listed the feature; names that may have been meant.
+    case unknownFeature(near: [String])
+}
+
+extension Ledger {
+    /// Why a customer has or lacks a feature at T, as known at R (row Z2).
+    ///
+    /// One of whom nothing was recorded has what everybody has. `explanation.members(…)` makes the
+    /// `explain` shape of it, with the ledger's `names`.
+    ///
+    /// Cost: as a state, and one record read for each event that is named.
+    public func explain(
+        _ feature: String,
+        _ question: CustomerQuestion
+    ) throws -> FeatureExplanation {
+        let size = try prefix(knownAt: question.point.knownAt)
+        let stream = try vault.stream(
+            of: StreamName(
+                environment: question.environment.rawValue,
+                subject: Subject.customer(question.customer).description
+            )
+        )
+        let loaded = try loadFacts(ofStream: stream, asked: question.customer, size: size)
+        let explainer = Explainer(
+            of: stream ?? .max,
+            facts: loaded.facts,
+            names: loaded.names,
+            catalogs: loaded.catalogs,
+            position: { loaded.positions[$0] ?? 0 }
+        )
+        guard var explanation = explainer.explanation(of: feature, at: question.point.at) else {
+            let features = loaded.catalogs.publications.flatMap { $0.catalog.features.map(\.id) }
+            return .unknownFeature(near: NearNames.near(feature, among: features))
+        }
+        explanation.notUsed += loaded.repeated.map {
+            Explanation.Unused(topic: .general, reason: .repeated, sequence: $0)
+        }
+        explanation.notUsed += try otherWorlds(question, size: size)
+        for index in explanation.completeness.indices {
+            try complete(&explanation.completeness[index], question.environment, size: size)
+        }
+        explanation.events = try marks(of: explanation.sequences)
+        return .explained(head: question.members(size: size), explanation)
+    }
+
+    /// How many events of other worlds there are under the customer's name.
+    private func otherWorlds(
+        _ question: CustomerQuestion,
+        size: UInt64
+    ) throws -> [Explanation.Unused] {
+        try StoreEnvironment.allCases.filter { $0 != question.environment }.compactMap { world in
+            let name = StreamName(
+                environment: world.rawValue,
+                subject: Subject.customer(question.customer).description
+            )
+            guard let stream = try vault.stream(of: name) else { return nil }
+            var loader = FactLoader(log: log, vault: vault, views: views, size: size)
+            let count = Set(try loader.facts(ofCustomer: stream).map(\.sequence)).count
+            guard count > 0 else { return nil }
+            return Explanation.Unused(
+                topic: .general,
+                reason: .environment(world, count: count),
+                sequence: nil
+            )
+        }
+    }
+
+    /// Z12: what the log says of a store itself; `through` and refusals of signals.
+    private func complete(
+        _ completeness: inout Explanation.Completeness,
+        _ environment: StoreEnvironment,
+        size: UInt64
+    ) throws {
+        let name = StreamName(
+            environment: environment.rawValue,
+            subject: Subject.store(completeness.store).description
+        )
+        guard let stream = try vault.stream(of: name) else { return }
+        let entries = try views.entries(of: stream, below: size)
+        let kinds: [EventKind] = [.syncCompleted, .syncReconciled, .signalNoted]
+        let wanted = entries.filter { entry in kinds.contains { $0.rawValue == entry.kind } }
+            .suffix(Self.storeEventLimit).map(\.sequence)
+        try log.readRecords(wanted) { _, record in
+            let header = try RecordHeader(checking: record)
+            var opened = OpenedEvent(header: header, kind: try header.eventKind())
+            try opened.read(record, header.facts) { _ in nil }
+            if opened.kind == .signalNoted {
+                guard opened.values[.name] == .text(RefusalNote.name) else { return }
+                let time = Instant(milliseconds: header.time)
+                completeness.lastRefusedAt = [completeness.lastRefusedAt, time]
+                    .compactMap(\.self).max()
+            } else if case .instant(let through)? = opened.values[.through] {
+                completeness.completeThrough = [completeness.completeThrough, through]
+                    .compactMap(\.self).max()
+            }
+        }
+    }
+
+    /// Events about a store that an explanation looks at: the last ones.
+    static let storeEventLimit = 64
+
+    /// What the log says of events.
+    private func marks(
+        of sequences: [UInt64]
+    ) throws -> [UInt64: Explanation.EventMark] {
+        var marks: [UInt64: Explanation.EventMark] = [:]
+        let opener = EventOpener(vault: vault, log: log)
+        try log.readRecords(sequences) { sequence, record in
+            let header = try RecordHeader(checking: record)
+            var opened = OpenedEvent(header: header, kind: try header.eventKind())
+            try opened.read(record, header.facts) { _ in nil }
+            // A source without a code of its own may stand in the sealed part.
+            if opened.source == nil { opened = try opener.open(record) }
+            var offer: String?
+            if case .text(let text)? = opened.values[.offer] { offer = text }
+            marks[sequence] = Explanation.EventMark(
+                kind: opened.kind,
+                time: Instant(milliseconds: header.time),
+                recordedAt: Instant(milliseconds: header.recordedAt),
+                source: opened.source,
+                offer: offer,
+                isFamilyShared: opened.values[.ownership] == .text("family_shared")
+            )
+        }
+        return marks
+    }
+}

@@ -1,0 +1,273 @@
+extension Explainer {
+    /// What would change a decision, the nearest first.
+    func changes(
+        _ told: Told,
+        _ decision: CustomerState.FeatureState,
+        _ gate: Gate
+    ) -> [Explanation.Change] {
+        var changes = decision.isAllowed ? endings(told, decision, gate) : openings(told, gate)
+        if let limit = decision.limit, limit.remaining == 0, let resetsAt = limit.resetsAt {
+            changes.insert(
+                Explanation.Change(
+                    topic: .general,
+                    kind: .limitReset,
+                    time: resetsAt,
+                    isEnough: true
+                ),
+                at: 0
+            )
+        }
+        // Whether the nearest event decides is tried, not reasoned: the fold is asked without it.
+        if let index = changes.firstIndex(where: { $0.sequence != nil }),
+            let sequence = changes[index].sequence
+        {
+            changes[index].isDecisive =
+                self.decision(on: gate.feature, at: gate.instant, without: sequence) != decision
+        }
+        return changes
+    }
+
+    /// What the fold decides when an event had not been recorded; nil: the feature is not listed.
+    private func decision(
+        on feature: String,
+        at instant: Instant,
+        without sequence: UInt64
+    ) -> CustomerState.FeatureState? {
+        CustomerTimeline(
+            of: asked,
+            facts: facts.filter { $0.sequence != sequence },
+            names: names,
+            catalogs: CatalogHistory(catalogs.publications.filter { $0.sequence != sequence }),
+            position: position
+        )
+        .state(at: instant).features.first { $0.id == feature }
+    }
+
+    // MARK: From no to yes
+
+    private func openings(_ told: Told, _ gate: Gate) -> [Explanation.Change] {
+        var changes: [Explanation.Change] = []
+        if let instant = opening(gate) {
+            changes.append(
+                Explanation.Change(topic: .general, kind: .opens, time: instant, isEnough: true)
+            )
+        }
+        for (place, chain) in told.chains.enumerated() {
+            // Of those further away only what lacks a single thing is worth telling.
+            guard place == 0 || chain.obstacles.count == 1 else { continue }
+            changes += chain.obstacles.compactMap { obstacle in
+                obstacle.change.map {
+                    Explanation.Change(
+                        topic: chain.topic,
+                        kind: $0,
+                        sequence: obstacle.sequence,
+                        isEnough: chain.obstacles.count == 1
+                    )
+                }
+            }
+        }
+        let products = gate.catalog.products.filter {
+            $0.kind != .consumable && gate.catalog.unlocked(by: $0.unlocks).contains(gate.index)
+        }
+        if !products.isEmpty {
+            let ids = products.map(\.id).sorted().prefix(Self.productLimit)
+            changes.append(
+                Explanation.Change(
+                    topic: .general,
+                    kind: .purchase(products: Array(ids)),
+                    isEnough: true
+                )
+            )
+        }
+        changes += trialOpenings(gate)
+        let isGrantNamed = changes.contains { $0.kind == .grant }
+        if !isGrantNamed {
+            changes.append(Explanation.Change(topic: .general, kind: .grant, isEnough: true))
+        }
+        return changes
+    }
+
+    /// Trials of the catalog that the customer has not begun and that would unlock the feature.
+    private func trialOpenings(_ gate: Gate) -> [Explanation.Change] {
+        gate.catalog.trials.filter { trial in
+            trial.days > 0 && !timeline.trials.contains { $0.id == trial.id }
+                && GateReader.unlocked(trial.features, trial.tier, in: gate.catalog)
+                    .features.contains(gate.index)
+        }
+        .map { trial in
+            Explanation.Change(
+                topic: .trial(trial.id),
+                kind: .trial(id: trial.id),
+                isEnough: true
+            )
+        }
+    }
+
+    /// The first instant after T at which the feature is allowed, as things are known.
+    private func opening(_ gate: Gate) -> Instant? {
+        var reader = gate.reader
+        let instants = timeline.changeInstants.filter { $0 > gate.instant }.sorted()
+        return instants.first { instant in
+            let then = reader.gates(at: instant)
+            guard let number = then.catalog else { return false }
+            let catalog = timeline.catalogs.publications[number].catalog
+            return catalog.featureIndex(gate.feature)
+                .map { then.isAllowed(feature: $0, in: catalog) } ?? false
+        }
+    }
+
+    // MARK: From yes to no
+
+    private func endings(
+        _ told: Told,
+        _ decision: CustomerState.FeatureState,
+        _ gate: Gate
+    ) -> [Explanation.Change] {
+        var changes: [Explanation.Change] = []
+        if let until = decision.until { changes.append(ending(at: until, gate)) }
+        guard decision.reason != .free else {
+            let isNamed = changes.contains { $0.kind == .ends(.catalog) }
+            return isNamed
+                ? changes
+                : changes + [
+                    Explanation.Change(topic: .general, kind: .catalog, isEnough: true)
+                ]
+        }
+        // What several sources give is not lost with one of them.
+        guard decision.sources.count == 1, let chain = told.chains.first else {
+            let kind = Explanation.Change.Kind.allSources(count: decision.sources.count)
+            return changes + [
+                Explanation.Change(topic: .general, kind: kind, isEnough: true)
+            ]
+        }
+        switch chain.source {
+        case .purchase:
+            let isNamed = changes.contains { $0.kind == .ends(.revocation) }
+            if isNamed { break }
+            changes.append(
+                Explanation.Change(topic: chain.topic, kind: .refund, isEnough: true)
+            )
+        case .grant:
+            let isNamed = changes.contains { $0.kind == .ends(.grant(isWithdrawn: true)) }
+            if isNamed { break }
+            changes.append(
+                Explanation.Change(topic: chain.topic, kind: .withdrawal, isEnough: true)
+            )
+        case .trial: break
+        }
+        return changes
+    }
+
+    /// Why it ends at the instant that the fold names (K6).
+    private func ending(at until: Instant, _ gate: Gate) -> Explanation.Change {
+        let before = until.advanced(byMilliseconds: -1)
+        if let last = Gate(gate.feature, at: before, timeline) {
+            for purchase in timeline.purchases {
+                for index in purchase.timeline.periods.indices.reversed()
+                where purchase.timeline.periods[index].access.contains(where: {
+                    $0.contains(before)
+                })
+                    && purchase.ownership.contains(where: { $0.contains(before) })
+                    && unlocking(purchase.timeline, index, last) != nil
+                {
+                    if let change = ending(of: purchase, index, at: until, gate.instant) {
+                        return change
+                    }
+                }
+            }
+            func unlocks(_ features: [String], _ tier: String?) -> Bool {
+                GateReader.unlocked(features, tier, in: last.catalog)
+                    .features.contains(last.index)
+            }
+            for grant in timeline.grants
+            where grant.interval.end == until && unlocks(grant.features, grant.tier) {
+                let withdrawal = withdrawal(of: fact(grant.sequence), at: until)
+                return Explanation.Change(
+                    topic: .grant(grant.sequence),
+                    kind: .ends(.grant(isWithdrawn: withdrawal != nil)),
+                    sequence: withdrawal,
+                    time: until,
+                    isEnough: true
+                )
+            }
+            for trial in timeline.trials
+            where trial.interval.end == until && unlocks(trial.features, trial.tier) {
+                return Explanation.Change(
+                    topic: .trial(trial.id),
+                    kind: .ends(.trial),
+                    time: until,
+                    isEnough: true
+                )
+            }
+        }
+        let catalog = timeline.catalogs.publications.last { $0.time == until }
+        return Explanation.Change(
+            topic: .general,
+            kind: .ends(.catalog),
+            sequence: catalog?.sequence,
+            time: until,
+            isEnough: true
+        )
+    }
+
+    /// Why a period's access ends at an instant; nil: it does not.
+    private func ending(
+        of purchase: CustomerTimeline.OwnedPurchase,
+        _ index: Int,
+        at until: Instant,
+        _ instant: Instant
+    ) -> Explanation.Change? {
+        let period = purchase.timeline.periods[index]
+        let topic = Explanation.Topic.purchase(
+            purchase.timeline.number,
+            productID: period.productID,
+            kind: period.kind
+        )
+        func change(_ end: Explanation.Change.End, _ sequence: UInt64?) -> Explanation.Change {
+            Explanation.Change(
+                topic: topic,
+                kind: .ends(end),
+                sequence: sequence,
+                time: until,
+                isEnough: true
+            )
+        }
+        if !purchase.ownership.contains(where: { $0.contains(until) }) {
+            let walk = walk(of: purchase.timeline.number)
+            return change(.ownership, walk.decisive(at: until).last)
+        }
+        guard !period.access.contains(where: { $0.contains(until) }) else { return nil }
+        if let revocation = period.revocation(at: until) {
+            return change(.revocation, revocation.statement.sequence)
+        }
+        if !period.isVerified(at: until) {
+            return change(.verification, period.verdict(at: until)?.sequence)
+        }
+        if let pause = purchase.timeline.pauses.first(where: { $0.contains(until) }) {
+            let statement = purchase.timeline.facts[.purchasePaused]
+                .first { $0.time == pause.start }
+            return change(.pause, statement?.sequence)
+        }
+        if let grace = period.grace?.end, grace == until {
+            return change(.grace, graceStop(purchase.timeline, index, at: until))
+        }
+        if period.leeway?.end == until { return change(.leeway, nil) }
+        let cause = endCause(purchase.timeline, index, until)
+        if case .followed = cause.effect { return change(.followed, cause.sequence) }
+        let next = purchase.timeline.periods[(index + 1)...].first {
+            $0.kind == .autoRenewable && $0.start == until
+        }
+        if let next, period.kind == .autoRenewable {
+            return change(.followed, next.statement.sequence)
+        }
+        let willRenew = purchase.timeline.willRenew(at: instant)
+        let nextProductID = purchase.timeline.nextProductID(at: instant)
+        if willRenew == true, let nextProductID, nextProductID != period.productID {
+            return change(.switching, cause.sequence)
+        }
+        return change(
+            .expiry(willRenew: period.kind == .autoRenewable ? willRenew : nil),
+            cause.sequence
+        )
+    }
+}

@@ -1,0 +1,78 @@
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+
+/// Why a customer has or lacks a feature (row Z2).
+extension RouteTable {
+    static let explainRoutes = [
+        Route(
+            method: .get,
+            template: "/v1/customers/{id}/explain",
+            operation: "explainFeature",
+            summary: "Why a customer has or lacks a feature, and what would change it.",
+            access: .keys([.read, .support]),
+            parameters: pointParameters + [
+                Route.Parameter(name: "feature", text: "The feature's id; required"),
+                Route.Parameter(
+                    name: "for",
+                    text: "Who reads the sentences (default: developer)",
+                    shape: .choice(audiences)
+                ),
+                Route.Parameter(
+                    name: "lang",
+                    text: "Their language (default: as Accept-Language says)",
+                    shape: .choice(languages)
+                ),
+            ],
+            answers: replies(.named("Explanation")),
+            problems: questionProblems + [.missingField, .unknownFeature],
+            handler: explain
+        )
+    ]
+
+    static let audiences = Audience.allCases.map(\.rawValue)
+    static let languages = Language.allCases.map(\.rawValue)
+
+    @Sendable
+    private static func explain(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        guard let feature = call.query["feature"] else {
+            throw Problem(.missingField, "required", path: "feature")
+        }
+        let audience = try choice(call, "for") { Audience(rawValue: $0) } ?? .developer
+        let language =
+            try choice(call, "lang") { Language(rawValue: $0) }
+            ?? Language(acceptLanguage: call.headers[.acceptLanguage])
+        return try await ask(call, service) { ledger, question in
+            switch try ledger.explain(feature, question) {
+            case .explained(let head, let explanation):
+                return try explanation.answer(
+                    head: head,
+                    customer: question.customer,
+                    for: audience,
+                    in: language,
+                    names: ledger.names
+                )
+            case .unknownFeature(let near):
+                let hint = near.isEmpty ? "" : "; near it: " + near.joined(separator: ", ")
+                throw Problem(
+                    .unknownFeature,
+                    "no catalog lists such a feature" + hint,
+                    path: "feature"
+                )
+            }
+        }
+    }
+
+    private static func choice<Choice>(
+        _ call: Call,
+        _ name: String,
+        _ read: (String) -> Choice?
+    ) throws(Problem) -> Choice? {
+        guard let text = call.query[name] else { return nil }
+        guard let choice = read(text) else {
+            throw Problem(.invalidValue, "expected another word", path: name)
+        }
+        return choice
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+
+/// The command `entitle explain`.
+struct Explain: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Why a customer has or lacks a feature, and what would change it."
+    )
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var point: PointOptions
+
+    @Option(
+        name: .customLong("for"),
+        help: "Who reads it: \(words(Audience.self)) (default: developer).",
+        transform: choice
+    )
+    var audience = Audience.developer
+
+    @Option(
+        name: .customLong("lang"),
+        help: "The sentences' language: \(words(Language.self)) (default: en).",
+        transform: choice
+    )
+    var language = Language.english
+
+    @Argument(help: "A customer id.") var customer: String
+    @Argument(help: "A feature id.") var feature: String
+
+    func run() throws {
+        let question = CustomerQuestion(
+            customer: try CustomerArgument.checked(customer),
+            environment: try options.environment(),
+            point: try point.point()
+        )
+        let answer = try options.withLedger(writing: false) { ledger in
+            switch try ledger.explain(feature, question) {
+            case .explained(let head, let explanation):
+                try explanation.answer(
+                    head: head,
+                    customer: customer,
+                    for: audience,
+                    in: language,
+                    names: ledger.names
+                )
+            case .unknownFeature(let near): throw CommandFailure(unknownFeatureNear: near)
+            }
+        }
+        if options.json {
+            Terminal.line(answer)
+        } else {
+            ExplainText.print(answer, for: audience, in: language)
+        }
+    }
+
+    private static func words<Choice: CaseIterable & RawRepresentable<String>>(
+        _ choices: Choice.Type
+    ) -> String {
+        choices.allCases.map(\.rawValue).joined(separator: ", ")
+    }
+
+    @Sendable
+    private static func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        _ word: String
+    ) throws -> Choice {
+        guard let choice = Choice(rawValue: word) else {
+            throw ValidationError("expected one of: \(words(Choice.self))")
+        }
+        return choice
+    }
+}

@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// A first pass checks every record, counts what is wanted and gathers the links that make one
 /// subject of several streams (C2, P13). Then each core takes a share of the subjects at a time and
-/// goes over the log once more for it. Nothing is looked up in an index, so what a report says
-/// hangs on the log alone.
+/// goes over the log once more for it; two bytes for each record say which ones it may pass over.
+/// Nothing is looked up in an index, so what a report says hangs on the log alone.
 struct SubjectFold<Item: Sendable>: Sendable {
     let ledger: Ledger
     /// The prefix.
@@ -36,6 +36,8 @@ struct SubjectFold<Item: Sendable>: Sendable {
     /// What the first pass found.
     private struct Survey: Sendable {
         var count = 0
+        /// The bucket of each record's stream; 0: it is not wanted.
+        var buckets: [UInt16] = []
         /// Ascending by sequence.
         var links: [(fact: Fact, signal: SignalDigest)] = []
 
@@ -55,6 +57,9 @@ struct SubjectFold<Item: Sendable>: Sendable {
     ) throws -> [Result] {
         let cores = Concurrently.width
         let survey = try survey(cores)
+        guard UInt64(survey.buckets.count) == size else {
+            throw LogStorageFault(.damaged, "records are missing")
+        }
         let subjects = subjects(survey.distinctLinks)
         let parts = survey.count == 0 ? 0 : max(cores, survey.count / Self.partLimit + 1)
         let next = Atomic(0)
@@ -63,7 +68,8 @@ struct SubjectFold<Item: Sendable>: Sendable {
             while true {
                 let part = next.add(1, ordering: .relaxed).oldValue
                 guard part < parts else { return results }
-                results.append(try body(gather(part, of: parts) { subjects[$0] ?? $0 }))
+                let found = try gather(part, of: parts, survey.buckets, subjects)
+                results.append(try body(found))
             }
         }.flatMap { $0 }
     }
@@ -94,6 +100,7 @@ struct SubjectFold<Item: Sendable>: Sendable {
             let start = size / cores * core + min(core, size % cores)
             let end = start + size / cores + (core < size % cores ? 1 : 0)
             guard start < end else { return survey }
+            survey.buckets.reserveCapacity(Int(end - start))
             try ledger.log.scanRecords(from: start, upTo: end) { sequence, record in
                 let header = try RecordHeader(checking: record)
                 guard header.sequence == sequence else {
@@ -101,8 +108,10 @@ struct SubjectFold<Item: Sendable>: Sendable {
                 }
                 let kind = try header.eventKind()
                 guard header.environment == environment.rawValue, kinds.contains(kind) else {
+                    survey.buckets.append(0)
                     return true
                 }
+                survey.buckets.append(Self.bucket(of: header.stream))
                 survey.count += 1
                 if kind == link {
                     var facts: [Fact] = []
@@ -115,6 +124,7 @@ struct SubjectFold<Item: Sendable>: Sendable {
         }
         return surveys.reduce(into: Survey()) { whole, survey in
             whole.count += survey.count
+            whole.buckets += survey.buckets
             whole.links += survey.links
         }
     }
@@ -123,23 +133,36 @@ struct SubjectFold<Item: Sendable>: Sendable {
     private func gather(
         _ part: Int,
         of parts: Int,
-        _ canonical: (UInt64) -> UInt64
+        _ buckets: [UInt16],
+        _ subjects: [UInt64: UInt64]
     ) throws -> SubjectPart<Item> {
         var found = SubjectPart<Item>()
-        try ledger.log.scanRecords(from: 0, upTo: size) { _, record in
-            let subject = canonical(try RecordHeader.stream(of: record))
-            guard StreamNumber.counter(of: subject) % UInt64(parts) == UInt64(part) else {
-                return true
+        var isWanted = (0...Int(UInt16.max)).map { $0 > 0 && $0 % parts == part }
+        // What is linked may be of a subject in another bucket.
+        for stream in subjects.keys { isWanted[Int(Self.bucket(of: stream))] = true }
+        try ledger.log.readBlocks(from: 0, upTo: size) { start, block in
+            let count = try Bundle.count(block)
+            for index in 0..<count {
+                let sequence = start + UInt64(index)
+                guard sequence < size else { return false }
+                guard isWanted[Int(buckets[Int(sequence)])] else { continue }
+                let range = try Bundle.range(of: index, count: count, in: block)
+                let record = block.extracting(range)
+                let header = try RecordHeader(reading: record)
+                let subject = subjects[header.stream] ?? header.stream
+                guard Int(Self.bucket(of: subject)) % parts == part else { continue }
+                try found.add(header, of: subject) { try read(header, record, &$0) }
             }
-            let header = try RecordHeader(reading: record)
-            guard header.environment == environment.rawValue,
-                kinds.contains(try header.eventKind())
-            else { return true }
-            try found.add(header, of: subject) { try read(header, record, &$0) }
             return true
         }
         found.sort()
         return found
+    }
+
+    /// One of 65 535 buckets, from 1: neighbours lie apart.
+    private static func bucket(of stream: UInt64) -> UInt16 {
+        let spread = StreamNumber.counter(of: stream) &* 0x9E37_79B9_7F4A_7C15
+        return UInt16((spread >> 48) % 65_535 + 1)
     }
 }
 

@@ -5,7 +5,8 @@ import Foundation
 
 /// What can be measured.
 enum BenchTopic: String, CaseIterable, ExpressibleByArgument {
-    case all, append, `import`, fold, rebuild, audit, access, state, verify, space, memory
+    case all, append, `import`, fold, rebuild, audit, access, state, explain, verify, space,
+        memory
 }
 
 /// How much is measured, where, and beside whom.

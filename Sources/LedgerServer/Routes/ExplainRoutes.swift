@@ -13,7 +13,7 @@ extension RouteTable {
             summary: "Why a customer has or lacks a feature, and what would change it.",
             access: .keys([.read, .support]),
             parameters: pointParameters + [
-                Route.Parameter(name: "feature", text: "The feature's id; required"),
+                Route.Parameter(name: "feature", text: "The feature's id", isRequired: true),
                 Route.Parameter(
                     name: "for",
                     text: "Who reads the sentences (default: developer)",

@@ -127,6 +127,7 @@ struct `Near names` {
     @Test(arguments: [
         ("spectrm", ["spectrum"]), ("Export", ["export"]), ("exprot", ["export"]),
         ("zzzzzz", []), ("", []),
+        ("ex", ["export"]), ("play", ["playback"]),
     ])
     func `are those that somebody may have meant`(_ written: String, _ near: [String]) {
         #expect(NearNames.near(written, among: ["spectrum", "export", "playback"]) == near)

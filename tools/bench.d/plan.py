@@ -17,6 +17,7 @@ ROWS = {
     "space": ["space", "space-log", "space-vault", "space-views"],
     "access": ["access", "access-p99", "access-customers"],
     "state": ["state-12", "state-12-p99", "state-50", "state-50-p99"],
+    "explain": ["explain-12", "explain-12-p99", "explain-50", "explain-50-p99"],
     "verify": ["verify-transaction", "verify-transaction-2", "verify-notification"],
     "memory": ["memory-import", "memory-rebuild", "memory-audit"],
 }

@@ -21,6 +21,8 @@ GOALS = {
     "access": {"ratio": ("<=", 0.6), "value": ("<=", 400)},
     "state-12": {"value": ("<=", 25)},
     "state-50": {"value": ("<=", 80)},
+    "explain-12": {"ratio": ("<=", 3)},
+    "explain-50": {"ratio": ("<=", 3)},
     "verify-transaction": {"value": (">=", 10_000)},
     "space": {"ratio": ("<=", 1.5)},
     "memory-import": {"value": ("<=", 256)},

@@ -3,8 +3,8 @@ import EventLog
 
 /// What is said of a feature.
 public enum FeatureExplanation: Sendable {
-    /// The members that the answer begins with, and the explanation.
-    case explained(head: [JSONMember], Explanation)
+    /// The members that the answer begins with, the size of the prefix, and the explanation.
+    case explained(head: [JSONMember], size: UInt64, Explanation)
     /// No catalog of the prefix ever listed the feature; names that may have been meant.
     case unknownFeature(near: [String])
 }
@@ -47,7 +47,7 @@ extension Ledger {
             try complete(&explanation.completeness[index], question.environment, size: size)
         }
         explanation.events = try marks(of: explanation.sequences)
-        return .explained(head: question.members(size: size), explanation)
+        return .explained(head: question.members(size: size), size: size, explanation)
     }
 
     /// How many events of other worlds there are under the customer's name.

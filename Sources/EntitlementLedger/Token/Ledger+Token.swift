@@ -94,6 +94,17 @@ extension Ledger {
         return name
     }
 
+    /// The token of the decision that an explanation is about: `can` answers it again.
+    ///
+    /// `size`: of the prefix that was explained. Cost: as the decision.
+    public func token(
+        ofAccessTo feature: String,
+        _ question: CustomerQuestion,
+        size: UInt64
+    ) throws -> String {
+        try accessAnswer(feature, question, size: size)["token"]?.string ?? ""
+    }
+
     /// An answer with its token as the last member.
     ///
     /// Cost: a look-up of the customer's first event and one pass of SHA-256 over the answer.

@@ -138,10 +138,7 @@ extension Explainer {
     /// The withdrawal that cut a grant.
     func withdrawal(of given: Fact?, at end: Instant) -> UInt64? {
         guard let given else { return nil }
-        return facts.first {
-            $0.kind == .grantWithdrawn && $0.item == given.item && $0.time == end
-                && customers.canonical($0.subject) == timeline.customer
-        }?.sequence
+        return withdrawals.first { $0.item == given.item && $0.time == end }?.sequence
     }
 
     /// C4.
@@ -151,7 +148,7 @@ extension Explainer {
             topic: .trial(trial.id),
             start: trial.interval.start
         )
-        let started = trialStarts(trial.id).first
+        let started = trialStart(trial.id)
         chain.steps = started.map { linkSteps(ofCustomer: $0.subject) } ?? []
         chain.steps.append(
             Explanation.Step(
@@ -174,13 +171,9 @@ extension Explainer {
         return chain
     }
 
-    /// The customer's starts of a trial, the first by C4's order first.
-    func trialStarts(_ id: String) -> [Fact] {
-        facts.filter {
-            $0.kind == .trialStarted && $0.label.map { names[$0] } == id
-                && customers.canonical($0.subject) == timeline.customer
-        }
-        .sorted(by: Fact.inTime)
+    /// The start of a trial that counts (C4).
+    func trialStart(_ id: String) -> Fact? {
+        trialStarts.first { $0.label.map { names[$0] } == id }
     }
 
     /// Adds what a grant or trial unlocks, and what stands in the way of that.

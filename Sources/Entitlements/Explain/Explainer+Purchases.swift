@@ -237,14 +237,7 @@ extension Explainer {
 
     /// C1's walk over the claims and transfers of a purchase.
     func walk(of purchase: UInt64) -> Ownership {
-        Ownership(
-            claims: facts.filter { fact in
-                (fact.kind == .customerClaimed || fact.kind == .customerReleased)
-                    && fact.other.map(purchaseNames.canonical) == purchase
-            },
-            transfers: facts.filter { $0.kind == .customerTransferred },
-            customers: customers
-        )
+        Ownership(claims: claims[purchase], transfers: transfers, customers: customers)
     }
 
     /// P2, P3: what made a period end when it does.

@@ -9,7 +9,7 @@ extension Explainer {
             else { continue }
             unused += older(purchase.timeline, index, chain.topic)
         }
-        let firstTrials = Set(timeline.trials.compactMap { trialStarts($0.id).first?.sequence })
+        let firstTrials = Set(timeline.trials.compactMap { trialStart($0.id)?.sequence })
         let newestGrants = Set(timeline.grants.map(\.sequence))
         for fact in facts {
             switch fact.kind {

@@ -16,6 +16,13 @@ public struct Explainer {
     /// The catalogs before experiments.
     let catalogs: CatalogHistory
     let position: (String) -> UInt64
+    /// The `claimed` and `released` of each purchase.
+    let claims: FactsByPurchase
+    let transfers: [Fact]
+    /// The customer's `grant.withdrawn`.
+    let withdrawals: [Fact]
+    /// The customer's `trial.started`, in C4's order.
+    let trialStarts: [Fact]
 
     /// Sources that are told step by step; others are named among what was not used.
     public static let chainLimit = 20
@@ -46,8 +53,25 @@ public struct Explainer {
         self.names = names
         self.catalogs = catalogs
         self.position = position
-        customers = Links(facts, of: .customerLinked)
-        purchaseNames = Links(facts, of: .purchaseLinked)
+        let customers = Links(facts, of: .customerLinked)
+        let purchaseNames = Links(facts, of: .purchaseLinked)
+        self.customers = customers
+        self.purchaseNames = purchaseNames
+        claims = FactsByPurchase(facts) { fact in
+            switch fact.kind {
+            case .customerClaimed, .customerReleased: fact.other.map(purchaseNames.canonical)
+            default: nil
+            }
+        }
+        transfers = facts.filter { $0.kind == .customerTransferred }
+        let canonical = customers.canonical(customer)
+        withdrawals = facts.filter {
+            $0.kind == .grantWithdrawn && customers.canonical($0.subject) == canonical
+        }
+        trialStarts = facts.filter {
+            $0.kind == .trialStarted && customers.canonical($0.subject) == canonical
+        }
+        .sorted(by: Fact.inTime)
         timeline = CustomerTimeline(
             of: customer,
             facts: facts,

@@ -5,8 +5,8 @@ public enum NearNames {
     /// Longer names are compared by their first letters.
     private static let lengthLimit = 64
 
-    /// The known names nearest to a written one, nearest first; none that differs in more than a
-    /// third of its letters.
+    /// The known names nearest to a written one, nearest first: those that begin with it, and
+    /// those that differ in at most a third of their letters.
     ///
     /// Cost: the product of the lengths for each name.
     public static func near(_ written: String, among known: some Sequence<String>) -> [String] {
@@ -15,7 +15,10 @@ public enum NearNames {
             known.map { name in
                 (name, distance(letters, Array(name.lowercased().prefix(lengthLimit))))
             }
-            .filter { $0.1 <= max(1, max(letters.count, $0.0.count) / 3) }
+            .filter { name, distance in
+                distance <= max(1, max(letters.count, name.count) / 3)
+                    || !letters.isEmpty && name.lowercased().starts(with: letters)
+            }
             .sorted { ($0.1, $0.0) < ($1.1, $1.0) }
             .prefix(countLimit).map(\.0)
     }

@@ -9,6 +9,7 @@ extension Explanation {
     ///   - audience: for whom the sentences are.
     ///   - language: the language of the sentences.
     ///   - names: of purchases and grants.
+    ///   - token: of the decision that is explained.
     /// - Returns: a JSON object.
     /// - Throws: what `names` throws.
     public func answer(
@@ -16,7 +17,8 @@ extension Explanation {
         customer: String,
         for audience: Audience,
         in language: Language,
-        names: some AnswerNames
+        names: some AnswerNames,
+        token: String
     ) throws -> JSONValue {
         var explanation = self
         if audience == .customer {
@@ -35,7 +37,7 @@ extension Explanation {
                 JSONMember("audience", .string(audience.rawValue)),
                 JSONMember("language", .string(language.rawValue)),
             ] + (try explanation.members(names: names, sentences: sentences)) + [
-                JSONMember("token", .null)
+                JSONMember("token", .string(token))
             ]
         )
     }

@@ -293,13 +293,13 @@ extension ExplanationStepTexts {
         Pair(
             end == nil
                 ? Sentence(
-                    "{what} was given on {start}, without an end.",
-                    "{what}は{start}に無期限で付与されました。",
+                    "{what} began on {start} and has no end.",
+                    "{what}は{start}に始まり、期限はありません。",
                     "{what}自 {start} 起有效，沒有到期日。"
                 )
                 : Sentence(
-                    "{what} was given from {start} to {end}.",
-                    "{what}は{start}から{end}まで付与されています。",
+                    "{what} runs from {start} to {end}.",
+                    "{what}の期間は{start}から{end}までです。",
                     "{what}自 {start} 至 {end} 有效。"
                 )
         )

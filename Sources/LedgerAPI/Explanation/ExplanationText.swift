@@ -48,7 +48,7 @@ public struct ExplanationText: ExplanationSentences {
                 Sentence(
                     "At {at}, “{feature}” is open to {customer}, no end is known ({reason}).",
                     "{at}の時点で、{customer}は「{feature}」を利用できます。終わりは知られていません（{reason}）。",
-                    "於 {at}，{customer} 可使用「{feature}」，未知有終止時間（{reason}）。"
+                    "於 {at}，{customer} 可使用「{feature}」，沒有已知的終止時間（{reason}）。"
                 )
             case (false, _, false):
                 Sentence(

@@ -13,9 +13,9 @@ extension ExplanationChangeTexts {
                     "「{environment}」環境的事件（{count} 筆）在此不計。"
                 ),
                 customer: Sentence(
-                    "Test purchases do not count.",
-                    "テスト購入は対象外です。",
-                    "測試購買不計算在內。"
+                    "Purchases in another environment do not count here.",
+                    "別の環境での購入は、ここでは対象外です。",
+                    "其他環境中的購買在此不計。"
                 )
             )
         case .repeated:

@@ -97,7 +97,8 @@ enum OpenAPIDocument {
     private static func parameter(_ parameter: Route.Parameter) -> JSONValue {
         .members([
             "name": .string(parameter.name), "in": .string(parameter.place.rawValue),
-            "required": .bool(false), "description": .string(parameter.text),
+            "required": .bool(parameter.isRequired),
+            "description": .string(parameter.text),
             "schema": parameter.shape.schema,
         ])
     }

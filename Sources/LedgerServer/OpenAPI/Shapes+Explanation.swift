@@ -10,7 +10,7 @@ extension Shapes {
             Shape.Member("steps", .list(step)), Shape.Member("wouldChange", .list(change)),
             Shape.Member("notUsed", .list(unused)),
             Shape.Member("completeness", .list(completeness)),
-            Shape.Member("token", .optional(.text)),
+            Shape.Member("token", .text),
         ]
     )
 

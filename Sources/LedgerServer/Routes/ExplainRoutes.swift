@@ -13,7 +13,7 @@ extension RouteTable {
             summary: "Why a customer has or lacks a feature, and what would change it.",
             access: .keys([.read, .support]),
             parameters: pointParameters + [
-                Route.Parameter(name: "feature", text: "The feature's id; required"),
+                Route.Parameter(name: "feature", text: "The feature's id", isRequired: true),
                 Route.Parameter(
                     name: "for",
                     text: "Who reads the sentences (default: developer)",
@@ -45,13 +45,14 @@ extension RouteTable {
             ?? Language(acceptLanguage: call.headers[.acceptLanguage])
         return try await ask(call, service) { ledger, question in
             switch try ledger.explain(feature, question) {
-            case .explained(let head, let explanation):
+            case .explained(let head, let size, let explanation):
                 return try explanation.answer(
                     head: head,
                     customer: question.customer,
                     for: audience,
                     in: language,
-                    names: ledger.names
+                    names: ledger.names,
+                    token: ledger.token(ofAccessTo: feature, question, size: size)
                 )
             case .unknownFeature(let near):
                 let hint = near.isEmpty ? "" : "; near it: " + near.joined(separator: ", ")

@@ -42,6 +42,7 @@ struct Route: Sendable {
         var place = Place.query
         var text: String
         var shape: Shape = .text
+        var isRequired = false
 
         enum Place: String, Sendable { case query, header }
     }

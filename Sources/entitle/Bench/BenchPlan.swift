@@ -5,8 +5,8 @@ import Foundation
 
 /// What can be measured.
 enum BenchTopic: String, CaseIterable, ExpressibleByArgument {
-    case all, append, `import`, fold, whatif, rebuild, report, audit, access, state, verify, space
-    case memory
+    case all, append, `import`, fold, whatif, rebuild, report, audit, access, state, explain
+    case verify, space, memory
 }
 
 /// How much is measured, where, and beside whom.

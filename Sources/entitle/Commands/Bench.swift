@@ -85,6 +85,9 @@ struct Bench: ParsableCommand {
         if topics.contains(.state) {
             for steps in [12, 50] { rows += try questions.state(steps: steps) }
         }
+        if topics.contains(.explain) {
+            for steps in [12, 50] { rows += try ExplainBench(plan: plan).rows(steps: steps) }
+        }
         if topics.contains(.verify) { rows += try VerifyBench(plan: plan).rows() }
         if topics.contains(.memory) { rows += try MemoryBench(plan: plan).rows() }
         return rows

@@ -37,13 +37,14 @@ struct Explain: ParsableCommand {
         )
         let answer = try options.withLedger(writing: false) { ledger in
             switch try ledger.explain(feature, question) {
-            case .explained(let head, let explanation):
+            case .explained(let head, let size, let explanation):
                 try explanation.answer(
                     head: head,
                     customer: customer,
                     for: audience,
                     in: language,
-                    names: ledger.names
+                    names: ledger.names,
+                    token: ledger.token(ofAccessTo: feature, question, size: size)
                 )
             case .unknownFeature(let near): throw CommandFailure(unknownFeatureNear: near)
             }

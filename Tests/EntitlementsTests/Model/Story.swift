@@ -42,10 +42,11 @@ struct Story {
         {"tiers":["free","plus","pro"],
          "features":[{"id":"open","level":"free"},{"id":"f1","level":"plus"},
                      {"id":"f2","level":"pro"},{"id":"f3"}],
-         "products":[{"id":"m","unlocks":{"tier":"plus"}},{"id":"y","unlocks":{"all":true}},
-                     {"id":"life","unlocks":{"features":["f1"]}},
-                     {"id":"coins","unlocks":{"tier":"pro"}},
-                     {"id":"pass","unlocks":{"tier":"pro"}}],
+         "products":[{"id":"m","kind":"auto_renewable","unlocks":{"tier":"plus"}},
+                     {"id":"y","kind":"auto_renewable","unlocks":{"all":true}},
+                     {"id":"life","kind":"non_consumable","unlocks":{"features":["f1"]}},
+                     {"id":"coins","kind":"consumable","unlocks":{"tier":"pro"}},
+                     {"id":"pass","kind":"non_renewing","unlocks":{"tier":"pro"}}],
          "trials":[{"id":"week","days":7,"tier":"pro"}]}
         """
 

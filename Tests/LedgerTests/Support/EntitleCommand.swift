@@ -7,7 +7,7 @@ import Testing
 enum EntitleCommand {
     /// Why tests of the command are skipped.
     static let absence: Comment =
-        "the product `entitle` stands neither beside the tests nor in .build"
+        "there is no product `entitle` beside the tests or in .build, or none that is sanitized"
 
     /// Beside the test bundle, or in the package's build directory.
     static let executable: String? = {
@@ -27,7 +27,10 @@ enum EntitleCommand {
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }()
 
-    static var isPresent: Bool { executable != nil }
+    /// A sanitized build is of everything below the command (Package.swift).
+    static var isPresent: Bool {
+        executable != nil && ProcessInfo.processInfo.environment["ENTITLE_CORE"] == nil
+    }
 
     /// What one run came to.
     struct Outcome {

@@ -8,7 +8,8 @@ import Testing
 
 /// Explanations of life stories, in every language, for everybody (row Z2).
 struct `A life story` {
-    /// With this set in the environment, the golden files are written anew instead of compared.
+    /// With this set in the environment, the golden files are written anew:
+    /// `ENTITLE_WRITE_GOLDEN=1 swift test --filter 'A life story'`.
     ///
     /// Read them before they are committed: a golden file says what is right.
     private static let rewriting = "ENTITLE_WRITE_GOLDEN"

@@ -32,6 +32,7 @@ struct `Who may` {
         "explainFeature": Right(scopes: [.read, .support, .admin]),
         "readCatalog": Right(scopes: [.read, .support, .admin]),
         "publishCatalog": Right(scopes: [.admin]),
+        "askWhatIf": Right(scopes: [.audit, .admin]),
         "readGates": Right(scopes: [.read, .support, .admin]),
         "readOffering": Right(scopes: [.read, .support, .admin]),
         "reportCustomers": Right(scopes: [.read, .audit, .admin]),

@@ -14,6 +14,7 @@ enum Shapes {
         Shape.Member("Offering", offering),
         Shape.Member("Difference", difference),
         Shape.Member("Explanation", explanation),
+        Shape.Member("WhatIf", whatIf),
         Shape.Member("Receipt", receipt),
         Shape.Member("SignalReceipt", signalReceipt),
         Shape.Member("ClaimOutcome", claimOutcome),

@@ -38,7 +38,7 @@ extension RouteTable {
         ),
     ]
 
-    private static let catalogByteLimit = 4 << 20
+    static let catalogByteLimit = 4 << 20
 
     @Sendable
     private static func read(_ call: Call, _ service: LedgerService) async throws -> Answer {
@@ -55,19 +55,12 @@ extension RouteTable {
 
     @Sendable
     private static func publish(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        let given = try call.json()
-        guard case .object = given else { throw Problem(.malformed, "expected a JSON object") }
+        let document = try call.catalog(service).document
         let effective = try call.query["effective"].map { text throws(Problem) in
             guard let instant = Instant(rfc3339: text), instant.isPlausible else {
                 throw Problem(.invalidValue, "expected an instant (RFC 3339)", path: "effective")
             }
             return instant
-        }
-        let document = service.resolveTimeZones(given)
-        do throws(CatalogFaults) {
-            _ = try Catalog(document: document)
-        } catch {
-            throw Problem(error)
         }
         let request = try call.request(service, source: Source.catalog, environment: .production)
         return try await record(call, request, service, []) {

@@ -58,7 +58,8 @@ struct `The interface description` {
 
     @Test(arguments: [
         ("show", "State"), ("can", "FeatureAnswer"), ("timeline", "Timeline"),
-        ("purchases", "Purchases"), ("explain", "Explanation"), ("receipt", "Receipt"),
+        ("purchases", "Purchases"), ("explain", "Explanation"),
+        ("whatif", "WhatIf"), ("receipt", "Receipt"),
         ("diff", "Difference"),
         ("report#customers", "CustomersReport"), ("report#revenue", "RevenueReport"),
         ("report#refunds", "RefundsReport"), ("report#funnel", "FunnelReport"),

@@ -1,0 +1,39 @@
+import Entitlements
+import HTTPTypes
+import Testing
+
+@testable import LedgerServer
+
+/// Row Z3 over HTTP.
+struct `What if over HTTP` {
+    @Test func `names who loses, and nobody by the catalog in force`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let grant = try await server.post(
+                "/v1/customers/frank-1/grants",
+                #"{"tier":"pro"}"#
+            )
+            #expect(grant.status == 200, "\(grant.body)")
+            let same = try await server.post("/v1/whatif", TestServer.catalog, as: .audit)
+            #expect(same.status == 200, "\(same.body)")
+            #expect(same.json["customers"] == .integer(1))
+            #expect(same.json["losing"] == .integer(0) && same.json["gaining"] == .integer(0))
+            let other = #"{"tiers":["free"],"features":[{"id":"scan"}],"products":[]}"#
+            let losing = try await server.post("/v1/whatif", other, as: .audit)
+            #expect(losing.json["losing"] == .integer(1))
+            let lost = losing.json["losses"]?.array?.compactMap { $0["feature"]?.string }
+            #expect(lost == ["export"])
+            // It records nothing.
+            #expect(try await server.has("frank-1", "export") == true)
+        }
+    }
+
+    @Test func `refuses a catalog with faults, and whoever may not ask`() async throws {
+        try await TestServer.with { server in
+            let bad = try await server.post("/v1/whatif", #"{"tiers":[]}"#, as: .audit)
+            #expect(bad.status == 422 && bad.code == "invalid_catalog")
+            let reader = try await server.post("/v1/whatif", TestServer.catalog, as: .read)
+            #expect(reader.status == 403)
+        }
+    }
+}

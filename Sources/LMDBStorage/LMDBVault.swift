@@ -37,7 +37,7 @@ public final class LMDBVault: Vault {
     }
 
     /// Entries that are kept in memory of each kind.
-    fileprivate static let cacheLimit = 1 << 17
+    fileprivate static let cacheLimit = 1 << 16
 
     /// See `Vault`.
     public let checkpointKey: Curve25519.Signing.PrivateKey

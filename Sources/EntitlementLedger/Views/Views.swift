@@ -40,7 +40,7 @@ final class Views: LogIndex {
     /// Events that the overlay holds before they are moved into the tables.
     static let batchLimit = 100_000
     /// Events at which a writer that is faster than its views waits for them.
-    static let overlayLimit = 300_000
+    static let overlayLimit = 200_000
     /// A log that is longer by more than this is loaded in bulk.
     static let rebuildThreshold: UInt64 = 200_000
     /// How often a question is asked of views made anew, before it is given up.

@@ -23,7 +23,7 @@ struct Importer {
     /// Lines that are read, prepared and recorded together.
     private static let batchLineCount = 4096
     /// Batches that are read and prepared while one is recorded.
-    private static let batchesAhead = 3
+    private static let batchesAhead = 2
     /// A JSON document over several lines has at most so many bytes.
     private static let documentByteLimit = 64 << 20
 

@@ -137,7 +137,13 @@ struct SubjectFold<Item: Sendable>: Sendable {
         _ subjects: [UInt64: UInt64]
     ) throws -> SubjectPart<Item> {
         var found = SubjectPart<Item>()
-        var isWanted = (0...Int(UInt16.max)).map { $0 > 0 && $0 % parts == part }
+        var isWanted = Array(repeating: false, count: Int(UInt16.max) + 1)
+        // From 1: bucket 0 is of records that nobody wants.
+        var bucket = part == 0 ? parts : part
+        while bucket < isWanted.count {
+            isWanted[bucket] = true
+            bucket += parts
+        }
         // What is linked may be of a subject in another bucket.
         for stream in subjects.keys { isWanted[Int(Self.bucket(of: stream))] = true }
         try ledger.log.readBlocks(from: 0, upTo: size) { start, block in

@@ -67,32 +67,14 @@ struct `An example app` {
             return
         }
         let kind = catalog.product(words[1], in: words[0])?.kind ?? .autoRenewable
-        let purchase = words[0] + "/1"
-        _ = try ledger.record(
-            Sample.submissions([
-                Sample.line(
-                    "buy",
-                    "purchase.completed",
-                    "purchase/" + purchase,
-                    data: """
-                        {"transactionId":"t","productId":"\(words[1])",\
-                        "productKind":"\(kind.name)"}
-                        """
-                ),
-                Sample.line(
-                    "ok",
-                    "verification.passed",
-                    "purchase/" + purchase,
-                    data: #"{"method":"manual"}"#
-                ),
-                Sample.line(
-                    "claim",
-                    "customer.claimed",
-                    "customer/ann",
-                    data: #"{"purchase":"\#(purchase)"}"#
-                ),
-            ])
+        let lines = Sample.ownedPurchase(
+            "ann",
+            words[0] + "/1",
+            product: words[1],
+            kind: kind.name,
+            until: nil
         )
+        _ = try ledger.record(Sample.submissions(lines))
     }
 
     // rows 4.1, 4.2, 4.3, 4.6

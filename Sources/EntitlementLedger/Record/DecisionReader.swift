@@ -51,6 +51,14 @@ struct DecisionReader {
         return (stream, facts)
     }
 
+    /// Facts of a customer, under any name, that name a grant or a use by its id (C3, C5).
+    mutating func facts(naming id: String, of customer: String) throws -> [Fact] {
+        let (stream, facts) = try facts(ofCustomer: customer)
+        let canonical = Links(facts, of: .customerLinked).canonical(stream)
+        guard let tag = try ledger.vault.keys(of: canonical)?.tag(id) else { return [] }
+        return facts.filter { $0.item == tag }
+    }
+
     /// The trials that a customer started, under any name (C4).
     mutating func trials(startedBy customer: String) throws -> Set<String> {
         var loader = loader

@@ -74,10 +74,8 @@ extension Ledger {
     ) throws -> Receipt {
         let data = EventData(.grantWithdrawn, [.grantID: .text(grantID)])
         return try decide(request, customer, data) { reader, _ in
-            let (stream, facts) = try reader.facts(ofCustomer: customer)
-            let canonical = Links(facts, of: .customerLinked).canonical(stream)
-            let tag = try reader.ledger.vault.keys(of: canonical)?.tag(grantID)
-            guard facts.contains(where: { $0.kind == .grantGiven && $0.item == tag }) else {
+            let named = try reader.facts(naming: grantID, of: customer)
+            guard named.contains(where: { $0.kind == .grantGiven }) else {
                 throw Refusal(.unknownGrant, "grantId", "the customer has no such grant")
             }
             return true

@@ -1,5 +1,4 @@
 public import Entitlements
-import EventLog
 
 /// What became of a limited use, and what is left.
 public struct UseOutcome: Sendable, Equatable {
@@ -130,14 +129,11 @@ extension Ledger {
     ) throws -> Receipt {
         let data = EventData(.usageReversed, [.useID: .text(useID)])
         return try decide(request, customer, data) { reader, _ in
-            let (stream, facts) = try reader.facts(ofCustomer: customer)
-            let canonical = Links(facts, of: .customerLinked).canonical(stream)
-            let tag = try reader.ledger.vault.keys(of: canonical)?.tag(useID)
-            let own = facts.filter { $0.item == tag && tag != nil }
-            guard own.contains(where: { $0.kind == .usageRecorded }) else {
+            let named = try reader.facts(naming: useID, of: customer)
+            guard named.contains(where: { $0.kind == .usageRecorded }) else {
                 throw Refusal(.unknownUse, "useId", "the customer has no such use")
             }
-            return !own.contains { $0.kind == .usageReversed }
+            return !named.contains { $0.kind == .usageReversed }
         }
     }
 }

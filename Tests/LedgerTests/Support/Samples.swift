@@ -64,23 +64,38 @@ enum Sample {
     static func purchaseLine(
         _ id: String,
         _ purchase: String,
-        product: String = "pro.month"
+        product: String = "pro.month",
+        kind: String = "auto_renewable",
+        until end: String? = "2026-02-01T00:00:00.000Z"
     ) -> String {
-        line(
+        let expires = end.map { ",\"expiresAt\":\"\($0)\"" } ?? ""
+        return line(
             id,
             "purchase.completed",
             "purchase/" + purchase,
             data: """
                 {"transactionId":"t-\(id)","productId":"\(product)",\
-                "productKind":"auto_renewable","expiresAt":"2026-02-01T00:00:00.000Z"}
+                "productKind":"\(kind)"\(expires)}
                 """
         )
     }
 
     /// Lines of a verified purchase that a customer has claimed.
-    static func ownedPurchase(_ customer: String, _ purchase: String) -> [String] {
+    static func ownedPurchase(
+        _ customer: String,
+        _ purchase: String,
+        product: String = "pro.month",
+        kind: String = "auto_renewable",
+        until end: String? = "2026-02-01T00:00:00.000Z"
+    ) -> [String] {
         [
-            purchaseLine("buy-" + purchase, purchase),
+            purchaseLine(
+                "buy-" + purchase,
+                purchase,
+                product: product,
+                kind: kind,
+                until: end
+            ),
             line(
                 "ok-" + purchase,
                 "verification.passed",

@@ -68,6 +68,14 @@ enum DurableFile {
         }
     }
 
+    /// Puts other bytes in place of an open file's; a reader may see a part of them.
+    static func overwrite(_ descriptor: Int32, with bytes: [UInt8]) throws {
+        guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+            throw FileFault(errno, "ftruncate")
+        }
+        try write(bytes, to: descriptor)
+    }
+
     /// Opens a file to append to it; made if it is not there.
     static func openForAppending(_ path: String) throws -> Int32 {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)

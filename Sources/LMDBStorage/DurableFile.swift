@@ -83,6 +83,37 @@ enum DurableFile {
         return descriptor
     }
 
+    /// Opens a file to read it.
+    static func openForReading(_ path: String) throws -> Int32 {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFault(errno, "open") }
+        return descriptor
+    }
+
+    /// Reads bytes from an offset on; fewer than asked for only at the end of the file.
+    static func read(_ descriptor: Int32, at offset: UInt64, count: Int) throws -> [UInt8] {
+        var fault: FileFault?
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            while filled < count {
+                let read = unsafe pread(
+                    descriptor,
+                    buffer.baseAddress?.advanced(by: filled),
+                    count - filled,
+                    off_t(clamping: offset) + off_t(filled)
+                )
+                if read == 0 { return }
+                guard read > 0 else {
+                    if errno == EINTR { continue }
+                    fault = FileFault(errno, "read")
+                    return
+                }
+                filled += read
+            }
+        }
+        if let fault { throw fault }
+        return bytes
+    }
+
     /// Takes a lock that goes with the open file description; nil if somebody else holds it.
     static func lock(_ path: String, isShared: Bool = false) throws -> Int32? {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -61,7 +61,9 @@ enum DurableFile {
     /// How long a regular file is; nil if there is none.
     static func byteCount(_ path: String) -> Int? {
         var status = stat()
-        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return nil
+        }
         return Int(status.st_size)
     }
 

@@ -41,7 +41,9 @@ public struct ArchiveAudit {
         against log: (any LogStorage)? = nil,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) {
-        guard let checkpoint = noting({ try reader.checkpoint(by: key) }) else { return }
+        guard let checkpoint = noting({ [reader, key] in try reader.checkpoint(by: key) }) else {
+            return
+        }
         size = checkpoint.size
         checkpoints += 1
         if let log { checkPrefix(checkpoint, of: log) }
@@ -72,10 +74,12 @@ public struct ArchiveAudit {
         let width = TileCoordinate.width(level: 0, index: index, size: size)
         let first = index * Bundle.recordCount
         guard
-            let records = noting({ try reader.records(ofBundle: index, width: width) }),
-            let tile = noting({ try reader.tile(level: 0, index: index) })
+            let records = noting({ [reader] in
+                try reader.records(ofBundle: index, width: width)
+            }),
+            let tile = noting({ [reader] in try reader.tile(level: 0, index: index) })
         else { return false }
-        let companions = noting { try reader.companions(ofBundle: index) } ?? [:]
+        let companions = noting { [reader] in try reader.companions(ofBundle: index) } ?? [:]
         for (place, record) in records.enumerated() {
             let sequence = first + UInt64(place)
             let leaf = TreeHash.leaf(record.span)
@@ -108,7 +112,7 @@ public struct ArchiveAudit {
             let parts = noting({ try EvidenceBlob.sharedParts(of: companion.span) })
         else { return }
         for part in parts where checkedParts.insert(part).inserted {
-            let bytes = noting { try reader.sharedPart(part) } ?? nil
+            let bytes = noting { [reader] in try reader.sharedPart(part) } ?? nil
             if !(bytes.map { CompanionBytes.isWholePart($0.span) } ?? false) {
                 note(sequence, "a shared part of evidence is missing or altered")
             }
@@ -119,7 +123,7 @@ public struct ArchiveAudit {
         for tile in tiles {
             let (level, index) = (tile.coordinate.level, tile.coordinate.index)
             // A wider one may stand in its place by now.
-            let stored = noting { try reader.tile(level: level, index: index) } ?? nil
+            let stored = noting { [reader] in try reader.tile(level: level, index: index) } ?? nil
             if stored?.starts(with: tile.bytes) != true {
                 note(nil, "tile \(index) of level \(level) is not what its records give")
             }
@@ -127,9 +131,9 @@ public struct ArchiveAudit {
     }
 
     private mutating func checkOlderCheckpoints() {
-        for older in noting({ try reader.checkpointSizes() }) ?? [] {
+        for older in noting({ [reader] in try reader.checkpointSizes() }) ?? [] {
             checkpoints += 1
-            let isPrefix = noting {
+            let isPrefix = noting { [reader, key, size] in
                 guard let note = try reader.note(size: older) else { return false }
                 let checkpoint = try ArchiveReader.verified(note, by: key)
                 return try checkpoint.size == older && older <= size

@@ -36,6 +36,7 @@ struct Entitle: ParsableCommand {
                     Audit.self, Replay.self, Drift.self, Rebuild.self, CheckpointCommand.self,
                 ]
             ),
+            CommandGroup(name: "KEEP", subcommands: [Archive.self, Backup.self, Restore.self]),
             CommandGroup(
                 name: "OPERATE",
                 subcommands: [

@@ -6,7 +6,7 @@ import LMDBStorage
 /// A ledger over its directory, open.
 struct OpenLedger {
     let ledger: Ledger
-    private let directory: OpenLedgerDirectory
+    let directory: OpenLedgerDirectory
 
     /// Opens it; others who would write are told of `recovery` meanwhile.
     init(
@@ -37,7 +37,8 @@ struct OpenLedger {
                     viewsPath: path + "/" + LedgerDirectory.viewsName,
                     bootID: SystemClock.bootID,
                     isReadOnly: !writing,
-                    clock: clock
+                    clock: clock,
+                    published: directory.published
                 )
             )
             directory.announce(recovery)

@@ -2,7 +2,7 @@ import Entitlements
 import EventLog
 
 /// An export as one page to read and to print: no script, nothing loaded, every text escaped.
-struct ExportPage {
+struct ExportPage: Sendable {
     let head: String
     private var section: ExportPart?
 

@@ -1,7 +1,7 @@
 public import Entitlements
 
 /// Writes the lines of a file of an export as text.
-public struct ExportText {
+public struct ExportText: Sendable {
     private let file: ExportFile
     private var page: ExportPage?
 

@@ -16,19 +16,10 @@ struct CheckExport: ParsableCommand {
 
     @Flag(help: "One JSON document on standard output.") var json = false
     @Option(help: "The ledger's verifier key: NAME+ID+BASE64.") var key: String?
-    @Argument(help: "The export's directory.") var directory: String
+    @Argument(help: "The export's directory, or the file that a server streamed.") var path: String
 
     func run() throws {
-        guard FileManager.default.fileExists(atPath: directory + "/" + ExportFile.manifest) else {
-            throw CommandFailure(
-                .noInput,
-                "no_input",
-                "there is no export",
-                place: directory,
-                hint: "an export that was stopped has no manifest: --resume it"
-            )
-        }
-        let check = try ExportCheck(ExportFiles(path: directory), key: verifierKey())
+        let check = try check(key: verifierKey())
         if json {
             Terminal.line(check.json)
         } else {
@@ -47,6 +38,26 @@ struct CheckExport: ParsableCommand {
             )
         }
         if !check.isOK { throw ExitCode.integrity }
+    }
+
+    private func check(key: VerifierKey?) throws -> ExportCheck {
+        let manager = FileManager.default
+        if manager.fileExists(atPath: path + "/" + ExportFile.manifest) {
+            return try ExportCheck(ExportFiles(path: path), key: key)
+        }
+        // A directory cannot be read as one file.
+        guard manager.fileExists(atPath: path),
+            (try? manager.contentsOfDirectory(atPath: path)) == nil
+        else {
+            throw CommandFailure(
+                .noInput,
+                "no_input",
+                "there is no export",
+                place: path,
+                hint: "an export that was stopped has no manifest: --resume it"
+            )
+        }
+        return try ExportCheck(ExportBundle(path: path), key: key)
     }
 
     private func verifierKey() throws -> VerifierKey? {

@@ -26,26 +26,30 @@ final class EpochKeyFile: Sendable {
     ///
     /// - Throws: `LedgerOpenFault`.
     func read() throws -> EpochKeys {
-        guard let content = try DurableFile.read(path) else {
+        let content = try DurableFile.read(path)
+        do {
+            return try Self.open(content, masterKey.withLock { $0 })
+        } catch let fault as LedgerOpenFault where fault.code == .wrongKey {
+            let renewed = SymmetricKey(data: try renewedKey())
+            let keys = try Self.open(content, renewed)
+            masterKey.withLock { $0 = renewed }
+            return keys
+        }
+    }
+
+    /// Opens the content of an epoch file; nil for one that is not there.
+    ///
+    /// - Throws: `LedgerOpenFault`.
+    static func open(_ content: [UInt8]?, _ masterKey: SymmetricKey) throws -> EpochKeys {
+        guard let content else {
             throw LedgerOpenFault(.damaged, "the vault's epoch keys are missing")
         }
         do {
-            return try open(content)
+            return try EpochKeys(unwrapping: content, masterKey: masterKey)
         } catch is SealingFault {
             throw LedgerOpenFault(.wrongKey, "the master key does not open the vault")
         } catch let fault as DecodingFault {
             throw LedgerOpenFault(.damaged, fault.what)
-        }
-    }
-
-    private func open(_ content: [UInt8]) throws -> EpochKeys {
-        do {
-            return try EpochKeys(unwrapping: content, masterKey: masterKey.withLock { $0 })
-        } catch is SealingFault {
-            let renewed = SymmetricKey(data: try renewedKey())
-            let keys = try EpochKeys(unwrapping: content, masterKey: renewed)
-            masterKey.withLock { $0 = renewed }
-            return keys
         }
     }
 

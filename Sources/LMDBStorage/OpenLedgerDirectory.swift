@@ -13,6 +13,8 @@ public final class OpenLedgerDirectory: Sendable {
     public let log: LMDBLog
     /// Names and keys.
     public let vault: LMDBVault
+    /// A checkpoint that was published before the ledger was restored to less, a signed note.
+    public let published: String?
     private let lock: Int32?
 
     /// Opens log and vault.
@@ -36,10 +38,15 @@ public final class OpenLedgerDirectory: Sendable {
     ) throws {
         self.path = path
         manifest = try LedgerDirectory.manifest(at: path)
+        published = try LedgerDirectory.published(at: path)
         let lock = forWriting ? try Self.takeLock(path + "/" + LedgerDirectory.lockName) : nil
         self.lock = lock
         do {
-            if forWriting { try DurableFile.make(path + "/" + LedgerDirectory.uncleanName) }
+            if let lock {
+                // What a process that was killed announced is over.
+                try? DurableFile.overwrite(lock, with: [])
+                try DurableFile.make(path + "/" + LedgerDirectory.uncleanName)
+            }
             let keyFile = EpochKeyFile(
                 vaultPath: path + "/" + LedgerDirectory.vaultName,
                 masterKey: masterKey,
@@ -83,7 +90,19 @@ public final class OpenLedgerDirectory: Sendable {
             if let lock = try DurableFile.lock(path) { return lock }
             usleep(lockPauseMicroseconds)
         }
-        throw LedgerOpenFault(.locked, "another process writes to it")
+        let recovery = try DurableFile.read(path).flatMap { Recovery(mark: $0) }
+        guard let recovery else {
+            throw LedgerOpenFault(.locked, "another process writes to it")
+        }
+        throw LedgerOpenFault(.recovering, recovery.message)
+    }
+
+    /// Tells whoever waits for the lock what goes on (row 8.4); nil: the usual writing.
+    ///
+    /// Where the disk takes nothing they learn only that somebody writes.
+    public func announce(_ recovery: Recovery?) {
+        guard let lock else { return }
+        try? DurableFile.overwrite(lock, with: recovery?.mark ?? [])
     }
 
     /// Ends the use; the lock goes last.

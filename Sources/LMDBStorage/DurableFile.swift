@@ -68,11 +68,50 @@ enum DurableFile {
         }
     }
 
+    /// Puts other bytes in place of an open file's; a reader may see a part of them.
+    static func overwrite(_ descriptor: Int32, with bytes: [UInt8]) throws {
+        guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+            throw FileFault(errno, "ftruncate")
+        }
+        try write(bytes, to: descriptor)
+    }
+
     /// Opens a file to append to it; made if it is not there.
     static func openForAppending(_ path: String) throws -> Int32 {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFault(errno, "open") }
         return descriptor
+    }
+
+    /// Opens a file to read it.
+    static func openForReading(_ path: String) throws -> Int32 {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFault(errno, "open") }
+        return descriptor
+    }
+
+    /// Reads bytes from an offset on; fewer than asked for only at the end of the file.
+    static func read(_ descriptor: Int32, at offset: UInt64, count: Int) throws -> [UInt8] {
+        var fault: FileFault?
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            while filled < count {
+                let read = unsafe pread(
+                    descriptor,
+                    buffer.baseAddress?.advanced(by: filled),
+                    count - filled,
+                    off_t(clamping: offset) + off_t(filled)
+                )
+                if read == 0 { return }
+                guard read > 0 else {
+                    if errno == EINTR { continue }
+                    fault = FileFault(errno, "read")
+                    return
+                }
+                filled += read
+            }
+        }
+        if let fault { throw fault }
+        return bytes
     }
 
     /// Takes a lock that goes with the open file description; nil if somebody else holds it.

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Names and keys in one synchronous LMDB environment.
 ///
-/// Tables: `streams` (stream number → sealed entry; an empty value is a tombstone), in the order of
+/// Tables: `streams` (stream number → sealed entry or tombstone), in the order of
 /// the counters, and `names`, which is derived from it (``VaultNames``).
 public final class LMDBVault: Vault {
     private let environment: LMDB.Environment
@@ -187,7 +187,8 @@ public final class LMDBVault: Vault {
         return try mappingFaults {
             try environment.read { transaction in
                 let found = try transaction.get(streams, Key(stream)) { value -> VaultEntry? in
-                    value.isEmpty ? nil : try VaultEntry(opening: value, epochKeys: epochKeys)
+                    try VaultEntry.isTombstone(value)
+                        ? nil : VaultEntry(opening: value, epochKeys: epochKeys)
                 }
                 // An erased stream has a tombstone, an orphan its entry.
                 if let found, found == nil || found?.stream == stream { return found }

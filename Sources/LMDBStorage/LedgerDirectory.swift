@@ -167,6 +167,8 @@ public struct LedgerOpenFault: Error, Sendable, Equatable {
         case wrongKey = "wrong_key"
         /// Another process writes.
         case locked
+        /// Another process recovers what would be written to (row 8.4).
+        case recovering
         /// A part of the ledger is damaged or absent.
         case damaged
     }

@@ -35,7 +35,11 @@ public final class OpenLedgerDirectory: Sendable {
         let lock = forWriting ? try Self.takeLock(path + "/" + LedgerDirectory.lockName) : nil
         self.lock = lock
         do {
-            if forWriting { try DurableFile.make(path + "/" + LedgerDirectory.uncleanName) }
+            if let lock {
+                // What a process that was killed announced is over.
+                try? DurableFile.overwrite(lock, with: [])
+                try DurableFile.make(path + "/" + LedgerDirectory.uncleanName)
+            }
             let keys = try Self.epochKeys(path, masterKey)
             let log = try LMDBLog(
                 path: path + "/" + LedgerDirectory.logName,
@@ -73,7 +77,19 @@ public final class OpenLedgerDirectory: Sendable {
             if let lock = try DurableFile.lock(path) { return lock }
             usleep(lockPauseMicroseconds)
         }
-        throw LedgerOpenFault(.locked, "another process writes to it")
+        let recovery = try DurableFile.read(path).flatMap { Recovery(mark: $0) }
+        guard let recovery else {
+            throw LedgerOpenFault(.locked, "another process writes to it")
+        }
+        throw LedgerOpenFault(.recovering, recovery.message)
+    }
+
+    /// Tells whoever waits for the lock what goes on (row 8.4); nil: the usual writing.
+    ///
+    /// Where the disk takes nothing they learn only that somebody writes.
+    public func announce(_ recovery: Recovery?) {
+        guard let lock else { return }
+        try? DurableFile.overwrite(lock, with: recovery?.mark ?? [])
     }
 
     private static func epochKeys(_ path: String, _ masterKey: [UInt8]) throws -> EpochKeys {

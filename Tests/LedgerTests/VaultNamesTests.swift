@@ -45,9 +45,9 @@ struct `Names of a vault` {
 
         /// Leaves a tombstone.
         func erase(_ number: UInt64) throws {
-            let tombstone: [UInt8] = []
+            let stream = number << StreamNumber.shardBits
             try environment.write {
-                try $0.put(streams, Key(number << StreamNumber.shardBits), tombstone.span)
+                try $0.put(streams, Key(stream), VaultItem.tombstone(stream: stream).bytes.span)
             }
         }
 

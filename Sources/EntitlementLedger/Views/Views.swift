@@ -338,10 +338,12 @@ final class Views: LogIndex {
     }
 
     /// Writes a new generation from the log, beside the old one, and switches at once.
-    func rebuild(progress: (_ done: UInt64, _ of: UInt64) throws -> Void) throws {
+    ///
+    /// One that was stopped half-way goes on where it was.
+    func rebuild(progress: BulkLoad.Progress) throws {
         precondition(!isReadOnly, "only the writer rebuilds views")
         try changing.withLock { _ in
-            try makeAnew(in: directory.makeGeneration(), progress: progress)
+            try makeAnewOnDisk(progress: progress)
             state.withLock { $0.discarded = nil }
         }
         try catchUp()
@@ -353,27 +355,25 @@ final class Views: LogIndex {
     private func makeAnew() throws {
         if !isReadOnly {
             do {
-                return try makeAnew(in: directory.makeGeneration()) { _, _ in }
+                return try makeAnewOnDisk { _, _ in }
             } catch {
                 // If it was the log and not the disk, the second attempt says so.
             }
         }
         let unnamed = IndexGeneration(path: nil, ledgerID: identity.id)
-        try makeAnew(in: unnamed) { _, _ in }
+        try use(unnamed, bulkLoad().run(in: unnamed, from: nil) { _, _ in })
     }
 
-    private func makeAnew(
-        in generation: IndexGeneration,
-        progress: (_ done: UInt64, _ of: UInt64) throws -> Void
-    ) throws {
-        let position = try viewPosition(log.end().size, bootID: bootID)
-        let tables = try BulkLoad(log: log, generation: generation).run(
-            to: position,
-            progress: progress
-        )
-        try generation.keep(tables)
+    private func makeAnewOnDisk(progress: BulkLoad.Progress) throws {
+        let (generation, tables) = try bulkLoad().run(in: directory, progress: progress)
         try use(generation, tables)
         try directory.use(generation)
+    }
+
+    private func bulkLoad() throws -> BulkLoad {
+        BulkLoad(log: log, size: try log.end().size) { [self] size in
+            try viewPosition(size, bootID: bootID)
+        }
     }
 
     /// Makes damaged tables anew, unless somebody did so meanwhile.

@@ -126,10 +126,10 @@ extension CommandFailure {
                 fault.message,
                 hint: "give the key that `init` wrote: --key-file FILE or ENTITLE_KEY_FILE"
             )
-        case .locked:
+        case .locked, .recovering:
             self.init(
                 .tryAgain,
-                "locked",
+                fault.code.rawValue,
                 fault.message,
                 place: place,
                 hint: "wait until it is done; commands that only read work meanwhile"

@@ -45,20 +45,30 @@ struct LedgerOptions: ParsableArguments {
     /// Opens the ledger; whoever opens it closes it.
     ///
     /// `writing`: whether to hold the writer's lock. `isCheck`: whether it is opened to be checked,
-    /// also where its last writer was stopped.
-    func open(writing: Bool, isCheck: Bool = false) throws -> OpenLedger {
+    /// also where its last writer was stopped. `recovery`: what others are locked out by.
+    func open(
+        writing: Bool,
+        isCheck: Bool = false,
+        recovery: Recovery? = nil
+    ) throws -> OpenLedger {
         let masterKey = try MasterKey.read(self)
         if !isCheck { try UncleanStop.check(path, keyFile: keyFile) }
-        return try OpenLedger(at: path, masterKey: masterKey, writing: writing)
+        return try OpenLedger(
+            at: path,
+            masterKey: masterKey,
+            writing: writing,
+            recovery: recovery
+        )
     }
 
     /// Runs a body over the open ledger and closes it.
     func withLedger<Result>(
         writing: Bool,
         isCheck: Bool = false,
+        recovery: Recovery? = nil,
         _ body: (Ledger) throws -> Result
     ) throws -> Result {
-        let open = try open(writing: writing, isCheck: isCheck)
+        let open = try open(writing: writing, isCheck: isCheck, recovery: recovery)
         let result: Result
         do {
             result = try body(open.ledger)

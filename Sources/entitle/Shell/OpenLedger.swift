@@ -8,7 +8,13 @@ struct OpenLedger {
     let ledger: Ledger
     private let directory: OpenLedgerDirectory
 
-    init(at path: String, masterKey: [UInt8], writing: Bool) throws {
+    /// Opens it; others who would write are told of `recovery` meanwhile.
+    init(
+        at path: String,
+        masterKey: [UInt8],
+        writing: Bool,
+        recovery: Recovery? = nil
+    ) throws {
         let clock: @Sendable () -> Instant = SystemClock.now
         directory = try OpenLedgerDirectory(
             at: path,
@@ -19,6 +25,7 @@ struct OpenLedger {
             randomness: .system
         )
         do {
+            directory.announce(.opening)
             guard let id = Hexadecimal.decode(directory.manifest.ledger), id.count == 16 else {
                 throw LedgerOpenFault(.foreign, "its ledger.json has no ledger id")
             }
@@ -33,6 +40,7 @@ struct OpenLedger {
                     clock: clock
                 )
             )
+            directory.announce(recovery)
         } catch {
             directory.close()
             throw error

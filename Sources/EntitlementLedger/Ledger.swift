@@ -36,6 +36,7 @@ public final class Ledger: Sendable {
     let rollUps: RollUpShelf
     /// Whether it only reads.
     public let isReadOnly: Bool
+    let knownLoss: KnownLoss?
 
     /// What a ledger is opened with.
     public struct Options: Sendable {
@@ -50,19 +51,24 @@ public final class Ledger: Sendable {
         /// Keys, nonces and ids.
         public var randomness: RandomSource
 
+        /// What a salvage could not bring back, for audits and `status`.
+        public var knownLoss: KnownLoss?
+
         /// Makes options.
         public init(
             viewsPath: String,
             bootID: String,
             isReadOnly: Bool,
             clock: @escaping @Sendable () -> Instant,
-            randomness: RandomSource = .system
+            randomness: RandomSource = .system,
+            knownLoss: KnownLoss? = nil
         ) {
             self.viewsPath = viewsPath
             self.bootID = bootID
             self.isReadOnly = isReadOnly
             self.clock = clock
             self.randomness = randomness
+            self.knownLoss = knownLoss
         }
     }
 
@@ -82,6 +88,7 @@ public final class Ledger: Sendable {
         clock = options.clock
         randomness = options.randomness
         isReadOnly = options.isReadOnly
+        knownLoss = options.knownLoss
         views = try Views(
             path: options.viewsPath,
             identity: identity,

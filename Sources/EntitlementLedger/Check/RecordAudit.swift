@@ -1,4 +1,4 @@
-import EventLog
+public import EventLog
 
 /// Reads a part of the log that begins with a bundle and notes what is wrong with its records.
 ///
@@ -61,7 +61,8 @@ struct RecordAudit: Sendable {
         _ tile: [UInt8],
         _ ledger: Ledger
     ) {
-        checkHash(TreeHash.leaf(record), at: sequence, tile)
+        checkHash(TreeHash.leaf(ofEntry: record), at: sequence, tile)
+        if LostRecord.isOne(record) { return checkGap(LostRecord(record), at: sequence) }
         do {
             // The hash says more of the bytes than their checksum, which is a writer's affair.
             let header =
@@ -82,6 +83,14 @@ struct RecordAudit: Sendable {
         } catch {
             faults.note(.record, sequence, error.auditSentence)
         }
+    }
+
+    /// A gap that a salvage left is a known loss, and a fault for all that.
+    private mutating func checkGap(_ gap: LostRecord?, at sequence: UInt64) {
+        guard let gap, gap.sequence == sequence else {
+            return faults.note(.record, sequence, "what stands for a lost record is not whole")
+        }
+        faults.note(.record, sequence, "the record is lost: \(gap.cause.sentence)")
     }
 
     /// Compares a leaf with its tile; the leaf that fills a bundle gives the bundle's root.
@@ -143,6 +152,21 @@ struct RecordAudit: Sendable {
             faults.note(.vault, header.sequence, "the sealed part does not open")
         } catch {
             faults.note(.vault, header.sequence, error.auditSentence)
+        }
+    }
+}
+
+extension LostRecord.Cause {
+    /// What became of the record, in words.
+    public var sentence: String {
+        switch self {
+        case .missing: "nothing of it was found"
+        case .checksum: "its checksum did not hold"
+        case .zeroed: "its place was full of zeros"
+        case .truncated: "the file ended before it"
+        case .overwritten: "its place held something else"
+        case .altered: "its bytes were not those that the tree names"
+        case .ambiguous: "several records claimed its place"
         }
     }
 }

@@ -22,16 +22,7 @@ public struct GroupDecision {
     ) throws {
         self.clock = clock
         reliesOnStreams = group.contains { !$0.expectations.isEmpty }
-        batch = LogBatch(
-            first: end.size,
-            records: [],
-            leaves: [],
-            companions: [],
-            sharedParts: [],
-            lastRecordedAt: end.lastRecordedAt,
-            highestCounter: end.highestCounter,
-            entries: []
-        )
+        batch = LogBatch(after: end)
         let count = group.reduce(0) { $0 + $1.records.count }
         outcomes.reserveCapacity(group.count)
         signals.reserveCapacity(count)

@@ -17,24 +17,28 @@ final class DamagedLog: Sendable {
     /// Stretches that are looked at together.
     private static let width = max(1, ProcessInfo.processInfo.activeProcessorCount)
 
+    private static let stretchesPerCore = 4
+
     /// Reads all of it, on all cores.
     ///
     /// `progress`: is told bytes done and bytes in all.
     ///
     /// Cost: one pass over the file; memory grows with bundles, superseded records and evidences,
     /// some ten bytes each, not with the records.
-    init(_ bytes: some RawBytes, progress: (UInt64, UInt64) -> Void) throws {
+    init(_ bytes: any RawBytes, progress: (UInt64, UInt64) -> Void) throws {
         self.bytes = bytes
         let metas = try Self.metas(bytes)
         let pageSize = metas.first?.pageSize ?? DatabasePage.usualSize
         self.pageSize = pageSize
-        live = try metas.map { try LiveState($0, of: bytes) }
+        var live: [LiveState] = []
+        for meta in metas { live.append(try LiveState(meta, of: bytes)) }
+        self.live = live
         var found = PageSweep()
         var next: UInt64 = 0
         while next < bytes.byteCount {
-            let starts = stride(from: next, to: bytes.byteCount, by: PageSweep.stretch)
-                .prefix(Self.width * 4)
-            let sweeps = try Self.sweep(bytes, Array(starts), pageSize)
+            let all = stride(from: next, to: bytes.byteCount, by: PageSweep.stretch)
+            let starts = Array(all.prefix(Self.width * Self.stretchesPerCore))
+            let sweeps = try Self.sweep(bytes, starts, pageSize)
             for sweep in sweeps { found.join(sweep) }
             next += UInt64(PageSweep.stretch * starts.count)
             progress(min(next, bytes.byteCount), bytes.byteCount)
@@ -44,32 +48,33 @@ final class DamagedLog: Sendable {
     }
 
     private static func sweep(
-        _ bytes: some RawBytes,
+        _ bytes: any RawBytes,
         _ starts: [UInt64],
         _ pageSize: Int
     ) throws -> [PageSweep] {
-        let results = Mutex<[Result<PageSweep, any Error>?]>(
-            Array(repeating: nil, count: starts.count)
-        )
+        let sweeps = Mutex<[PageSweep]>(Array(repeating: PageSweep(), count: starts.count))
+        let fault = Mutex<(any Error)?>(nil)
         DispatchQueue.concurrentPerform(iterations: starts.count) { number in
-            let result = Result { try PageSweep(of: bytes, at: starts[number], pageSize: pageSize) }
-            results.withLock { $0[number] = result }
+            do {
+                let sweep = try PageSweep(of: bytes, at: starts[number], pageSize: pageSize)
+                sweeps.withLock { $0[number] = sweep }
+            } catch {
+                fault.withLock { $0 = error }
+            }
         }
-        return try results.withLock { $0 }.compactMap { try $0?.get() }
+        if let fault = fault.withLock({ $0 }) { throw fault }
+        return sweeps.withLock { $0 }
     }
 
     /// The meta pages that can be read, the newest first.
-    static func metas(_ bytes: some RawBytes) throws -> [DatabasePage.Meta] {
-        let first = try DatabasePage.meta(bytes.read(at: 0, count: DatabasePage.metaCount).span)
+    static func metas(_ bytes: any RawBytes) throws -> [DatabasePage.Meta] {
+        let head = try bytes.read(at: 0, count: DatabasePage.metaCount)
+        let first = DatabasePage.meta(head.span)
         // The second one stands a page behind; where the first is lost, its size is a guess.
-        let sizes = first.map { [$0.pageSize] } ?? [DatabasePage.usualSize]
-        var metas = first.map { [$0] } ?? []
-        for size in sizes {
-            let page = try bytes.read(at: UInt64(size), count: DatabasePage.metaCount)
-            if let meta = DatabasePage.meta(page.span), meta.pageSize == size {
-                metas.append(meta)
-            }
-        }
+        let size = first?.pageSize ?? DatabasePage.usualSize
+        let page = try bytes.read(at: UInt64(size), count: DatabasePage.metaCount)
+        let second = DatabasePage.meta(page.span)
+        let metas = [first, second].compactMap { $0 }.filter { $0.pageSize == size }
         return metas.sorted { $0.transaction > $1.transaction }
     }
 
@@ -106,7 +111,12 @@ final class DamagedLog: Sendable {
     func tiles(_ key: TileKey) throws -> [[UInt8]] {
         var places = live.compactMap { $0.tiles[key] }
         for place in found.tiles[key] ?? [] where !places.contains(place) { places.append(place) }
-        return try places.map { try read($0) }.filter { !$0.isEmpty }
+        var values: [[UInt8]] = []
+        for place in places {
+            let value = try read(place)
+            if !value.isEmpty { values.append(value) }
+        }
+        return values
     }
 
     /// An evidence or attachment of a digest; nil where no whole one was found.

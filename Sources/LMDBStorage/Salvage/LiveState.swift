@@ -13,13 +13,16 @@ struct LiveState {
     private(set) var tiles: [TileKey: DatabasePage.Place] = [:]
     /// Whether every page was followed to its end.
     private(set) var isWhole = true
-    /// Where the records' tables end: one more than the last record's sequence.
+    /// The number of the last page that was in use.
+    let lastPage: UInt64
+    /// How many records there are at least, as the keys of bundles and tail values say.
     private(set) var recordEnd: UInt64 = 0
 
     /// Follows the tables of a log from a meta page on.
     ///
     /// Cost: the branch and leaf pages of its tables but `companions` and `shared`.
-    init(_ meta: DatabasePage.Meta, of bytes: some RawBytes) throws {
+    init(_ meta: DatabasePage.Meta, of bytes: any RawBytes) throws {
+        lastPage = meta.lastPage
         var walk = DatabaseWalk(bytes: bytes, pageSize: meta.pageSize)
         var roots: [String: UInt64] = [:]
         try walk.run(meta.root) { page, offset in
@@ -54,7 +57,10 @@ struct LiveState {
             records.append(place)
             bundles[bundle] = place
             recordEnd = max(recordEnd, (bundle &+ 1) &* Bundle.recordCount)
-        case "tail" where node.key.count == 8: records.append(place)
+        case "tail" where node.key.count == 8:
+            records.append(place)
+            let first = page.extracting(node.key).bigEndian(at: 0)
+            recordEnd = max(recordEnd, first &+ 1)
         case "tiles":
             if let key = TileKey(page.extracting(node.key)) { tiles[key] = place }
         case "end":
@@ -77,14 +83,14 @@ struct LiveState {
 }
 
 /// Goes through the pages below a root, each once, whatever the pages say.
-struct DatabaseWalk<Bytes: RawBytes> {
-    let bytes: Bytes
+struct DatabaseWalk {
+    let bytes: any RawBytes
     let pageSize: Int
     /// Whether every page was there and what it should be.
     private(set) var isWhole = true
     private var visited: Set<UInt64> = []
 
-    init(bytes: Bytes, pageSize: Int) {
+    init(bytes: any RawBytes, pageSize: Int) {
         self.bytes = bytes
         self.pageSize = pageSize
     }

@@ -46,7 +46,7 @@ struct PageSweep: Sendable {
     /// Looks at the stretch that begins at an offset, a multiple of the page size.
     ///
     /// Cost: one pass over the bytes, a CRC over what describes itself, SHA-256 of companions.
-    init(of bytes: some RawBytes, at start: UInt64, pageSize: Int) throws {
+    init(of bytes: any RawBytes, at start: UInt64, pageSize: Int) throws {
         let window = try bytes.read(at: start, count: Self.stretch + Self.overlap)
         let own = min(Self.stretch, window.count)
         findByMagic(window.span, own, start, bytes)
@@ -65,7 +65,7 @@ struct PageSweep: Sendable {
         _ window: Span<UInt8>,
         _ own: Int,
         _ start: UInt64,
-        _ bytes: some RawBytes
+        _ bytes: any RawBytes
     ) {
         var place = 0
         var falseBytes = 0
@@ -123,7 +123,7 @@ struct PageSweep: Sendable {
         _ window: Span<UInt8>,
         _ found: Int,
         _ place: DatabasePage.Place,
-        _ bytes: some RawBytes
+        _ bytes: any RawBytes
     ) -> Bool {
         if place.count <= window.count - found {
             return keepBlob(window.extracting(found..<found + place.count), place)

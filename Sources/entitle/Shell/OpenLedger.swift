@@ -37,7 +37,8 @@ struct OpenLedger {
                     viewsPath: path + "/" + LedgerDirectory.viewsName,
                     bootID: SystemClock.bootID,
                     isReadOnly: !writing,
-                    clock: clock
+                    clock: clock,
+                    knownLoss: directory.knownLoss
                 )
             )
             directory.announce(recovery)

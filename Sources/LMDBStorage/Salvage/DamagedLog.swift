@@ -119,6 +119,24 @@ final class DamagedLog: Sendable {
         return values
     }
 
+    /// A full tile of leaves that holds a hash at a place, whatever its key was.
+    ///
+    /// Cost: a small read for each full tile of the file.
+    func unnamedTile(
+        holding leaf: EventLog.Digest,
+        at place: Int
+    ) throws -> [EventLog.Digest]? {
+        let width = EventLog.Digest.byteCount
+        for tile in found.unnamedTiles {
+            let one = try bytes.read(at: tile.offset + UInt64(place * width), count: width)
+            guard EventLog.Digest(exactly: one.span) == leaf else { continue }
+            let all = try read(tile)
+            guard !all.isEmpty else { continue }
+            return (0..<TileCoordinate.fullWidth).map { EventLog.Digest(all.span, at: $0 * width) }
+        }
+        return nil
+    }
+
     /// An evidence or attachment of a digest; nil where no whole one was found.
     func companion(_ digest: EventLog.Digest) throws -> [UInt8]? {
         guard let place = found.companions[digest.half] else { return nil }

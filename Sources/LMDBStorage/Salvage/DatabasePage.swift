@@ -53,6 +53,7 @@ enum DatabasePage {
     private enum Flag {
         static let branch: UInt16 = 1
         static let leaf: UInt16 = 2
+        static let overflow: UInt16 = 4
         static let kinds: UInt16 = 0x7F
         static let bigData: UInt16 = 1
         static let subData: UInt16 = 2
@@ -102,6 +103,14 @@ enum DatabasePage {
                 body(Node(key: key, value: value))
             }
         }
+    }
+
+    /// How many pages a value that fills pages of its own has; nil where the page begins none.
+    static func overflowCount(_ page: Span<UInt8>) -> Int? {
+        guard page.count >= headerCount, page.uint16(at: 10) & Flag.kinds == Flag.overflow else {
+            return nil
+        }
+        return Int(page.uint32(at: 12))
     }
 
     /// The pages below a branch.

@@ -51,6 +51,11 @@ struct HashWitness: Sendable {
     /// The root over a full bundle's records; nil where it is not known.
     func root(ofBundle bundle: UInt64) -> Digest? { known[1][bundle] }
 
+    /// Whether the hashes of a full bundle fit what is known above them.
+    func agrees(_ leaves: [Digest], bundle: UInt64) -> Bool {
+        fits(leaves, TileKey(level: 0, index: bundle))
+    }
+
     /// The roots of the complete subtrees of the records behind the last full bundle, the largest
     /// first; nil where the tree's edge is lost.
     var tailRoots: [Digest]? { edge.map { Self.part(of: $0, level: 0) } }

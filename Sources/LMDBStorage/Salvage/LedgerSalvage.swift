@@ -118,7 +118,7 @@ public struct LedgerSalvage {
         var (report, vault, streams) = try runLog(progress) { tree.add($0) }
         report.vault = vault.plan(lost: streams)
         report.checkpoints = notes.count
-        report.isProven = report.isProven && tree.agrees
+        tree.conclude(&report)
         return report
     }
 
@@ -149,7 +149,7 @@ public struct LedgerSalvage {
                 _ = try new.append(batch)
             }
             report = found
-            report.isProven = report.isProven && tree.agrees
+            tree.conclude(&report)
             report.vault = try vault.write(
                 to: target + "/" + LedgerDirectory.vaultName,
                 lost: streams
@@ -275,7 +275,8 @@ private final class FileLock: Sendable {
 private struct TreeCheck {
     private var edge = TreeEdge()
     private var waiting: ArraySlice<Checkpoint>
-    private(set) var agrees = true
+    private var agrees = true
+    private var confirmedSize: UInt64 = 0
 
     init(_ checkpoints: [Checkpoint]) { waiting = checkpoints[...] }
 
@@ -283,9 +284,17 @@ private struct TreeCheck {
         for leaf in batch.leaves {
             edge.append(leaf)
             while let next = waiting.first, next.size <= edge.size {
-                if next.size == edge.size, next.root != edge.root { agrees = false }
+                if next.size == edge.size {
+                    if next.root == edge.root { confirmedSize = next.size } else { agrees = false }
+                }
                 waiting.removeFirst()
             }
         }
+    }
+
+    /// What a checkpoint covers is confirmed; a tree that is another one than was signed is lost.
+    func conclude(_ report: inout SalvageReport) {
+        report.confirm(upTo: confirmedSize)
+        if !agrees { report.isProven = false }
     }
 }

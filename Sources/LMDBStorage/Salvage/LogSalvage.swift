@@ -19,6 +19,8 @@ struct LogSalvage: Sendable {
     private var lastRecordedAt = Int64.min
     private var highestCounter: UInt64 = 0
     private var edge = TreeEdge()
+    /// Places that were handed out, gaps at the end apart.
+    private var writtenSize: UInt64 = 0
 
     /// Bundles that are put together at once.
     private static let batch: UInt64 = 16
@@ -81,8 +83,8 @@ struct LogSalvage: Sendable {
             next = upper
             progress(next, end.size)
         }
-        if end.size > end.foundSize {
-            report.note(gap: end.foundSize..<end.size, .truncated, pages: nil)
+        if end.size > writtenSize {
+            report.note(gap: writtenSize..<end.size, .truncated, pages: nil)
             report.isProven = false
         }
         conclude()
@@ -119,7 +121,8 @@ struct LogSalvage: Sendable {
         while let last = batch.records.last, let gap = LostRecord(last.span), gap.leaf == nil {
             batch.records.removeLast()
             batch.leaves.removeLast()
-            report.lostWithin -= 1
+            report.dropLastGap()
+            writtenSize -= 1
         }
     }
 
@@ -155,12 +158,16 @@ struct LogSalvage: Sendable {
     private func settle(first: UInt64, width: Int) throws -> [PlaceFinding] {
         let bundle = first / Bundle.recordCount
         let isFull = width == Int(Bundle.recordCount)
-        var finding = BundleFinding(
-            first: first,
-            width: width,
-            known: try witness.leaves(ofBundle: bundle, width: width)
-        )
+        let known = try witness.leaves(ofBundle: bundle, width: width)
+        var finding = BundleFinding(first: first, width: width, known: known)
         try finding.add(from: log)
+        if known == nil, isFull, finding.isUnsettled, let sample = finding.sample,
+            let tile = try log.unnamedTile(holding: sample.leaf, at: sample.place),
+            witness.agrees(tile, bundle: bundle)
+        {
+            finding = BundleFinding(first: first, width: width, known: tile)
+            try finding.add(from: log)
+        }
         if finding.isUnsettled {
             for supply in supplies {
                 for record in try supply.records(ofBundle: bundle) {
@@ -254,6 +261,7 @@ struct LogSalvage: Sendable {
         batch.records.append(entry)
         batch.leaves.append(leaf)
         edge.append(leaf)
+        writtenSize = edge.size
     }
 
     private mutating func take(

@@ -14,6 +14,8 @@ struct PageSweep: Sendable {
     private(set) var sharedParts: [DatabasePage.Place] = []
     /// Values that may be tiles.
     private(set) var tiles: [TileKey: [DatabasePage.Place]] = [:]
+    /// Values as long as a full tile: a tile whose key is lost is known by what it holds.
+    private(set) var unnamedTiles: [DatabasePage.Place] = []
     /// Values that may be ends of the log, by their size.
     private(set) var ends: [UInt64: [LogEnd]] = [:]
     /// Texts that may be signed notes, by the size that they stand under.
@@ -55,6 +57,7 @@ struct PageSweep: Sendable {
             let end = min(page + pageSize, window.count)
             let offset = start + UInt64(page)
             readLeaf(window.span.extracting(page..<end), offset, pageSize)
+            takeUnnamedTile(window.span.extracting(page..<end), offset, pageSize)
             page += pageSize
         }
     }
@@ -172,6 +175,17 @@ struct PageSweep: Sendable {
         tiles[key] = places
     }
 
+    private mutating func takeUnnamedTile(
+        _ page: Span<UInt8>,
+        _ offset: UInt64,
+        _ pageSize: Int
+    ) {
+        let count = TileCoordinate.fullWidth * Digest.byteCount
+        let pages = (DatabasePage.headerCount + count - 1) / pageSize + 1
+        guard DatabasePage.overflowCount(page) == pages else { return }
+        unnamedTiles.append(.init(offset: offset + UInt64(DatabasePage.headerCount), count: count))
+    }
+
     private mutating func takeEnd(_ key: UInt64, _ value: Span<UInt8>) {
         if key == 0, let end = LogEnd(salvaging: value) {
             add(end)
@@ -206,6 +220,7 @@ struct PageSweep: Sendable {
         runs += rest
         companions.merge(next.companions) { old, _ in old }
         sharedParts += next.sharedParts
+        unnamedTiles += next.unnamedTiles
         for (key, places) in next.tiles { for place in places { takeTile(key, place) } }
         for end in next.ends.values.joined() { add(end) }
         notes.merge(next.notes) { $0.union($1) }

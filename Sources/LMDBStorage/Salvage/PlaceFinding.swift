@@ -71,6 +71,13 @@ struct BundleFinding {
     /// Whether more copies could change anything: a place is empty, or nothing confirms its record.
     var isUnsettled: Bool { known == nil || places.contains { $0.isEmpty } }
 
+    /// A record by which a tile is known that has lost its name.
+    var sample: (place: Int, leaf: Digest)? {
+        places.enumerated().lazy.compactMap { place, all in
+            all.first.map { (place, $0.leaf) }
+        }.first
+    }
+
     /// The record for a place where no hash decides: the only one, or the only one in use.
     func choice(_ place: Int, preferringSupplied: Bool) -> PlaceFinding.Candidate? {
         let all = places[place]

@@ -90,6 +90,28 @@ public struct SalvageReport: Sendable {
         }
     }
 
+    /// Takes back the last gap: it stood at the log's end.
+    mutating func dropLastGap() {
+        lost -= 1
+        lostWithin -= 1
+        guard let last = gaps.indices.last else { return }
+        let sequences = gaps[last].sequences
+        gaps[last].sequences = sequences.lowerBound..<sequences.upperBound - 1
+        if gaps[last].sequences.isEmpty { gaps.removeLast() }
+    }
+
+    /// Counts everything as confirmed that a signed tree of a size covers.
+    mutating func confirm(upTo size: UInt64) {
+        let ranges = unconfirmed
+        unconfirmed = []
+        for range in ranges {
+            let rest = max(range.lowerBound, size)..<max(range.upperBound, size)
+            confirmed += UInt64(range.count - rest.count)
+            if !rest.isEmpty { unconfirmed.append(rest) }
+        }
+        if size >= self.size { isProven = true }
+    }
+
     mutating func note(unconfirmed sequence: UInt64) {
         if let last = unconfirmed.indices.last, unconfirmed[last].upperBound == sequence {
             unconfirmed[last] = unconfirmed[last].lowerBound..<sequence + 1

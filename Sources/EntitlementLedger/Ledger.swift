@@ -37,6 +37,8 @@ public final class Ledger: Sendable {
     /// Whether it only reads.
     public let isReadOnly: Bool
     let knownLoss: KnownLoss?
+    /// A checkpoint that was published before the log was restored to less.
+    let published: String?
 
     /// What a ledger is opened with.
     public struct Options: Sendable {
@@ -50,6 +52,9 @@ public final class Ledger: Sendable {
         public var clock: @Sendable () -> Instant
         /// Keys, nonces and ids.
         public var randomness: RandomSource
+        /// A checkpoint of this ledger that the log does not hold, a signed note: nothing is signed
+        /// against it.
+        public var published: String?
 
         /// What a salvage could not bring back, for audits and `status`.
         public var knownLoss: KnownLoss?
@@ -61,8 +66,10 @@ public final class Ledger: Sendable {
             isReadOnly: Bool,
             clock: @escaping @Sendable () -> Instant,
             randomness: RandomSource = .system,
-            knownLoss: KnownLoss? = nil
+            knownLoss: KnownLoss? = nil,
+            published: String? = nil
         ) {
+            self.published = published
             self.viewsPath = viewsPath
             self.bootID = bootID
             self.isReadOnly = isReadOnly
@@ -89,6 +96,7 @@ public final class Ledger: Sendable {
         randomness = options.randomness
         isReadOnly = options.isReadOnly
         knownLoss = options.knownLoss
+        published = options.published
         views = try Views(
             path: options.viewsPath,
             identity: identity,
@@ -141,6 +149,8 @@ public struct LedgerFault: Error, Sendable, Equatable {
         case readOnly = "read_only"
         /// A question about a prefix that the log does not have yet.
         case unknownSequence = "unknown_sequence"
+        /// The log does not extend a checkpoint that was published: it never signs another one.
+        case shortened
     }
 
     /// Makes a fault.

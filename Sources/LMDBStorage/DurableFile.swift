@@ -16,7 +16,19 @@ enum DurableFile {
         isSynced: Bool = true
     ) throws {
         let temporary = path + ".new"
-        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+        try write(bytes, to: temporary, mode: mode, isSynced: isSynced)
+        try rename(temporary, to: path)
+        if isSynced { try syncDirectory(of: path) }
+    }
+
+    /// Writes a new file; what stands at its path is lost at once.
+    static func write(
+        _ bytes: [UInt8],
+        to path: String,
+        mode: UInt32,
+        isSynced: Bool = true
+    ) throws {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw FileFault(errno, "open") }
         do {
             try write(bytes, to: descriptor)
@@ -26,8 +38,11 @@ enum DurableFile {
             throw error
         }
         close(descriptor)
-        guard unsafe rename(temporary, path) == 0 else { throw FileFault(errno, "rename") }
-        if isSynced { try syncDirectory(of: path) }
+    }
+
+    /// Puts a file in the place of another, at once.
+    static func rename(_ path: String, to new: String) throws {
+        guard unsafe Glibc.rename(path, new) == 0 else { throw FileFault(errno, "rename") }
     }
 
     /// Makes an empty file whose name is on the disk; one that stands is left as it is.
@@ -42,6 +57,15 @@ enum DurableFile {
     static func remove(_ path: String) { unsafe _ = unlink(path) }
 
     static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+    /// How long a regular file is; nil if there is none.
+    static func byteCount(_ path: String) -> Int? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return nil
+        }
+        return Int(status.st_size)
+    }
 
     /// Makes the names in a file's directory durable.
     static func syncDirectory(of path: String) throws {

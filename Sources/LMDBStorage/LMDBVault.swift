@@ -8,8 +8,8 @@ import Synchronization
 /// Tables: `streams` (stream number → sealed entry or tombstone), in the order of
 /// the counters, and `names`, which is derived from it (``VaultNames``).
 public final class LMDBVault: Vault {
-    private let environment: LMDB.Environment
-    private let streams: Table
+    let environment: LMDB.Environment
+    let streams: Table
     private let names: VaultNames
     /// The log's when the vault was opened: streams up to it must be there.
     private let highestCounter: UInt64

@@ -46,22 +46,8 @@ public enum LedgerDirectory {
         created: String,
         randomness: RandomSource
     ) throws {
-        let manager = FileManager.default
-        let existing = (try? manager.contentsOfDirectory(atPath: path)) ?? []
-        guard existing.allSatisfy({ $0 == keyName }) else {
-            throw LedgerOpenFault(.notEmpty, "the directory is not empty")
-        }
-        do {
-            for name in [logName, vaultName, viewsName] {
-                try manager.createDirectory(
-                    atPath: path + "/" + name,
-                    withIntermediateDirectories: true,
-                    attributes: [.posixPermissions: 0o700]
-                )
-            }
-        } catch {
-            throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")
-        }
+        try requireRoom(at: path)
+        try makeFolders(at: path)
         var randomness = randomness
         let keys = EpochKeys(using: &randomness)
         try DurableFile.replace(
@@ -107,6 +93,20 @@ public enum LedgerDirectory {
         }
     }
 
+    static func makeFolders(at path: String) throws {
+        do {
+            for name in [logName, vaultName, viewsName] {
+                try FileManager.default.createDirectory(
+                    atPath: path + "/" + name,
+                    withIntermediateDirectories: true,
+                    attributes: [.posixPermissions: 0o700]
+                )
+            }
+        } catch {
+            throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")
+        }
+    }
+
     static func write(_ manifest: Manifest, to path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -128,6 +128,19 @@ public enum LedgerDirectory {
         guard isDirectory, let bytes = try DurableFile.read(path + "/" + manifestName) else {
             throw LedgerOpenFault(.foreign, "there is no ledger.json in it")
         }
+        return try manifest(reading: bytes)
+    }
+
+    /// The bytes of a ledger's manifest, for its copies.
+    public static func manifestBytes(at path: String) throws -> [UInt8] {
+        _ = try manifest(at: path)
+        return try DurableFile.read(path + "/" + manifestName) ?? []
+    }
+
+    /// Reads the bytes of a manifest.
+    ///
+    /// - Throws: `LedgerOpenFault` for those of a foreign or newer ledger.
+    public static func manifest(reading bytes: [UInt8]) throws -> Manifest {
         struct Format: Decodable { var format: Int }
         let decoder = JSONDecoder()
         guard let format = try? decoder.decode(Format.self, from: Data(bytes)) else {

@@ -15,6 +15,8 @@ public final class OpenLedgerDirectory: Sendable {
     public let vault: LMDBVault
     /// What a salvage could not bring back of it; nil: nothing that its log does not show.
     public let knownLoss: KnownLoss?
+    /// A checkpoint that was published before the ledger was restored to less, a signed note.
+    public let published: String?
     private let lock: Int32?
 
     /// Opens log and vault.
@@ -41,6 +43,7 @@ public final class OpenLedgerDirectory: Sendable {
                 "hashes of its tree are lost: it can only be read"
             )
         }
+        published = try LedgerDirectory.published(at: path)
         let lock = forWriting ? try Self.takeLock(path + "/" + LedgerDirectory.lockName) : nil
         self.lock = lock
         do {
@@ -103,7 +106,12 @@ public final class OpenLedgerDirectory: Sendable {
 
     private static func epochKeys(_ path: String, _ masterKey: [UInt8]) throws -> EpochKeys {
         let file = path + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName
-        guard let content = try DurableFile.read(file) else {
+        return try epochKeys(DurableFile.read(file), masterKey)
+    }
+
+    /// Opens the content of an epoch file; nil for one that is not there.
+    static func epochKeys(_ content: [UInt8]?, _ masterKey: [UInt8]) throws -> EpochKeys {
+        guard let content else {
             throw LedgerOpenFault(.damaged, "the vault's epoch keys are missing")
         }
         do {

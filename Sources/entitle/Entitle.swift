@@ -20,7 +20,7 @@ struct Entitle: ParsableCommand {
                 name: "ASK",
                 subcommands: [
                     Show.self, Can.self, Explain.self, Timeline.self, Diff.self, WhatIf.self,
-                    Report.self, Events.self, Tail.self,
+                    Report.self, Events.self, Tail.self, Export.self,
                 ]
             ),
             CommandGroup(
@@ -35,8 +35,10 @@ struct Entitle: ParsableCommand {
                 subcommands: [
                     Audit.self, Replay.self, Drift.self, Rebuild.self, CheckpointCommand.self,
                     Salvage.self,
+                    CheckExport.self,
                 ]
             ),
+            CommandGroup(name: "KEEP", subcommands: [Archive.self, Backup.self, Restore.self]),
             CommandGroup(
                 name: "OPERATE",
                 subcommands: [

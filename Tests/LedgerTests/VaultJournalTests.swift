@@ -57,7 +57,9 @@ struct `Journal of a vault` {
         let before = bytes
         switch seed % 3 {
         case 0:
-            for index in start..<start + count { bytes[index] ^= UInt8(truncatingIfNeeded: words.next() | 1) }
+            for index in start..<start + count {
+                bytes[index] ^= UInt8(truncatingIfNeeded: words.next() | 1)
+            }
         case 1: bytes.removeSubrange(start..<start + count)
         default:
             bytes.insert(contentsOf: (0..<count).map { _ in UInt8.random(in: 0...255) }, at: start)

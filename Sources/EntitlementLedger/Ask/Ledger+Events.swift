@@ -86,10 +86,24 @@ extension Ledger {
                 about: stream,
                 isCustomer: filter.customer != nil
             )
-            for stream in streams {
-                for entry in try views.entries(of: stream, below: end) {
-                    sequences.insert(entry.sequence)
-                }
+            sequences.formUnion(try self.sequences(of: streams, below: end))
+        }
+        return sequences.sorted()
+    }
+
+    /// The streams of a customer's names and claimed purchases in a prefix.
+    func streams(ofCustomer stream: UInt64, below end: UInt64) throws -> [UInt64] {
+        if views.end < end { try views.catchUp() }
+        var loader = FactLoader(log: log, vault: vault, views: views, size: end)
+        return try loader.streams(about: stream, isCustomer: true)
+    }
+
+    /// The sequences of the events that name one of some streams, ascending.
+    func sequences(of streams: [UInt64], below end: UInt64) throws -> [UInt64] {
+        var sequences: Set<UInt64> = []
+        for stream in streams {
+            for entry in try views.entries(of: stream, below: end) {
+                sequences.insert(entry.sequence)
             }
         }
         return sequences.sorted()

@@ -9,7 +9,12 @@ extension Ledger {
         try timelineAnswer(question, size: prefix(knownAt: question.point.knownAt))
     }
 
-    func timelineAnswer(_ question: CustomerQuestion, size: UInt64) throws -> JSONValue {
+    /// `names`: of purchases and grants; nil: as they were recorded.
+    func timelineAnswer(
+        _ question: CustomerQuestion,
+        size: UInt64,
+        names: MaskedNames? = nil
+    ) throws -> JSONValue {
         let timeline = try timeline(
             of: question.customer,
             environment: question.environment,
@@ -23,7 +28,7 @@ extension Ledger {
             events.append(event)
             return true
         }
-        let names = RecordedNames(ledger: self)
+        let names = names ?? MaskedNames(ledger: self, redaction: .none)
         return try answer(
             .timeline,
             question,

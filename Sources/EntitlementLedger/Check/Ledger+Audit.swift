@@ -67,7 +67,11 @@ private struct Auditor {
             report.faults.note(.record, nil, "\(loss.behindEnd) records at the end are lost")
         }
         if loss.streams > 0 {
-            report.faults.note(.vault, nil, "the names and keys of \(loss.streams) streams are lost")
+            report.faults.note(
+                .vault,
+                nil,
+                "the names and keys of \(loss.streams) streams are lost"
+            )
         }
     }
 

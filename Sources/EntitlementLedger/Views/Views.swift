@@ -386,14 +386,3 @@ final class Views: LogIndex {
         }
     }
 }
-
-/// Lends a log's tiles to a tree reader.
-struct LogTiles: TileSource {
-    private let log: any LogStorage
-
-    init(_ log: any LogStorage) { self.log = log }
-
-    func tile(level: Int, index: UInt64) throws -> [UInt8]? {
-        try log.tile(level: level, index: index)
-    }
-}

@@ -51,7 +51,10 @@ public struct LedgerSalvage {
         lock = try Self.takeLock(path)
         self.supplies = supplies
         manifest = try LedgerDirectory.manifest(at: path)
-        (epochKeys, epochKeyBytes) = try Self.epochKeys(path, masterKey)
+        let file = path + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName
+        let wrapped = try DurableFile.read(file)
+        epochKeys = try OpenLedgerDirectory.epochKeys(wrapped, masterKey)
+        epochKeyBytes = wrapped ?? []
         let data = path + "/" + LedgerDirectory.logName + "/" + LedgerDirectory.dataName
         logFile = DurableFile.exists(data) ? try RawFile(path: data) : nil
         log = try DamagedLog(logFile ?? [UInt8](), progress: progress)
@@ -75,27 +78,6 @@ public struct LedgerSalvage {
         }
     }
 
-    private static func epochKeys(
-        _ path: String,
-        _ masterKey: [UInt8]
-    ) throws -> (EpochKeys, [UInt8]) {
-        let file = path + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName
-        guard let bytes = try DurableFile.read(file) else {
-            throw LedgerOpenFault(.damaged, "the vault's epoch keys are missing")
-        }
-        do {
-            let keys = try EpochKeys(
-                unwrapping: bytes,
-                masterKey: SymmetricKey(data: masterKey)
-            )
-            return (keys, bytes)
-        } catch is SealingFault {
-            throw LedgerOpenFault(.wrongKey, "the master key does not open the vault")
-        } catch let fault as DecodingFault {
-            throw LedgerOpenFault(.damaged, fault.what)
-        }
-    }
-
     /// The checkpoints that the log's key signed, ascending, each size once.
     private static func verified(
         _ texts: [String],
@@ -116,7 +98,7 @@ public struct LedgerSalvage {
     public func plan(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws -> SalvageReport {
         var tree = TreeCheck(notes.map(\.checkpoint))
         var (report, vault, streams) = try runLog(progress) { tree.add($0) }
-        report.vault = vault.plan(lost: streams)
+        report.vault = vault.report(lost: streams)
         report.checkpoints = notes.count
         tree.conclude(&report)
         return report
@@ -134,7 +116,8 @@ public struct LedgerSalvage {
         as identity: (id: [UInt8], origin: String)? = nil,
         progress: (UInt64, UInt64) -> Void = { _, _ in }
     ) throws -> SalvageReport {
-        try Self.makeDirectories(target)
+        try LedgerDirectory.requireRoom(at: target)
+        try LedgerDirectory.makeFolders(at: target)
         try DurableFile.replace(
             target + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName,
             with: epochKeyBytes
@@ -150,10 +133,8 @@ public struct LedgerSalvage {
             }
             report = found
             tree.conclude(&report)
-            report.vault = try vault.write(
-                to: target + "/" + LedgerDirectory.vaultName,
-                lost: streams
-            )
+            report.vault = vault.report(lost: streams)
+            try vault.write(to: target + "/" + LedgerDirectory.vaultName, lost: streams)
             report.checkpoints = notes.count
             if identity == nil {
                 for (checkpoint, note) in notes {
@@ -191,27 +172,6 @@ public struct LedgerSalvage {
     }
 
     // MARK: The new directory
-
-    private static func makeDirectories(_ target: String) throws {
-        let manager = FileManager.default
-        guard ((try? manager.contentsOfDirectory(atPath: target)) ?? []).isEmpty else {
-            throw LedgerOpenFault(.notEmpty, "the directory is not empty")
-        }
-        let names = [
-            LedgerDirectory.logName, LedgerDirectory.vaultName, LedgerDirectory.viewsName,
-        ]
-        do {
-            for name in names {
-                try manager.createDirectory(
-                    atPath: target + "/" + name,
-                    withIntermediateDirectories: true,
-                    attributes: [.posixPermissions: 0o700]
-                )
-            }
-        } catch {
-            throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")
-        }
-    }
 
     /// Keys, settings, the quarantine: what else stands in the ledger's directory goes along.
     private func copyOthers(to target: String) throws {

@@ -82,8 +82,10 @@ public struct SalvageReport: Sendable {
             gaps[last].sequences = gaps[last].sequences.lowerBound..<sequences.upperBound
             if let pages, let known = gaps[last].pages {
                 gaps[last].pages =
-                    min(known.lowerBound, pages.lowerBound)
-                    ... max(known.upperBound, pages.upperBound)
+                    min(
+                        known.lowerBound,
+                        pages.lowerBound
+                    )...max(known.upperBound, pages.upperBound)
             }
         } else if gaps.count < Self.listLimit {
             gaps.append(Gap(sequences: sequences, cause: cause, pages: pages))

@@ -1,8 +1,6 @@
 import Crypto
 import EventLog
-import FoundationEssentials
 import Glibc
-import LMDB
 
 /// Puts a vault together again from the raw bytes of its data file, its journal and second copies.
 ///
@@ -23,8 +21,6 @@ struct VaultSalvage {
         var offset: UInt64
         var isTombstone: Bool
     }
-
-    private static let commitCount = 4096
 
     init(epochKeys: EpochKeys) { self.epochKeys = epochKeys }
 
@@ -130,51 +126,41 @@ struct VaultSalvage {
         return try? VaultItem(checking: bytes.span)
     }
 
-    /// What ``write(to:lost:)`` would report.
-    func plan(lost: [UInt64]) -> SalvageReport.VaultReport {
+    /// What there is, and what is lost.
+    func report(lost: [UInt64]) -> SalvageReport.VaultReport {
         var report = SalvageReport.VaultReport()
-        report.lost = Array(lost.sorted().prefix(SalvageReport.listLimit))
+        report.lost = Array(lost.prefix(SalvageReport.listLimit))
         report.lostCount = UInt64(lost.count)
         report.streams = UInt64(places.count { !$0.isTombstone })
         report.erased = UInt64(places.count { $0.isTombstone })
         return report
     }
 
-    /// Writes a new vault and its journal into a directory.
+    /// Makes a vault in an existing, empty directory.
     ///
     /// `lost`: streams without a key; they get tombstones, for their numbers are never given again.
-    func write(to path: String, lost: [UInt64]) throws -> SalvageReport.VaultReport {
-        let report = plan(lost: lost)
-        var all = places.map { (stream: $0.stream, place: Place?.some($0)) }
-        all += lost.map { ($0, nil) }
-        all.sort { $0.stream < $1.stream }
-        let environment = try LMDB.Environment(path: path, options: .init(mapSize: MapSize.usual))
-        defer { environment.close() }
-        let journal = try DurableFile.openForAppending(path + "/" + VaultJournal.fileName)
+    func write(to path: String, lost: [UInt64]) throws {
+        let journal = path + "/" + VaultJournal.fileName + ".rescued"
+        let file = try DurableFile.openForAppending(journal)
         defer {
-            fsync(journal)
-            close(journal)
+            close(file)
+            DurableFile.remove(journal)
         }
-        guard let streams = try environment.table("streams", create: true) else { return report }
-        _ = try environment.table("names", create: true)
-        var start = 0
-        while start < all.count {
-            let part = all[start..<min(start + Self.commitCount, all.count)]
-            start = part.endIndex
-            var items: [VaultItem] = []
-            for (stream, place) in part {
-                let found = try place.flatMap { try item($0) } ?? .tombstone(stream: stream)
-                items.append(found)
-            }
-            try environment.write(growingBy: MapSize.growth) { transaction in
-                for item in items {
-                    try transaction.append(streams, Key(item.stream), item.bytes.span)
-                }
-            }
-            try DurableFile.write(items.flatMap(\.bytes), to: journal)
+        var buffer: [UInt8] = []
+        for place in places {
+            guard let item = try item(place) else { continue }
+            buffer += item.bytes
+            guard buffer.count >= Self.bufferCount else { continue }
+            try DurableFile.write(buffer, to: file)
+            buffer = []
         }
-        return report
+        for stream in lost { buffer += VaultItem.tombstone(stream: stream).bytes }
+        try DurableFile.write(buffer, to: file)
+        _ = try VaultCopy.make(at: path, from: journal, epochKeys: epochKeys, erased: [])
     }
+
+    /// Bytes that are written at once.
+    private static let bufferCount = 1 << 20
 }
 
 extension VaultItem {

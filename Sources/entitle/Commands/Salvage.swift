@@ -22,6 +22,12 @@ struct Salvage: ParsableCommand {
     @Option(help: "The new ledger's directory: it must not exist, or be empty.")
     var into: String?
 
+    @Option(help: "An archive of the ledger: a tlog-tiles directory.")
+    var archive: [String] = []
+
+    @Option(help: "A backup of the ledger: its log and its vault fill gaps.")
+    var backup: [String] = []
+
     @Option(help: "Another ledger directory with the same log, damaged or not.")
     var from: [String] = []
 
@@ -64,7 +70,7 @@ struct Salvage: ParsableCommand {
                 sharedPartDigest: RecordContent.digest(ofSharedPart:),
                 namedStreams: RecordContent.streams(of:)
             ),
-            supplies: try from.map { try LedgerCopy(at: $0) },
+            supplies: try supplies(),
             checkpoints: try checkpoint.map { try text(of: $0) }
         ) { reading.show($0, of: $1) }
         reading.finish()
@@ -80,6 +86,19 @@ struct Salvage: ParsableCommand {
         progress.finish()
         tell(report)
         if !report.isWhole { throw ExitCode.integrity }
+    }
+
+    private func supplies() throws -> [any SalvageSupply] {
+        let key = try LedgerDirectory.manifest(at: damaged).publicKey
+        var supplies: [any SalvageSupply] = []
+        for path in archive { supplies.append(try ArchiveCopy(at: path, publicKey: key)) }
+        for path in backup {
+            let log = path + "/" + BackupManifest.logFolder
+            let vault = path + "/" + LedgerDirectory.vaultFolder
+            supplies.append(try ArchiveCopy(at: log, publicKey: key, vault: vault))
+        }
+        for path in from { supplies.append(try LedgerCopy(at: path)) }
+        return supplies
     }
 
     private func tell(_ report: SalvageReport) {

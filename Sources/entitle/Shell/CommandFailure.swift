@@ -5,6 +5,7 @@ import EventLog
 import Foundation
 import LMDB
 import LMDBStorage
+import SQLite
 
 /// What a command ends with when it cannot do what it was asked: what, where, and what to do.
 struct CommandFailure: Error {
@@ -67,6 +68,8 @@ extension CommandFailure {
         case let fault as LogStorageFault: self.init(fault)
         case let fault as LedgerFault: self.init(fault)
         case let fault as LMDBError: self.init(fault)
+        case let fault as ArchiveFault: self.init(fault)
+        case let fault as NoteFault: self.init(.integrity, fault.code.rawValue, fault.message)
         case let fault as FileFault where [ENOSPC, EDQUOT].contains(fault.code):
             self.init(
                 .io,
@@ -84,6 +87,8 @@ extension CommandFailure {
                 fault.what,
                 hint: "run `entitle audit` to see what is damaged"
             )
+        case let fault as DatabaseFault:
+            self.init(.io, "io", "a database cannot be written (SQLite \(fault.code))")
         case let error as CocoaError:
             self.init(.io, "io", "a file cannot be read or written (\(error.code.rawValue))")
         default:
@@ -208,6 +213,30 @@ extension CommandFailure {
             self.init(.tryAgain, fault.code.rawValue, fault.message)
         case .readOnly: self.init(.notPermitted, "read_only", fault.message)
         case .unknownSequence: self.init(.badInput, "unknown_sequence", fault.message)
+        case .shortened:
+            self.init(
+                .integrity,
+                fault.code.rawValue,
+                fault.message,
+                hint: "events go on being recorded; whoever holds that checkpoint can show the gap"
+            )
+        }
+    }
+
+    private init(_ fault: ArchiveFault) {
+        let place = fault.sequence.map { "event \($0)" }
+        let code = "archive_" + fault.code.rawValue
+        switch fault.code {
+        case .missing: self.init(.noInput, code, fault.message)
+        case .locked: self.init(.tryAgain, code, fault.message)
+        case .forked, .damaged, .tooLong, .notSigned:
+            self.init(
+                .integrity,
+                code,
+                fault.message,
+                place: place,
+                hint: "run `entitle archive --check` to see all that is wrong"
+            )
         }
     }
 

@@ -6,7 +6,7 @@ import LMDBStorage
 /// A ledger over its directory, open.
 struct OpenLedger {
     let ledger: Ledger
-    private let directory: OpenLedgerDirectory
+    let directory: OpenLedgerDirectory
 
     /// Opens it; others who would write are told of `recovery` meanwhile.
     init(
@@ -38,7 +38,8 @@ struct OpenLedger {
                     bootID: SystemClock.bootID,
                     isReadOnly: !writing,
                     clock: clock,
-                    knownLoss: directory.knownLoss
+                    knownLoss: directory.knownLoss,
+                    published: directory.published
                 )
             )
             directory.announce(recovery)

@@ -69,11 +69,17 @@ let package = Package(
             pkgConfig: "libzstd",
             providers: [.apt(["libzstd-dev"])]
         ),
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]
+        ),
 
-        // Row 1: the domain, the log's bytes, mapped memory
+        // Row 1: the domain, the log's bytes, mapped memory, databases of exports
         .target(name: "Entitlements", swiftSettings: house + counted),
         .target(name: "EventLog", dependencies: [crypto], swiftSettings: house + counted),
         .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: house),
+        .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: house),
 
         // Row 2: the application, its storage, the stores
         .target(
@@ -124,7 +130,7 @@ let package = Package(
             name: "entitle",
             dependencies: [
                 "Entitlements", "EventLog", "LMDB", "EntitlementLedger", "LMDBStorage", "LedgerAPI",
-                "LedgerServer", "StoreSimulator", "Stores", crypto, logging,
+                "LedgerServer", "SQLite", "StoreSimulator", "Stores", crypto, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),

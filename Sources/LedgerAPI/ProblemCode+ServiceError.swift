@@ -22,7 +22,7 @@ extension ProblemCode {
             ServiceError(.networkError)
         case .notConfigured: ServiceError(.keyNotFound)
         case .methodNotAllowed, .notFound, .unauthenticated, .forbidden, .conflict, .keyReused,
-            .notAllowed, .overLimit, .notPermitted, .recordedTime, .unknownSequence, .readOnly,
+            .notAllowed, .overLimit, .unknownCustomer, .notPermitted, .recordedTime, .unknownSequence, .readOnly,
             .internal:
             ServiceError(.unknown, isRetryable: isRetryable)
         }

@@ -29,6 +29,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case unknownFeature = "unknown_feature"
     case unknownGrant = "unknown_grant"
     case unknownUse = "unknown_use"
+    case unknownCustomer = "unknown_customer"
     case notAllowed = "not_allowed"
     case overLimit = "over_limit"
     case purchaseInProgress = "purchase_in_progress"
@@ -75,7 +76,9 @@ extension ProblemCode {
             400
         case .unauthenticated: 401
         case .forbidden, .notAllowed, .readOnly, .notPermitted: 403
-        case .notFound, .unknownTrial, .unknownFeature, .unknownGrant, .unknownUse: 404
+        case .notFound, .unknownTrial, .unknownFeature, .unknownGrant, .unknownUse,
+            .unknownCustomer:
+            404
         case .methodNotAllowed: 405
         case .conflict, .claimedByAnother, .trialUsed, .overLimit, .purchaseInProgress,
             .recordedTime:
@@ -128,6 +131,7 @@ extension ProblemCode {
         case .unknownFeature: "The catalog has no such feature"
         case .unknownGrant: "There is no such grant"
         case .unknownUse: "There is no such use"
+        case .unknownCustomer: "Nothing is recorded under this id"
         case .notAllowed: "Nothing unlocks the feature"
         case .overLimit: "The limit is reached"
         case .purchaseInProgress: "Another purchase is under way"

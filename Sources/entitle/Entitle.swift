@@ -20,7 +20,7 @@ struct Entitle: ParsableCommand {
                 name: "ASK",
                 subcommands: [
                     Show.self, Can.self, Explain.self, Timeline.self, Diff.self, WhatIf.self,
-                    Report.self, Events.self, Tail.self,
+                    Report.self, Events.self, Tail.self, Export.self,
                 ]
             ),
             CommandGroup(
@@ -34,7 +34,7 @@ struct Entitle: ParsableCommand {
                 name: "CHECK",
                 subcommands: [
                     Audit.self, Replay.self, Drift.self, Rebuild.self, CheckpointCommand.self,
-                    Prove.self, CheckProof.self,
+                    Prove.self, CheckProof.self, CheckExport.self,
                 ]
             ),
             CommandGroup(name: "KEEP", subcommands: [Archive.self, Backup.self, Restore.self]),

@@ -70,6 +70,7 @@ private enum House {
             "Glibc", "LMDB", "Synchronization",
         ],
         "LedgerAPI": ["Entitlements"],
+        "SQLite": ["CSQLite"],
         "Stores": [
             "Crypto", "Entitlements", "FoundationEssentials", "SwiftASN1", "Synchronization",
             "X509",
@@ -88,14 +89,14 @@ private enum House {
         "entitle": [
             "ArgumentParser", "Configuration", "Crypto", "Dispatch", "EntitlementLedger",
             "Entitlements", "EventLog", "Foundation", "Glibc", "LMDB", "LMDBStorage", "LedgerAPI",
-            "LedgerServer", "Logging", "StoreSimulator", "Stores", "Synchronization",
+            "LedgerServer", "Logging", "SQLite", "StoreSimulator", "Stores", "Synchronization",
             "SystemPackage",
         ],
     ]
 
-    /// `LMDB` whole, else one named file for each reason.
+    /// `LMDB` and `SQLite` whole, else one named file for each reason.
     static func mayBeUnsafe(_ path: String) -> Bool {
-        path.hasPrefix("LMDB/")
+        path.hasPrefix("LMDB/") || path.hasPrefix("SQLite/")
             || [
                 "EventLog/Bytes/LentBytes.swift", "LMDBStorage/DurableFile.swift",
                 "EntitlementLedger/Codec/Zstandard.swift",

@@ -29,6 +29,7 @@ struct `Who may` {
         "showTimeline": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "listPurchases": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "compareStates": Right(scopes: [.read, .support, .admin]),
+        "exportCustomer": Right(scopes: [.support, .admin]),
         "explainFeature": Right(scopes: [.read, .support, .admin]),
         "readCatalog": Right(scopes: [.read, .support, .admin]),
         "publishCatalog": Right(scopes: [.admin]),

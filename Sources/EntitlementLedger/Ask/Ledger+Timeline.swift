@@ -9,7 +9,12 @@ extension Ledger {
         try timelineAnswer(question, size: prefix(knownAt: question.point.knownAt))
     }
 
-    func timelineAnswer(_ question: CustomerQuestion, size: UInt64) throws -> JSONValue {
+    /// `names`: of purchases and grants; nil: as they were recorded.
+    func timelineAnswer(
+        _ question: CustomerQuestion,
+        size: UInt64,
+        names: MaskedNames? = nil
+    ) throws -> JSONValue {
         let timeline = try timeline(
             of: question.customer,
             environment: question.environment,
@@ -20,10 +25,11 @@ extension Ledger {
         filter.environment = question.environment
         var events: [JSONValue] = []
         try self.events(filter) { _, event in
-            events.append(event)
+            // Who looked at it is no part of what it shows: looking would change it.
+            if event["type"]?.string != EventKind.accessLogged.name { events.append(event) }
             return true
         }
-        let names = RecordedNames(ledger: self)
+        let names = names ?? MaskedNames(ledger: self, redaction: .none)
         return try answer(
             .timeline,
             question,

@@ -1,9 +1,13 @@
 /// Writes XML 1.0 in which every text and attribute is escaped: what is in it cannot become markup.
-struct XMLText {
-    private(set) var text = ""
+package struct XMLText {
+    /// What was written.
+    package private(set) var text = ""
+
+    /// Begins with nothing.
+    package init() {}
 
     /// An element with what a body writes into it.
-    mutating func element(
+    package mutating func element(
         _ name: String,
         _ attributes: KeyValuePairs<String, String> = [:],
         _ body: (inout XMLText) -> Void
@@ -15,13 +19,13 @@ struct XMLText {
     }
 
     /// An element without content.
-    mutating func element(_ name: String, _ attributes: KeyValuePairs<String, String>) {
+    package mutating func element(_ name: String, _ attributes: KeyValuePairs<String, String>) {
         begin(name, attributes)
         text += "/>"
     }
 
     /// Character data.
-    mutating func write(_ content: String) {
+    package mutating func write(_ content: String) {
         for scalar in content.unicodeScalars { write(scalar) }
     }
 

@@ -28,29 +28,8 @@ public struct ReportTable: Sendable, Hashable {
     }
 
     /// Comma-separated values with a heading (RFC 4180).
-    ///
-    /// Text that a spreadsheet would take for a formula gets an apostrophe before it: apps write
-    /// some of these names.
     public var csv: String {
-        var text = ""
-        for line in [columns.map { JSONValue.string($0) }] + rows {
-            text += line.map(Self.csvCell).joined(separator: ",") + "\r\n"
-        }
-        return text
-    }
-
-    private static func csvCell(_ value: JSONValue) -> String {
-        guard case .string(var text) = value else {
-            return value.isNull ? "" : value.description
-        }
-        if let first = text.unicodeScalars.first, "=+-@".unicodeScalars.contains(first) {
-            text = "'" + text
-        }
-        guard text.unicodeScalars.contains(where: { ",\"\r\n".unicodeScalars.contains($0) })
-        else { return text }
-        return "\""
-            + text.split(separator: "\"", omittingEmptySubsequences: false)
-            .joined(separator: "\"\"") + "\""
+        ([columns.map { .string($0) }] + rows).map(CSV.line).joined()
     }
 }
 

@@ -24,6 +24,14 @@ public struct TreeEdge: Sendable, Equatable {
         self.hashes = hashes
     }
 
+    /// Puts an edge together from parts that came from outside; nil where they are no edge.
+    ///
+    /// What it is worth shows only when its root is compared with one that is known.
+    public init?(size: UInt64, checking hashes: [Digest]) {
+        guard hashes.count == size.nonzeroBitCount, size < .max else { return nil }
+        self.init(size: size, hashes: hashes)
+    }
+
     /// Joins the edge over the roots of complete subtrees with that of the leaves behind them.
     ///
     /// So subtrees can be computed apart from one another, on all cores.

@@ -11,6 +11,8 @@ struct Answer: Sendable {
     var body: String
     var mediaType: String
     var headers = HTTPFields()
+    /// What follows the body, piece by piece, nil at the end; nil: nothing does.
+    private(set) var pieces: (@Sendable () async throws -> String?)?
     /// How long and by whom it may be kept.
     var caching = Caching.never
 
@@ -35,6 +37,15 @@ struct Answer: Sendable {
         self.status = status
         body = text
         self.mediaType = mediaType
+    }
+
+    /// An answer whose text is made while it goes out.
+    ///
+    /// `pieces`: asked one after the other; where it throws, the connection ends without an end of
+    /// the text, so that nobody takes a part for the whole.
+    init(mediaType: String, pieces: @escaping @Sendable () async throws -> String?) {
+        self.init(text: "", mediaType: mediaType)
+        self.pieces = pieces
     }
 
     /// Seconds for which an answer is taken without asking again, at most.
@@ -95,9 +106,23 @@ struct Answer: Sendable {
         var headers = headers
         if status != 304 {
             headers.append(HTTPField(name: .contentType, value: mediaType))
-            headers.append(HTTPField(name: .contentLength, value: String(body.utf8.count)))
+            if pieces == nil {
+                headers.append(HTTPField(name: .contentLength, value: String(body.utf8.count)))
+            }
         }
         headers.append(Self.noSniff)
+        if let pieces, !isHead {
+            return Response(
+                status: HTTPResponse.Status(code: status),
+                headers: headers,
+                body: ResponseBody { writer in
+                    while let piece = try await pieces() {
+                        try await writer.write(ByteBuffer(string: piece))
+                    }
+                    try await writer.finish(nil)
+                }
+            )
+        }
         let isEmpty = isHead || body.isEmpty
         return Response(
             status: HTTPResponse.Status(code: status),

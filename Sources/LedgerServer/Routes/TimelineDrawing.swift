@@ -35,6 +35,16 @@ extension Call {
         return drawing > Self.weight(of: ["application/json", "application/*", "*/*"], in: header)
     }
 
+    /// The media type that is rather taken than others; of equals the first.
+    func preferred<Media: RawRepresentable<String>>(_ media: [Media]) -> Media {
+        func weight(_ media: Media) -> Int {
+            guard let header = headers[.accept] else { return 0 }
+            let kind = media.rawValue.prefix { $0 != "/" }
+            return Self.weight(of: [media.rawValue, "\(kind)/*", "*/*"], in: header)
+        }
+        return media.dropFirst().reduce(media[0]) { weight($1) > weight($0) ? $1 : $0 }
+    }
+
     /// Bytes of an `Accept` that are looked at.
     private static let acceptByteLimit = 1024
 

@@ -14,15 +14,15 @@ struct Explain: ParsableCommand {
 
     @Option(
         name: .customLong("for"),
-        help: "Who reads it: \(words(Audience.self)) (default: developer).",
-        transform: choice
+        help: "Who reads it: \(ChoiceArgument.words(Audience.self)) (default: developer).",
+        transform: ChoiceArgument.read
     )
     var audience = Audience.developer
 
     @Option(
         name: .customLong("lang"),
-        help: "The sentences' language: \(words(Language.self)) (default: en).",
-        transform: choice
+        help: "The sentences' language: \(ChoiceArgument.words(Language.self)) (default: en).",
+        transform: ChoiceArgument.read
     )
     var language = Language.english
 
@@ -54,21 +54,5 @@ struct Explain: ParsableCommand {
         } else {
             ExplainText.print(answer, for: audience, in: language)
         }
-    }
-
-    private static func words<Choice: CaseIterable & RawRepresentable<String>>(
-        _ choices: Choice.Type
-    ) -> String {
-        choices.allCases.map(\.rawValue).joined(separator: ", ")
-    }
-
-    @Sendable
-    private static func choice<Choice: CaseIterable & RawRepresentable<String>>(
-        _ word: String
-    ) throws -> Choice {
-        guard let choice = Choice(rawValue: word) else {
-            throw ValidationError("expected one of: \(words(Choice.self))")
-        }
-        return choice
     }
 }

@@ -5,6 +5,7 @@ import EventLog
 import Foundation
 import LMDB
 import LMDBStorage
+import SQLite
 
 /// What a command ends with when it cannot do what it was asked: what, where, and what to do.
 struct CommandFailure: Error {
@@ -86,6 +87,8 @@ extension CommandFailure {
                 fault.what,
                 hint: "run `entitle audit` to see what is damaged"
             )
+        case let fault as DatabaseFault:
+            self.init(.io, "io", "a database cannot be written (SQLite \(fault.code))")
         case let error as CocoaError:
             self.init(.io, "io", "a file cannot be read or written (\(error.code.rawValue))")
         default:

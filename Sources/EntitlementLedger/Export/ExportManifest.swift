@@ -1,0 +1,121 @@
+import Crypto
+import Entitlements
+public import EventLog
+
+/// What a file of an export comes to.
+public struct ExportedFile: Sendable, Hashable {
+    /// Its name.
+    public var name: String
+    /// Its bytes.
+    public var byteCount: UInt64
+    /// SHA-256 of its bytes.
+    public var digest: EventLog.Digest
+
+    /// Describes a file.
+    public init(name: String, byteCount: UInt64, digest: EventLog.Digest) {
+        self.name = name
+        self.byteCount = byteCount
+        self.digest = digest
+    }
+}
+
+/// Counts and hashes a file's bytes as they are written or read.
+public struct FileDigest: Sendable {
+    private var hash = SHA256()
+    /// Bytes so far.
+    public private(set) var byteCount: UInt64 = 0
+
+    /// Begins with no bytes.
+    public init() {}
+
+    /// Adds bytes.
+    public mutating func add(_ bytes: some Collection<UInt8>) {
+        hash.update(data: Array(bytes))
+        byteCount += UInt64(bytes.count)
+    }
+
+    /// The file of these bytes.
+    public func file(_ name: String) -> ExportedFile {
+        let bytes = Array(hash.finalize())
+        return ExportedFile(
+            name: name,
+            byteCount: byteCount,
+            digest: EventLog.Digest(bytes.span)
+        )
+    }
+}
+
+/// What ties the files of an export together: the manifest and the ledger's signature over it.
+public struct ExportManifest: Sendable {
+    /// The format that this program writes.
+    public static let format = "entitlement-ledger-export/1"
+    /// The first line of what is signed: no checkpoint, whose second line is a number.
+    static let heading = "entitlement-ledger export v1"
+
+    /// `manifest.json`, one line.
+    public var text: String
+    /// `manifest.note`, a signed note over the manifest's digest (C2SP signed-note).
+    public var note: String
+
+    /// The text that is signed.
+    static func statement(of manifest: [UInt8]) -> String {
+        var digest = FileDigest()
+        digest.add(manifest)
+        return "\(heading)\nsha256 \(digest.file("").digest.base64)\n"
+    }
+}
+
+extension LedgerExport {
+    /// The manifest over the files that were written.
+    ///
+    /// - Throws: `NoteFault` where the ledger's key does not sign.
+    public func manifest(of files: [ExportedFile]) throws -> ExportManifest {
+        let signer = try ledger.signer
+        var members = [
+            JSONMember("format", .string(ExportManifest.format)),
+            JSONMember("ledger", .string(Hexadecimal.encode(ledger.identity.id))),
+            JSONMember("publicKey", .string(signer.verifierKey.text)),
+            JSONMember("madeAt", .instant(plan.madeAt)),
+            JSONMember("of", .string(plan.customer == nil ? "range" : "customer")),
+            JSONMember("redaction", .string(plan.redaction.rawValue)),
+            JSONMember("environment", .optional(plan.customer?.environment.name)),
+            JSONMember("at", .instant(plan.at)), JSONMember("known", .instant(plan.known)),
+            JSONMember("size", .integer(plan.size)),
+        ]
+        members += [
+            JSONMember("records", .integer(recordCount)),
+            JSONMember("first", range.map { .integer($0.lowerBound) } ?? .null),
+            JSONMember("last", range.map { .integer($0.upperBound - 1) } ?? .null),
+            JSONMember("checkpoint", .string(plan.checkpoint)),
+            JSONMember("files", .array(files.map(\.json))),
+        ]
+        let text = JSONValue.object(members).description + "\n"
+        let note = try signer.sign(ExportManifest.statement(of: Array(text.utf8)))
+        return ExportManifest(text: text, note: note.description)
+    }
+}
+
+extension ExportedFile {
+    fileprivate var json: JSONValue {
+        .members([
+            "name": .string(name), "bytes": .integer(byteCount), "sha256": .string(digest.hex),
+        ])
+    }
+
+    /// Reads a manifest's entry; nil for what is none, or names anything but a plain file.
+    init?(_ json: JSONValue) {
+        guard let name = json["name"]?.string, Self.isPlain(name),
+            let count = json["bytes"]?.integer.flatMap({ UInt64(exactly: $0) }),
+            let digest = json["sha256"]?.string.flatMap({ EventLog.Digest(hex: $0) })
+        else { return nil }
+        self.init(name: name, byteCount: count, digest: digest)
+    }
+
+    /// A manifest from outside leads to no file but those beside it.
+    private static func isPlain(_ name: String) -> Bool {
+        let allowed = name.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte == UInt8(ascii: ".")
+        }
+        return allowed && !name.hasPrefix(".") && !name.isEmpty
+    }
+}

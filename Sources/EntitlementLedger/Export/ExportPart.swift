@@ -1,0 +1,107 @@
+import Entitlements
+
+/// One kind of content; its lines are JSON objects, whatever they are written as.
+public enum ExportPart: String, CaseIterable, Sendable {
+    /// The customer's names and purchases with their numbers in the log.
+    case identity
+    /// What the customer is entitled to: the `show` shape.
+    case state
+    /// Stretches over time: the `timeline` shape, of events only types and times.
+    case timeline
+    /// Why they have or lack each feature: the `explain` shape for support.
+    case explanations
+    /// Events as CloudEvents.
+    case events
+    /// Those among them that tell of an error (row 8.5).
+    case errors
+    /// What events were read from.
+    case evidence
+    /// Records as they stand in the log; a customer's each with its inclusion proof.
+    case proofs
+    /// What ties a range of records to the checkpoint.
+    case range
+}
+
+/// A file of an export.
+public struct ExportFile: Sendable, Hashable {
+    /// Its name.
+    public var name: String
+    /// What it holds, in this order.
+    public var parts: [ExportPart]
+    /// How that is written.
+    public var form: Form
+
+    /// How lines are written.
+    public enum Form: Sendable, Hashable {
+        /// A JSON object a line.
+        case lines
+        /// Comma-separated values.
+        case table(ExportTable)
+        /// A page to print.
+        case page
+        /// A SQLite database.
+        case database
+    }
+
+    /// Makes a file's description.
+    init(_ name: String, _ parts: [ExportPart], _ form: Form = .lines) {
+        self.name = name
+        self.parts = parts
+        self.form = form
+    }
+
+    /// What ties the others together; written last.
+    public static let manifest = "manifest.json"
+    /// The ledger's signature over the manifest.
+    public static let signature = "manifest.note"
+    /// Records with their proofs, in every export.
+    public static let proofs = "proofs.ndjson"
+    /// What ties a range to the checkpoint.
+    public static let range = "range.json"
+    /// Events as CloudEvents.
+    public static let events = "events.ndjson"
+}
+
+extension ExportPlan {
+    /// The files that come of it; the manifest and its signature follow them.
+    public var files: [ExportFile] {
+        let isCustomer = customer != nil
+        var files = [ExportFile(ExportFile.proofs, [.proofs])]
+        if !isCustomer { files.append(ExportFile(ExportFile.range, [.range])) }
+        for format in ExportFormat.allCases where formats.contains(format) {
+            switch format {
+            case .ndjson: files += isCustomer ? Self.customerLines : Self.rangeLines
+            case .csv:
+                files += tables.filter { $0.part != .proofs }.map {
+                    ExportFile($0.name + ".csv", [$0.part], .table($0))
+                }
+            case .sqlite: files.append(ExportFile("export.sqlite", parts, .database))
+            case .html:
+                files.append(ExportFile("export.html", parts.filter { $0 != .proofs }, .page))
+            }
+        }
+        return files
+    }
+
+    /// The tables that hold it.
+    public var tables: [ExportTable] { ExportTable.all.filter { parts.contains($0.part) } }
+
+    /// What it consists of.
+    var parts: [ExportPart] {
+        customer != nil
+            ? [
+                .identity, .state, .explanations, .timeline, .errors, .events, .evidence, .proofs,
+            ] : [.errors, .events, .evidence, .proofs]
+    }
+
+    private static let rangeLines = [
+        ExportFile(ExportFile.events, [.events]), ExportFile("errors.ndjson", [.errors]),
+        ExportFile("evidence.ndjson", [.evidence]),
+    ]
+    private static let customerLines =
+        [
+            ExportFile("identity.json", [.identity]), ExportFile("state.json", [.state]),
+            ExportFile("timeline.json", [.timeline]),
+            ExportFile("explanations.ndjson", [.explanations]),
+        ] + rangeLines
+}

@@ -1,0 +1,137 @@
+public import Entitlements
+
+/// How much of what identifies somebody an export shows.
+public enum ExportRedaction: String, CaseIterable, Sendable, Comparable {
+    /// Everything as it was received.
+    case none
+    /// Signatures and certificates are cut from evidence: nobody can hand it in anywhere again.
+    case signatures
+    /// Also no customer ids, request ids, free texts, account tokens; of evidence, only known members.
+    case names
+    /// Also no purchase and transaction ids and no evidence: what stands in the log in clear.
+    case all
+
+    /// Whether customers are shown by their number only.
+    var hidesCustomers: Bool { self >= .names }
+
+    /// Orders by how much is hidden.
+    public static func < (left: ExportRedaction, right: ExportRedaction) -> Bool {
+        left.rank < right.rank
+    }
+
+    private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+/// The forms in which an export is written.
+public enum ExportFormat: String, CaseIterable, Sendable {
+    case ndjson, csv, sqlite, html
+}
+
+/// What is exported: fixed before the first byte is written, so that an export that was stopped goes
+/// on as it began.
+public struct ExportPlan: Sendable, Hashable {
+    /// Whose or which events.
+    public enum Scope: Sendable, Hashable {
+        /// One customer's, in one environment, under any of their names.
+        case customer(String, StoreEnvironment)
+        /// Those of a range of sequences, of all environments.
+        case range(Range<UInt64>)
+    }
+
+    /// Whose or which events.
+    public var scope: Scope
+    /// T of the state and the explanations.
+    public var at: Instant
+    /// R, where it was given as an instant.
+    public var known: Instant?
+    /// Size of the prefix that is known at R.
+    public var size: UInt64
+    /// What is hidden.
+    public var redaction: ExportRedaction
+    /// What is written.
+    public var formats: [ExportFormat]
+    /// When it was begun.
+    public var madeAt: Instant
+    /// The signed note of a checkpoint that covers every exported record.
+    public var checkpoint: String
+
+    /// The customer; nil: a range.
+    var customer: (id: String, environment: StoreEnvironment)? {
+        guard case .customer(let id, let environment) = scope else { return nil }
+        return (id, environment)
+    }
+}
+
+/// Why there is nothing to export.
+public struct ExportRefusal: Error, Sendable, Hashable {
+    /// What kind.
+    public var code: Code
+    /// A sentence; holds no id.
+    public var message: String
+
+    /// The closed set of reasons.
+    public enum Code: String, Sendable {
+        /// No name of the ledger is this one: never recorded, or erased (C6).
+        case unknownCustomer = "unknown_customer"
+        /// The range holds no event.
+        case emptyRange = "empty_range"
+        /// The export that was begun is another one.
+        case otherExport = "other_export"
+    }
+}
+
+extension ExportPlan {
+    /// The plan as JSON, for an export that is to go on later.
+    public var json: JSONValue {
+        var members: [JSONMember]
+        switch scope {
+        case .customer(let id, let environment):
+            members = [
+                JSONMember("customer", .string(id)),
+                JSONMember("environment", .string(environment.name)),
+            ]
+        case .range(let range):
+            members = [
+                JSONMember("from", .string(String(range.lowerBound))),
+                JSONMember("to", .string(String(range.upperBound))),
+            ]
+        }
+        members += [
+            JSONMember("at", .instant(at)), JSONMember("known", .instant(known)),
+            JSONMember("size", .string(String(size))),
+            JSONMember("redaction", .string(redaction.rawValue)),
+            JSONMember("formats", .strings(formats.map(\.rawValue))),
+            JSONMember("madeAt", .instant(madeAt)), JSONMember("checkpoint", .string(checkpoint)),
+        ]
+        return .object(members)
+    }
+
+    /// Reads a plan; nil for what is none.
+    public init?(_ json: JSONValue) {
+        func instant(_ name: String) -> Instant? {
+            json[name]?.string.flatMap { Instant(rfc3339: $0) }
+        }
+        func number(_ name: String) -> UInt64? { json[name]?.string.flatMap { UInt64($0) } }
+        if let id = json["customer"]?.string {
+            guard
+                let environment = json["environment"]?.string.flatMap(StoreEnvironment.init(name:))
+            else { return nil }
+            scope = .customer(id, environment)
+        } else {
+            guard let from = number("from"), let to = number("to"), from <= to else { return nil }
+            scope = .range(from..<to)
+        }
+        let names = (json["formats"]?.array ?? []).map { ExportFormat(rawValue: $0.string ?? "") }
+        guard let at = instant("at"), let size = number("size"), let madeAt = instant("madeAt"),
+            let redaction = json["redaction"]?.string.flatMap(ExportRedaction.init),
+            let checkpoint = json["checkpoint"]?.string, !names.contains(nil)
+        else { return nil }
+        self.at = at
+        known = instant("known")
+        self.size = size
+        self.redaction = redaction
+        formats = names.compactMap(\.self)
+        self.madeAt = madeAt
+        self.checkpoint = checkpoint
+    }
+}

@@ -1,0 +1,93 @@
+public import Entitlements
+
+/// An export as one text, handed out piece by piece: for who takes it over a connection.
+public struct ExportStream: Sendable {
+    /// What it looks like.
+    public enum Form: Sendable {
+        /// Every file, a line of theirs each: `{"file":NAME,"line":LINE}`; the manifest comes last.
+        case bundle
+        /// The first file with an ending, by itself: without proofs.
+        case file(ending: String)
+    }
+
+    private let export: LedgerExport
+    private let isBundle: Bool
+    private var files: ArraySlice<ExportFile>
+    private var current: Current?
+    private var written: [ExportedFile] = []
+    private var isFinished = false
+
+    /// A file on its way.
+    private struct Current: Sendable {
+        let file: ExportFile
+        var text: ExportText
+        var digest = FileDigest()
+        var parts: ArraySlice<ExportPart>
+        var position: LedgerExport.Position?
+
+        init(_ file: ExportFile, _ export: LedgerExport) {
+            self.file = file
+            text = ExportText(file, of: export)
+            parts = file.parts[...]
+        }
+    }
+
+    /// Begins a text.
+    public init(_ export: LedgerExport, _ form: Form) {
+        self.export = export
+        switch form {
+        case .bundle:
+            isBundle = true
+            files = export.plan.files[...]
+        case .file(let ending):
+            isBundle = false
+            files = export.plan.files.filter { $0.name.hasSuffix(ending) }.prefix(1)
+        }
+    }
+
+    /// The next piece, some hundred lines at most; nil at the end.
+    public mutating func next(_ wording: LedgerExport.Wording) throws -> String? {
+        while !isFinished {
+            let piece = try step(wording)
+            if !piece.isEmpty { return piece }
+        }
+        return nil
+    }
+
+    private mutating func step(_ wording: LedgerExport.Wording) throws -> String {
+        guard var current else {
+            guard let file = files.popFirst() else {
+                isFinished = true
+                return isBundle ? try manifest() : ""
+            }
+            let begun = Current(file, export)
+            self.current = begun
+            return begun.text.head
+        }
+        guard var position = current.position ?? current.parts.first.map({ .init($0) }) else {
+            written.append(current.digest.file(current.file.name))
+            self.current = nil
+            return current.text.tail
+        }
+        var piece = ""
+        for line in try export.next(&position, wording) {
+            let text = current.text.text(position.part, line)
+            current.digest.add(Array(text.utf8))
+            piece += isBundle ? Self.wrapped(current.file.name, line) : text
+        }
+        if position.isAtEnd { current.parts = current.parts.dropFirst() }
+        current.position = position.isAtEnd ? nil : position
+        self.current = current
+        return piece
+    }
+
+    private func manifest() throws -> String {
+        let manifest = try export.manifest(of: written)
+        return "{\"file\":\"\(ExportFile.manifest)\",\"line\":\(manifest.text.dropLast())}\n"
+            + Self.wrapped(ExportFile.signature, .string(manifest.note))
+    }
+
+    private static func wrapped(_ name: String, _ line: JSONValue) -> String {
+        "{\"file\":\"\(name)\",\"line\":\(line.description)}\n"
+    }
+}

@@ -1,0 +1,99 @@
+public import Entitlements
+import EventLog
+
+extension Ledger {
+    /// Plans an export of a customer (row 8.6).
+    ///
+    /// - Throws: `ExportRefusal.unknownCustomer` for a name that the ledger does not know, one that
+    ///   was erased among them.
+    public func exportPlan(
+        of question: CustomerQuestion,
+        redaction: ExportRedaction,
+        formats: [ExportFormat]
+    ) throws -> ExportPlan {
+        let size = try prefix(knownAt: question.point.knownAt)
+        let plan = try ExportPlan(
+            scope: .customer(question.customer, question.environment),
+            at: question.point.at,
+            known: question.point.knownAt.instant,
+            size: size,
+            redaction: redaction,
+            formats: formats,
+            madeAt: clock(),
+            checkpoint: exportCheckpoint(size)
+        )
+        _ = try export(plan)
+        return plan
+    }
+
+    /// Plans an export of a range of the log, for an auditor.
+    ///
+    /// - Throws: `ExportRefusal.emptyRange`.
+    public func exportPlan(
+        of range: Range<UInt64>,
+        redaction: ExportRedaction,
+        formats: [ExportFormat]
+    ) throws -> ExportPlan {
+        let size = try size()
+        let range = range.clamped(to: 0..<size)
+        let now = clock()
+        let plan = try ExportPlan(
+            scope: .range(range),
+            at: now,
+            known: nil,
+            size: size,
+            redaction: redaction,
+            formats: formats,
+            madeAt: now,
+            checkpoint: exportCheckpoint(size)
+        )
+        _ = try export(plan)
+        return plan
+    }
+
+    /// The number of the first event that was recorded at or after an instant.
+    ///
+    /// Cost: O(log n) record reads.
+    public func firstSequence(recordedFrom instant: Instant) throws -> UInt64 {
+        try prefix(knownAt: .instant(instant.advanced(byMilliseconds: -1)))
+    }
+
+    /// Gathers what a plan exports.
+    ///
+    /// - Throws: `ExportRefusal`; `otherExport` where the plan is of another ledger or a longer log.
+    public func export(_ plan: ExportPlan) throws -> LedgerExport {
+        guard try plan.size <= size() else {
+            throw ExportRefusal(code: .otherExport, message: "the export is of a longer log")
+        }
+        let note = try? SignedNote.parse(plan.checkpoint)
+        guard let checkpoint = try? note?.verified(by: [signer.verifierKey]) else {
+            throw ExportRefusal(code: .otherExport, message: "the export is of another ledger")
+        }
+        return try LedgerExport(self, plan, Checkpoint(checkpoint))
+    }
+
+    /// A checkpoint of at least a size: the last one that was kept, or a new one.
+    ///
+    /// One who only reads signs without keeping: the log that it signs is on the disk and only grows.
+    private func exportCheckpoint(_ size: UInt64) throws -> String {
+        if !isReadOnly { return try checkpoint() }
+        let end = try log.end()
+        let last = try lastCheckpoint()
+        if let last {
+            guard last.size <= end.size,
+                try last.size == 0 || TreeReader(LogTiles(log)).root(size: last.size) == last.root
+            else { throw LogStorageFault(.damaged, "the log does not extend its last checkpoint") }
+            if last.size >= size, let kept = try log.checkpoints().last { return kept.note }
+        }
+        let text = Checkpoint(origin: identity.origin, size: end.size, root: end.edge.root).text
+        return try signer.sign(text).description
+    }
+}
+
+extension BitemporalPoint.Known {
+    /// R as an instant; nil where it was not given as one.
+    fileprivate var instant: Instant? {
+        guard case .instant(let instant) = self else { return nil }
+        return instant
+    }
+}

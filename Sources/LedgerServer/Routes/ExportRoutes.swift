@@ -1,0 +1,119 @@
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+import Synchronization
+
+/// A customer's log for support (row 8.6).
+extension RouteTable {
+    static let exportRoutes = [
+        Route(
+            method: .get,
+            template: "/v1/customers/{id}/export",
+            operation: "exportCustomer",
+            summary: "A customer's events with evidence, explanations and proofs, streamed.",
+            access: .keys([.support]),
+            parameters: pointParameters + [
+                Route.Parameter(
+                    name: "redact",
+                    text: "What is hidden (default: signatures)",
+                    shape: .choice(ExportRedaction.allCases.map(\.rawValue))
+                )
+            ],
+            answers: [
+                Route.Reply(
+                    status: 200,
+                    text: "Files as lines, {file, line}: `entitle check-export` verifies them",
+                    shape: .text,
+                    mediaType: ExportMedia.lines.rawValue
+                ),
+                Route.Reply(
+                    status: 200,
+                    text: "The events as a table",
+                    shape: .text,
+                    mediaType: ExportMedia.table.rawValue
+                ),
+                Route.Reply(
+                    status: 200,
+                    text: "A page to print",
+                    shape: .text,
+                    mediaType: ExportMedia.page.rawValue
+                ),
+            ],
+            problems: questionProblems + [.unknownCustomer],
+            isLogged: true,
+            handler: export
+        )
+    ]
+
+    @Sendable
+    private static func export(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let question = CustomerQuestion(
+            customer: call.customer,
+            environment: try call.environment(),
+            point: try call.point()
+        )
+        var redaction = ExportRedaction.signatures
+        if let word = call.query["redact"] {
+            guard let named = ExportRedaction(rawValue: word) else {
+                throw Problem(.invalidValue, "expected another word", path: "redact")
+            }
+            redaction = named
+        }
+        let level = redaction
+        try await service.require(call.minimumSequence())
+        let media = call.preferred(ExportMedia.allCases)
+        let export = try await service.blocking {
+            do {
+                let plan = try service.ledger.exportPlan(
+                    of: question,
+                    redaction: level,
+                    formats: [media.format]
+                )
+                return try service.ledger.export(plan)
+            } catch let refusal as ExportRefusal {
+                throw Problem(.unknownCustomer, refusal.message)
+            }
+        }
+        let stream = SharedExportStream(ExportStream(export, media.form))
+        var answer = Answer(mediaType: media.rawValue) {
+            try await service.blocking { try stream.next() }
+        }
+        answer.headers[.ledgerSequence] = String(export.plan.size)
+        return answer
+    }
+}
+
+/// The forms in which an export goes out.
+enum ExportMedia: String, CaseIterable {
+    case lines = "application/x-ndjson"
+    case table = "text/csv"
+    case page = "text/html"
+
+    fileprivate var format: ExportFormat {
+        switch self {
+        case .lines: .ndjson
+        case .table: .csv
+        case .page: .html
+        }
+    }
+
+    fileprivate var form: ExportStream.Form {
+        switch self {
+        case .lines: .bundle
+        case .table: .file(ending: "events.csv")
+        case .page: .file(ending: ".html")
+        }
+    }
+}
+
+/// A text on its way, of which one thread after the other takes a piece.
+private final class SharedExportStream: Sendable {
+    private let stream: Mutex<ExportStream>
+
+    init(_ stream: ExportStream) { self.stream = Mutex(stream) }
+
+    func next() throws -> String? {
+        try stream.withLock { try $0.next(Explanation.forSupport) }
+    }
+}

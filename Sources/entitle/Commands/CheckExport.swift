@@ -1,0 +1,70 @@
+import ArgumentParser
+import EntitlementLedger
+import EventLog
+import Foundation
+
+/// The command `entitle check-export`.
+struct CheckExport: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Verifies an export without a ledger: exit 3 where something is wrong.",
+        discussion: """
+            Without --key everything is held against the key that the export itself names: that
+            shows that it is whole, not whose it is. The operator's key is `publicKey` in
+            ledger.json.
+            """
+    )
+
+    @Flag(help: "One JSON document on standard output.") var json = false
+    @Option(help: "The ledger's verifier key: NAME+ID+BASE64.") var key: String?
+    @Argument(help: "The export's directory, or the file that a server streamed.") var path: String
+
+    func run() throws {
+        let check = try check(key: verifierKey())
+        if json {
+            Terminal.line(check.json)
+        } else {
+            for fault in check.faults {
+                let place = [fault.file, fault.sequence.map { String($0) }].compactMap(\.self)
+                Terminal.line(
+                    ([fault.kind.rawValue] + place).joined(separator: " ") + ": " + fault.detail
+                )
+            }
+            Terminal.line(
+                check.isOK
+                    ? "whole: \(check.records) records proven, "
+                        + (check.isKeyGiven ? "signed by the key given" : "signed by ")
+                        + (check.isKeyGiven ? "" : (check.key ?? "nobody"))
+                    : "TAMPERED OR DAMAGED: \(check.faults.count) faults"
+            )
+        }
+        if !check.isOK { throw ExitCode.integrity }
+    }
+
+    private func check(key: VerifierKey?) throws -> ExportCheck {
+        let manager = FileManager.default
+        if manager.fileExists(atPath: path + "/" + ExportFile.manifest) {
+            return try ExportCheck(ExportFiles(path: path), key: key)
+        }
+        // A directory cannot be read as one file.
+        guard manager.fileExists(atPath: path),
+            (try? manager.contentsOfDirectory(atPath: path)) == nil
+        else {
+            throw CommandFailure(
+                .noInput,
+                "no_input",
+                "there is no export",
+                place: path,
+                hint: "an export that was stopped has no manifest: --resume it"
+            )
+        }
+        return try ExportCheck(ExportBundle(path: path), key: key)
+    }
+
+    private func verifierKey() throws -> VerifierKey? {
+        do {
+            return try key.map { try VerifierKey(parsing: $0) }
+        } catch let fault as NoteFault {
+            throw CommandFailure(.usage, "usage", fault.message, place: "--key")
+        }
+    }
+}

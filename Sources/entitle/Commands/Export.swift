@@ -1,0 +1,180 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+
+/// The command `entitle export`.
+struct Export: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Writes a customer's log for support, or a range of the log for an auditor.",
+        discussion: """
+            A directory with events, evidence, explanations and records with their proofs, tied
+            together by a signed manifest: `check-export` verifies it without a ledger. The ledger
+            notes where it was written, so that an erasure can name it.
+            """
+    )
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var point: PointOptions
+    @Option(help: "A customer id.") var customer: String?
+    @Option(
+        parsing: .unconditional,
+        help: "Of a range: from this sequence, or recorded at or after this instant."
+    )
+    var from: String?
+    @Option(
+        parsing: .unconditional,
+        help: "Of a range: up to this sequence, or recorded before this instant; exclusive."
+    )
+    var to: String?
+    @Option(help: "A directory outside of the ledger; it is made.") var output: String
+    @Option(
+        help: "ndjson (default), csv, sqlite or html; may be repeated.",
+        transform: ChoiceArgument.read
+    )
+    var format: [ExportFormat] = []
+    @Option(
+        help: """
+            What is hidden: none; signatures (default for a customer): nothing can be handed in \
+            again; names: also customer ids, request ids and free texts; all (default for a \
+            range): also purchases and evidence.
+            """,
+        transform: ChoiceArgument.read
+    )
+    var redact: ExportRedaction?
+    @Flag(help: "Goes on with an export into this directory that was stopped.") var resume = false
+
+    func validate() throws {
+        guard (customer == nil) != (from == nil && to == nil) else {
+            throw ValidationError("either --customer, or --from and --to")
+        }
+        if customer == nil && format.contains(.html) {
+            throw ValidationError("a page is of one customer: --format html goes with --customer")
+        }
+    }
+
+    func run() throws {
+        try ExportPlace.check(output, ledger: options.path)
+        let progress = Progress("exported")
+        try keepCheckpoint()
+        let outcome = try options.withLedger(writing: false) { try write($0, progress) }
+        if options.json { return Terminal.line(outcome) }
+        Terminal.line(
+            "exported \(ShowText.text(outcome["records"])) records into \(output) "
+                + "(redaction \(ShowText.text(outcome["redaction"])))"
+        )
+    }
+
+    /// Keeps a checkpoint that covers everything; beside a server, which holds the writer's lock, the
+    /// export signs one itself.
+    private func keepCheckpoint() throws {
+        do {
+            _ = try options.withLedger(writing: true) { try $0.checkpoint() }
+        } catch let fault as LedgerOpenFault where fault.code == .locked {}
+    }
+
+    private func write(_ ledger: Ledger, _ progress: Progress) throws -> JSONValue {
+        let run: ExportRun
+        do {
+            run = try prepare(ledger)
+        } catch let refusal as ExportRefusal {
+            throw CommandFailure(refusal)
+        }
+        let manifest = try run.write(progress: progress)
+        try note(run, manifest)
+        return .members([
+            "path": .string(run.folder.path), "records": .integer(run.export.recordCount),
+            "redaction": .string(run.export.plan.redaction.rawValue),
+            "manifest": .string(manifest.digest.hex),
+        ])
+    }
+
+    private func prepare(_ ledger: Ledger) throws -> ExportRun {
+        let path = URL(filePath: output).standardizedFileURL.path
+        if resume {
+            let folder = ExportFolder(path: path)
+            guard let plan = folder.plan else {
+                throw CommandFailure(
+                    .noInput,
+                    "no_input",
+                    "no export was stopped in this directory",
+                    place: output
+                )
+            }
+            return ExportRun(export: try ledger.export(plan), folder: folder)
+        }
+        let export = try ledger.export(plan(ledger))
+        guard try !export.isNamed(in: path) else {
+            throw CommandFailure(
+                .usage,
+                "usage",
+                "the path holds the customer's id, and the ledger notes where exports are",
+                place: "--output",
+                hint: "choose a name that names nobody"
+            )
+        }
+        let run = ExportRun(export: export, folder: try ExportFolder.make(path))
+        try run.folder.begin(export.plan)
+        // From here on there may be bytes that an erasure has to name.
+        try note(run, nil)
+        return run
+    }
+
+    private func plan(_ ledger: Ledger) throws -> ExportPlan {
+        let formats = format.isEmpty ? [.ndjson] : format
+        guard let customer else {
+            let from = try from.map { try sequence($0, "--from", ledger) } ?? 0
+            let to = try to.map { try sequence($0, "--to", ledger) } ?? ledger.size()
+            return try ledger.exportPlan(
+                of: from..<max(from, to),
+                redaction: redact ?? .all,
+                formats: formats
+            )
+        }
+        return try ledger.exportPlan(
+            of: CustomerQuestion(
+                customer: try CustomerArgument.checked(customer),
+                environment: try options.environment(),
+                point: try point.point()
+            ),
+            redaction: redact ?? .signatures,
+            formats: formats
+        )
+    }
+
+    private func sequence(_ text: String, _ place: String, _ ledger: Ledger) throws -> UInt64 {
+        if let sequence = UInt64(text) { return sequence }
+        return try ledger.firstSequence(
+            recordedFrom: try InstantArgument.parse(text, place: place)
+        )
+    }
+
+    /// Notes the export in the ledger; `manifest`: nil: it has begun.
+    private func note(_ run: ExportRun, _ manifest: ExportedFile?) throws {
+        let streams: JSONValue =
+            customer == nil && run.export.exportedStreams.isEmpty
+            ? .null : .array(run.export.exportedStreams.map { .integer($0) })
+        let line = JSONValue.members([
+            "path": .string(run.folder.path), "manifest": .optional(manifest?.digest.hex),
+            "madeAt": .instant(run.export.plan.madeAt),
+            "redaction": .string(run.export.plan.redaction.rawValue), "streams": streams,
+        ])
+        try LedgerDirectory.noteExport(line.description, at: options.path)
+    }
+}
+
+extension CommandFailure {
+    init(_ refusal: ExportRefusal) {
+        let hint: String? =
+            refusal.code == .unknownCustomer
+            ? "ids are compared byte by byte; --environment names the world" : nil
+        self.init(
+            refusal.code == .otherExport ? .conflict : .noInput,
+            refusal.code.rawValue,
+            refusal.message,
+            hint: hint
+        )
+    }
+}

@@ -1,0 +1,71 @@
+import EntitlementLedger
+import Entitlements
+import Foundation
+
+/// An export in one file, as the server streams it: `{"file":NAME,"line":LINE}` a line.
+struct ExportBundle: ExportSource {
+    let path: String
+
+    private static let prefix = #"{"file":""#
+    private static let separator = #"","line":"#
+
+    func read(_ name: String, _ body: ([UInt8]) throws -> Void) throws -> Bool {
+        // A file without lines has none here.
+        try each { file, line in
+            guard file == name else { return }
+            // What is text rather than JSON stands as a string.
+            if let text = try? JSONValue(parsing: line).string {
+                try body(Array(text.utf8))
+            } else {
+                try body(line + [0x0A])
+            }
+        }
+        return true
+    }
+
+    func lines(_ name: String) throws -> (any ExportLines)? {
+        try names().contains(name) ? FileLines(name: name, reader: try LineReader(path)) : nil
+    }
+
+    func names() throws -> [String] {
+        var names: Set<String> = []
+        try each { file, _ in names.insert(file) }
+        return names.sorted()
+    }
+
+    private func each(_ body: (_ file: String, _ line: [UInt8]) throws -> Void) throws {
+        let reader = try LineReader(path)
+        while let line = try reader.next() {
+            let (file, content) = Self.parts(line.bytes ?? [])
+            try body(file, content)
+        }
+    }
+
+    /// A line's file and content, as they stand; a line of another form is of no file.
+    private static func parts(_ line: [UInt8]) -> (file: String, content: [UInt8]) {
+        let separator = Array(separator.utf8)
+        guard line.starts(with: prefix.utf8), line.last == UInt8(ascii: "}") else {
+            return ("", [])
+        }
+        let name = line.dropFirst(prefix.utf8.count).prefix { $0 != UInt8(ascii: "\"") }
+        let rest = line[name.endIndex...]
+        guard rest.starts(with: separator) else { return ("", []) }
+        return (
+            String(decoding: name, as: UTF8.self),
+            Array(rest.dropFirst(separator.count).dropLast())
+        )
+    }
+
+    private struct FileLines: ExportLines {
+        let name: String
+        let reader: LineReader
+
+        func next() throws -> [UInt8]? {
+            while let line = try reader.next() {
+                let (file, content) = ExportBundle.parts(line.bytes ?? [])
+                if file == name { return content }
+            }
+            return nil
+        }
+    }
+}

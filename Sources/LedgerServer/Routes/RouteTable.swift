@@ -4,7 +4,8 @@ import LedgerAPI
 enum RouteTable {
     static let routes: [Route] =
         signalRoutes + claimRoutes + changeRoutes + flowRoutes + questionRoutes + explainRoutes
-        + exportRoutes + differenceRoutes + catalogRoutes + gateRoutes + whatIfRoutes + reportRoutes + flagRoutes
+        + exportRoutes + differenceRoutes + catalogRoutes + gateRoutes + whatIfRoutes + reportRoutes
+        + flagRoutes
         + operationRoutes
 
     /// Parameters of questions about a customer.

@@ -44,7 +44,9 @@ struct ExportBundle: ExportSource {
     /// A line's file and content, as they stand; a line of another form is of no file.
     private static func parts(_ line: [UInt8]) -> (file: String, content: [UInt8]) {
         let separator = Array(separator.utf8)
-        guard line.starts(with: prefix.utf8), line.last == UInt8(ascii: "}") else { return ("", []) }
+        guard line.starts(with: prefix.utf8), line.last == UInt8(ascii: "}") else {
+            return ("", [])
+        }
         let name = line.dropFirst(prefix.utf8.count).prefix { $0 != UInt8(ascii: "\"") }
         let rest = line[name.endIndex...]
         guard rest.starts(with: separator) else { return ("", []) }

@@ -36,6 +36,8 @@ public final class Ledger: Sendable {
     let rollUps: RollUpShelf
     /// Whether it only reads.
     public let isReadOnly: Bool
+    /// A checkpoint that was published before the log was restored to less.
+    let published: String?
 
     /// What a ledger is opened with.
     public struct Options: Sendable {
@@ -49,6 +51,9 @@ public final class Ledger: Sendable {
         public var clock: @Sendable () -> Instant
         /// Keys, nonces and ids.
         public var randomness: RandomSource
+        /// A checkpoint of this ledger that the log does not hold, a signed note: nothing is signed
+        /// against it.
+        public var published: String?
 
         /// Makes options.
         public init(
@@ -56,8 +61,10 @@ public final class Ledger: Sendable {
             bootID: String,
             isReadOnly: Bool,
             clock: @escaping @Sendable () -> Instant,
-            randomness: RandomSource = .system
+            randomness: RandomSource = .system,
+            published: String? = nil
         ) {
+            self.published = published
             self.viewsPath = viewsPath
             self.bootID = bootID
             self.isReadOnly = isReadOnly
@@ -82,6 +89,7 @@ public final class Ledger: Sendable {
         clock = options.clock
         randomness = options.randomness
         isReadOnly = options.isReadOnly
+        published = options.published
         views = try Views(
             path: options.viewsPath,
             identity: identity,
@@ -98,6 +106,7 @@ public final class Ledger: Sendable {
         catalogs = CatalogShelf(log: log)
         sharedParts = SharedPartShelf(log: log)
         writer = LogWriter(log: log, vault: vault, views: views, clock: options.clock)
+        try followErasures()
     }
 
     /// Moves the views behind the log to its end and closes them.
@@ -134,6 +143,8 @@ public struct LedgerFault: Error, Sendable, Equatable {
         case readOnly = "read_only"
         /// A question about a prefix that the log does not have yet.
         case unknownSequence = "unknown_sequence"
+        /// The log does not extend a checkpoint that was published: it never signs another one.
+        case shortened
     }
 
     /// Makes a fault.

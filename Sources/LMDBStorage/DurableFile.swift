@@ -16,7 +16,19 @@ enum DurableFile {
         isSynced: Bool = true
     ) throws {
         let temporary = path + ".new"
-        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+        try write(bytes, to: temporary, mode: mode, isSynced: isSynced)
+        try rename(temporary, to: path)
+        if isSynced { try syncDirectory(of: path) }
+    }
+
+    /// Writes a new file; what stands at its path is lost at once.
+    static func write(
+        _ bytes: [UInt8],
+        to path: String,
+        mode: UInt32,
+        isSynced: Bool = true
+    ) throws {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw FileFault(errno, "open") }
         do {
             try write(bytes, to: descriptor)
@@ -26,8 +38,11 @@ enum DurableFile {
             throw error
         }
         close(descriptor)
-        guard unsafe rename(temporary, path) == 0 else { throw FileFault(errno, "rename") }
-        if isSynced { try syncDirectory(of: path) }
+    }
+
+    /// Puts a file in the place of another, at once.
+    static func rename(_ path: String, to new: String) throws {
+        guard unsafe Glibc.rename(path, new) == 0 else { throw FileFault(errno, "rename") }
     }
 
     /// Makes an empty file whose name is on the disk; one that stands is left as it is.
@@ -42,6 +57,15 @@ enum DurableFile {
     static func remove(_ path: String) { unsafe _ = unlink(path) }
 
     static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+    /// How long a regular file is; nil if there is none.
+    static func byteCount(_ path: String) -> Int? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return nil
+        }
+        return Int(status.st_size)
+    }
 
     /// Makes the names in a file's directory durable.
     static func syncDirectory(of path: String) throws {
@@ -68,11 +92,50 @@ enum DurableFile {
         }
     }
 
+    /// Puts other bytes in place of an open file's; a reader may see a part of them.
+    static func overwrite(_ descriptor: Int32, with bytes: [UInt8]) throws {
+        guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+            throw FileFault(errno, "ftruncate")
+        }
+        try write(bytes, to: descriptor)
+    }
+
     /// Opens a file to append to it; made if it is not there.
     static func openForAppending(_ path: String) throws -> Int32 {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFault(errno, "open") }
         return descriptor
+    }
+
+    /// Opens a file to read it.
+    static func openForReading(_ path: String) throws -> Int32 {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFault(errno, "open") }
+        return descriptor
+    }
+
+    /// Reads bytes from an offset on; fewer than asked for only at the end of the file.
+    static func read(_ descriptor: Int32, at offset: UInt64, count: Int) throws -> [UInt8] {
+        var fault: FileFault?
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            while filled < count {
+                let read = unsafe pread(
+                    descriptor,
+                    buffer.baseAddress?.advanced(by: filled),
+                    count - filled,
+                    off_t(clamping: offset) + off_t(filled)
+                )
+                if read == 0 { return }
+                guard read > 0 else {
+                    if errno == EINTR { continue }
+                    fault = FileFault(errno, "read")
+                    return
+                }
+                filled += read
+            }
+        }
+        if let fault { throw fault }
+        return bytes
     }
 
     /// Takes a lock that goes with the open file description; nil if somebody else holds it.

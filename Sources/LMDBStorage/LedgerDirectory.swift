@@ -44,22 +44,8 @@ public enum LedgerDirectory {
         created: String,
         randomness: RandomSource
     ) throws {
-        let manager = FileManager.default
-        let existing = (try? manager.contentsOfDirectory(atPath: path)) ?? []
-        guard existing.allSatisfy({ $0 == keyName }) else {
-            throw LedgerOpenFault(.notEmpty, "the directory is not empty")
-        }
-        do {
-            for name in [logName, vaultName, viewsName] {
-                try manager.createDirectory(
-                    atPath: path + "/" + name,
-                    withIntermediateDirectories: true,
-                    attributes: [.posixPermissions: 0o700]
-                )
-            }
-        } catch {
-            throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")
-        }
+        try requireRoom(at: path)
+        try makeFolders(at: path)
         var randomness = randomness
         let keys = EpochKeys(using: &randomness)
         try DurableFile.replace(
@@ -75,7 +61,7 @@ public enum LedgerDirectory {
         try LMDBLog(path: path + "/" + logName, isReadOnly: false).close()
         try LMDBVault(
             path: path + "/" + vaultName,
-            epochKeys: keys,
+            keyFile: EpochKeyFile(vaultPath: path + "/" + vaultName, masterKey: masterKey),
             isReadOnly: false,
             highestCounter: 0,
             clock: { 0 },
@@ -105,6 +91,20 @@ public enum LedgerDirectory {
         }
     }
 
+    static func makeFolders(at path: String) throws {
+        do {
+            for name in [logName, vaultName, viewsName] {
+                try FileManager.default.createDirectory(
+                    atPath: path + "/" + name,
+                    withIntermediateDirectories: true,
+                    attributes: [.posixPermissions: 0o700]
+                )
+            }
+        } catch {
+            throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")
+        }
+    }
+
     private static func write(_ manifest: Manifest, to path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -126,6 +126,19 @@ public enum LedgerDirectory {
         guard isDirectory, let bytes = try DurableFile.read(path + "/" + manifestName) else {
             throw LedgerOpenFault(.foreign, "there is no ledger.json in it")
         }
+        return try manifest(reading: bytes)
+    }
+
+    /// The bytes of a ledger's manifest, for its copies.
+    public static func manifestBytes(at path: String) throws -> [UInt8] {
+        _ = try manifest(at: path)
+        return try DurableFile.read(path + "/" + manifestName) ?? []
+    }
+
+    /// Reads the bytes of a manifest.
+    ///
+    /// - Throws: `LedgerOpenFault` for those of a foreign or newer ledger.
+    public static func manifest(reading bytes: [UInt8]) throws -> Manifest {
         struct Format: Decodable { var format: Int }
         let decoder = JSONDecoder()
         guard let format = try? decoder.decode(Format.self, from: Data(bytes)) else {
@@ -167,6 +180,8 @@ public struct LedgerOpenFault: Error, Sendable, Equatable {
         case wrongKey = "wrong_key"
         /// Another process writes.
         case locked
+        /// Another process recovers what would be written to (row 8.4).
+        case recovering
         /// A part of the ledger is damaged or absent.
         case damaged
     }

@@ -13,11 +13,16 @@ public final class OpenLedgerDirectory: Sendable {
     public let log: LMDBLog
     /// Names and keys.
     public let vault: LMDBVault
+    /// A checkpoint that was published before the ledger was restored to less, a signed note.
+    public let published: String?
     private let lock: Int32?
 
     /// Opens log and vault.
     ///
     /// `mapSize`: of log and of vault, in bytes, a multiple of the page size; they grow when full.
+    ///
+    /// `renewedKey`: the master key as its source gives it later, for one that was changed
+    /// meanwhile; nil: as it is.
     ///
     /// `clock`: milliseconds since 1970.
     ///
@@ -25,6 +30,7 @@ public final class OpenLedgerDirectory: Sendable {
     public init(
         at path: String,
         masterKey: [UInt8],
+        renewedKey: (@Sendable () throws -> [UInt8])? = nil,
         forWriting: Bool,
         mapSize: Int = MapSize.usual,
         clock: @escaping @Sendable () -> Int64,
@@ -32,11 +38,22 @@ public final class OpenLedgerDirectory: Sendable {
     ) throws {
         self.path = path
         manifest = try LedgerDirectory.manifest(at: path)
+        published = try LedgerDirectory.published(at: path)
         let lock = forWriting ? try Self.takeLock(path + "/" + LedgerDirectory.lockName) : nil
         self.lock = lock
         do {
-            if forWriting { try DurableFile.make(path + "/" + LedgerDirectory.uncleanName) }
-            let keys = try Self.epochKeys(path, masterKey)
+            if let lock {
+                // What a process that was killed announced is over.
+                try? DurableFile.overwrite(lock, with: [])
+                try DurableFile.make(path + "/" + LedgerDirectory.uncleanName)
+            }
+            let keyFile = EpochKeyFile(
+                vaultPath: path + "/" + LedgerDirectory.vaultName,
+                masterKey: masterKey,
+                renewedKey: renewedKey
+            )
+            // A wrong key is said before anything else is looked at.
+            _ = try keyFile.read()
             let log = try LMDBLog(
                 path: path + "/" + LedgerDirectory.logName,
                 isReadOnly: !forWriting,
@@ -48,7 +65,7 @@ public final class OpenLedgerDirectory: Sendable {
             }
             vault = try LMDBVault(
                 path: path + "/" + LedgerDirectory.vaultName,
-                epochKeys: keys,
+                keyFile: keyFile,
                 isReadOnly: !forWriting,
                 mapSize: mapSize,
                 highestCounter: log.end().highestCounter,
@@ -73,21 +90,19 @@ public final class OpenLedgerDirectory: Sendable {
             if let lock = try DurableFile.lock(path) { return lock }
             usleep(lockPauseMicroseconds)
         }
-        throw LedgerOpenFault(.locked, "another process writes to it")
+        let recovery = try DurableFile.read(path).flatMap { Recovery(mark: $0) }
+        guard let recovery else {
+            throw LedgerOpenFault(.locked, "another process writes to it")
+        }
+        throw LedgerOpenFault(.recovering, recovery.message)
     }
 
-    private static func epochKeys(_ path: String, _ masterKey: [UInt8]) throws -> EpochKeys {
-        let file = path + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName
-        guard let content = try DurableFile.read(file) else {
-            throw LedgerOpenFault(.damaged, "the vault's epoch keys are missing")
-        }
-        do {
-            return try EpochKeys(unwrapping: content, masterKey: SymmetricKey(data: masterKey))
-        } catch is SealingFault {
-            throw LedgerOpenFault(.wrongKey, "the master key does not open the vault")
-        } catch let fault as DecodingFault {
-            throw LedgerOpenFault(.damaged, fault.what)
-        }
+    /// Tells whoever waits for the lock what goes on (row 8.4); nil: the usual writing.
+    ///
+    /// Where the disk takes nothing they learn only that somebody writes.
+    public func announce(_ recovery: Recovery?) {
+        guard let lock else { return }
+        try? DurableFile.overwrite(lock, with: recovery?.mark ?? [])
     }
 
     /// Ends the use; the lock goes last.

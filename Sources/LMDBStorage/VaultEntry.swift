@@ -12,7 +12,7 @@ struct VaultEntry {
     var name: StreamName
     var key: [UInt8]
 
-    private static let magic: UInt32 = 0x3156_4C45
+    static let magic: UInt32 = 0x3156_4C45
     private static let headerCount = 32
 
     func sealed(
@@ -67,12 +67,40 @@ struct VaultEntry {
         of value: Span<UInt8>,
         stream: UInt64
     ) throws(DecodingFault) -> SignalDigest? {
-        guard !value.isEmpty else { return nil }
-        try check(value)
-        guard value.uint64(at: 8) == stream else {
+        if isTombstone(value) {
+            try checkStream(VaultTombstone.stream(checking: value), is: stream)
+            return nil
+        }
+        let found = try header(checking: value)
+        try checkStream(found.stream, is: stream)
+        return found.digest
+    }
+
+    /// Whether a value stands for an erased stream; nothing is checked.
+    static func isTombstone(_ value: Span<UInt8>) -> Bool {
+        value.count >= 4 && value.uint32(at: 0) == VaultTombstone.magic
+    }
+
+    private static func checkStream(
+        _ found: UInt64,
+        is stream: UInt64
+    ) throws(DecodingFault) {
+        guard found == stream else {
             throw DecodingFault(what: "a vault entry is another stream's", offset: 8)
         }
-        return SignalDigest(high: value.uint64(at: 16), low: value.uint64(at: 24))
+    }
+
+    /// What stands in clear in a whole entry.
+    ///
+    /// - Throws: `DecodingFault` for other bytes.
+    static func header(
+        checking value: Span<UInt8>
+    ) throws(DecodingFault) -> (stream: UInt64, digest: SignalDigest) {
+        try check(value)
+        return (
+            value.uint64(at: 8),
+            SignalDigest(high: value.uint64(at: 16), low: value.uint64(at: 24))
+        )
     }
 
     private static func check(_ value: Span<UInt8>) throws(DecodingFault) {

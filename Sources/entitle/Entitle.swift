@@ -37,6 +37,7 @@ struct Entitle: ParsableCommand {
                     CheckExport.self,
                 ]
             ),
+            CommandGroup(name: "KEEP", subcommands: [Archive.self, Backup.self, Restore.self]),
             CommandGroup(
                 name: "OPERATE",
                 subcommands: [

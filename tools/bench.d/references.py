@@ -70,6 +70,23 @@ def has_library(name):
     return machine.output("pkg-config", "--modversion", name) is not None
 
 
+def sqlite_peer():
+    """The program that does the same work in SQLite, built in a package of its own."""
+    if not has_library("sqlite3"):
+        # No command comes with it: that it is there is asked of pkg-config, after.
+        install("the library", "libsqlite3-dev")
+        if not has_library("sqlite3"):
+            raise Missing("the SQLite library is not there")
+    say("bench: building the peers (GRDB)")
+    done = subprocess.run(
+        ["swift", "build", "-c", "release", "--product", "sqlite-peer",
+         "--package-path", os.path.join(HERE, "peers"), "--scratch-path", PEERS],
+        capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Missing("it does not build: %s" % (done.stdout + done.stderr)[-300:].strip())
+    return os.path.join(PEERS, "release", "sqlite-peer")
+
+
 class Records:
     """A file of records, each after its length (u32, little-endian)."""
 
@@ -175,19 +192,7 @@ class References:
         return path
 
     def make_sqlite(self):
-        if not has_library("sqlite3"):
-            # No command comes with it: that it is there is asked of pkg-config, after.
-            install("the library", "libsqlite3-dev")
-            if not has_library("sqlite3"):
-                raise Missing("the SQLite library is not there")
-        say("bench: building the peers (GRDB)")
-        done = subprocess.run(
-            ["swift", "build", "-c", "release", "--product", "sqlite-peer",
-             "--package-path", os.path.join(HERE, "peers"), "--scratch-path", PEERS],
-            capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise Missing("it does not build: %s" % (done.stdout + done.stderr)[-300:].strip())
-        return os.path.join(PEERS, "release", "sqlite-peer")
+        return sqlite_peer()
 
     def make_postgresql(self):
         folder = postgres.installed_folder()

@@ -1,6 +1,7 @@
 """What all fault tests share: a history of events, the command, and the checks of a ledger."""
 
 import concurrent.futures
+import fcntl
 import json
 import os
 import random
@@ -9,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 COMMAND_TIMEOUT = 120
@@ -125,8 +127,12 @@ def install(command, *packages):
         return False
     say("installing %s" % " ".join(packages))
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for words in (["update", "-q"], ["install", "-q", "-y", "--no-install-recommends", *packages]):
-        subprocess.run(["apt-get", *words], env=environment, stdout=sys.stderr, check=False)
+    # Checks run beside one another; apt takes one at a time.
+    with open(os.path.join(tempfile.gettempdir(), "entitle-apt.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for words in (
+                ["update", "-q"], ["install", "-q", "-y", "--no-install-recommends", *packages]):
+            subprocess.run(["apt-get", *words], env=environment, stdout=sys.stderr, check=False)
     return shutil.which(command) is not None
 
 

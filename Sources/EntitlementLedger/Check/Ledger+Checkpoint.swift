@@ -6,10 +6,12 @@ extension Ledger {
     /// tlog-checkpoint).
     ///
     /// A log that is shorter than a checkpoint, or does not extend it, never signs.
-    /// - Throws: `LogStorageFault.damaged` then.
+    /// - Throws: `LogStorageFault.damaged` then; `LedgerFault.shortened` where the checkpoint was
+    ///   published before the log was restored to less.
     public func checkpoint() throws -> String {
         try requireWriter()
         let end = try log.end()
+        try requireExtends(published, end)
         if let last = try lastCheckpoint() {
             guard last.size <= end.size else {
                 throw LogStorageFault(.damaged, "the log is shorter than its last checkpoint")
@@ -24,6 +26,22 @@ extension Ledger {
         let note = try signer.sign(text).description
         try log.keepCheckpoint(size: end.size, note: note)
         return note
+    }
+
+    private func requireExtends(_ published: String?, _ end: LogEnd) throws {
+        guard let published else { return }
+        let checkpoint = try Checkpoint(
+            SignedNote.parse(published).verified(by: [signer.verifierKey])
+        )
+        guard checkpoint.size <= end.size,
+            try TreeReader(LogTiles(log)).root(size: checkpoint.size) == checkpoint.root
+        else {
+            throw LedgerFault(
+                .shortened,
+                "a checkpoint of \(checkpoint.size) events was published, and the log was restored "
+                    + "to less: it never signs another one"
+            )
+        }
     }
 
     /// The last checkpoint that was signed; nil if there is none.

@@ -2,34 +2,64 @@ import EventLog
 
 /// Makes the index of a log anew: parts that fit in memory are sorted, written as runs, and joined.
 ///
-/// Reading, sorting, writing and joining use all cores; some 100 MiB, whatever the log's size.
+/// Reading, sorting, writing and joining use all cores; some 100 MiB, whatever the log's size. The
+/// generation says after each part how far it is, so that one that is stopped goes on there.
 struct BulkLoad {
     let log: any LogStorage
-    let generation: IndexGeneration
+    /// The size of the log to load.
+    let size: UInt64
+    /// The position of the views at a size.
+    let position: (_ size: UInt64) throws -> ViewPosition
 
     /// Events of a part.
-    private static let partSize: UInt64 = 1 << 20
+    static let partSize: UInt64 = 1 << 20
 
+    typealias Progress = (_ done: UInt64, _ of: UInt64) throws -> Void
+
+    /// Makes a generation beside those of a directory; one that was stopped half-way goes on.
     func run(
-        to position: ViewPosition,
-        progress: (_ done: UInt64, _ of: UInt64) throws -> Void
+        in directory: ViewDirectory,
+        progress: Progress
+    ) throws -> (IndexGeneration, IndexTables) {
+        let unfinished = try directory.unfinished().first { _, tables in
+            (try? position(tables.size)) == tables.position
+        }
+        if let (generation, tables) = unfinished {
+            generation.removeStrays(but: tables.runs)
+            do {
+                return (generation, try run(in: generation, from: tables, progress: progress))
+            } catch is ViewDamage {
+                // What was made before is not what was written: from the beginning.
+            }
+        }
+        let generation = try directory.makeGeneration()
+        return (generation, try run(in: generation, from: nil, progress: progress))
+    }
+
+    /// Goes on from tables that the generation holds already.
+    func run(
+        in generation: IndexGeneration,
+        from start: IndexTables?,
+        progress: Progress
     ) throws -> IndexTables {
-        let size = position.treeSize
-        var runs: [IndexRun] = []
-        var next: UInt64 = 0
+        var runs = start?.runs ?? []
+        var next = start?.size ?? 0
         while next < size {
             let sequences = next..<min(next + Self.partSize, size)
             var postings = try PostingCollector.collect(log, sequences)
             postings.sort()
-            runs.append(
-                try generation.makeRun(postings, of: sequences, root: position.root)
-            )
             next = sequences.upperBound
+            let position = try position(next)
+            runs.append(try generation.makeRun(postings, of: sequences, root: position.root))
+            try generation.keep(IndexTables(runs: runs, position: position))
             try progress(next, size)
         }
-        guard runs.count > 1 else { return IndexTables(runs: runs, position: position) }
-        let joined = try generation.join(runs, root: position.root)
-        generation.remove(runs, but: [joined])
-        return IndexTables(runs: [joined], position: position)
+        let position = try position(size)
+        var kept = runs
+        if runs.count > 1 { kept = [try generation.join(runs, root: position.root)] }
+        let tables = IndexTables(runs: kept, position: position)
+        try generation.keep(tables)
+        generation.remove(runs, but: kept)
+        return tables
     }
 }

@@ -41,6 +41,19 @@ struct ViewDirectory: Sendable {
         return IndexGeneration(path: path + "/" + String(number), ledgerID: ledgerID)
     }
 
+    /// Generations that were begun after the one in use, the newest first, with what they hold.
+    func unfinished() throws -> [(IndexGeneration, IndexTables)] {
+        let used = current()?.path
+        return try generations().compactMap { UInt64($0) }.sorted(by: >).compactMap { number in
+            let generation = IndexGeneration(
+                path: path + "/" + String(number),
+                ledgerID: ledgerID
+            )
+            guard generation.path != used, let tables = try? generation.open() else { return nil }
+            return (generation, tables)
+        }
+    }
+
     /// Makes an empty generation beside those that stand.
     func makeGeneration() throws -> IndexGeneration {
         let highest = try generations().compactMap { UInt64($0) }.max() ?? 0

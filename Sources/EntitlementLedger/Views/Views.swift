@@ -336,10 +336,12 @@ final class Views: LogIndex {
     }
 
     /// Writes a new generation from the log, beside the old one, and switches at once.
-    func rebuild(progress: (_ done: UInt64, _ of: UInt64) throws -> Void) throws {
+    ///
+    /// One that was stopped half-way goes on where it was.
+    func rebuild(progress: BulkLoad.Progress) throws {
         precondition(!isReadOnly, "only the writer rebuilds views")
         try changing.withLock { _ in
-            try makeAnew(in: directory.makeGeneration(), progress: progress)
+            try makeAnewOnDisk(progress: progress)
             state.withLock { $0.discarded = nil }
         }
         try catchUp()
@@ -351,27 +353,25 @@ final class Views: LogIndex {
     private func makeAnew() throws {
         if !isReadOnly {
             do {
-                return try makeAnew(in: directory.makeGeneration()) { _, _ in }
+                return try makeAnewOnDisk { _, _ in }
             } catch {
                 // If it was the log and not the disk, the second attempt says so.
             }
         }
         let unnamed = IndexGeneration(path: nil, ledgerID: identity.id)
-        try makeAnew(in: unnamed) { _, _ in }
+        try use(unnamed, bulkLoad().run(in: unnamed, from: nil) { _, _ in })
     }
 
-    private func makeAnew(
-        in generation: IndexGeneration,
-        progress: (_ done: UInt64, _ of: UInt64) throws -> Void
-    ) throws {
-        let position = try viewPosition(log.end().size, bootID: bootID)
-        let tables = try BulkLoad(log: log, generation: generation).run(
-            to: position,
-            progress: progress
-        )
-        try generation.keep(tables)
+    private func makeAnewOnDisk(progress: BulkLoad.Progress) throws {
+        let (generation, tables) = try bulkLoad().run(in: directory, progress: progress)
         try use(generation, tables)
         try directory.use(generation)
+    }
+
+    private func bulkLoad() throws -> BulkLoad {
+        BulkLoad(log: log, size: try log.end().size) { [self] size in
+            try viewPosition(size, bootID: bootID)
+        }
     }
 
     /// Makes damaged tables anew, unless somebody did so meanwhile.
@@ -382,16 +382,5 @@ final class Views: LogIndex {
             try makeAnew()
             state.withLock { $0.replaced = damage.what }
         }
-    }
-}
-
-/// Lends a log's tiles to a tree reader.
-struct LogTiles: TileSource {
-    private let log: any LogStorage
-
-    init(_ log: any LogStorage) { self.log = log }
-
-    func tile(level: Int, index: UInt64) throws -> [UInt8]? {
-        try log.tile(level: level, index: index)
     }
 }

@@ -92,6 +92,18 @@ public struct LogBatch: Sendable {
     public var highestCounter: UInt64
     /// What views and overlay keep of the records.
     public var entries: [IndexEntry]
+
+    /// A batch without records that goes on from a log's end.
+    public init(after end: LogEnd) {
+        first = end.size
+        records = []
+        leaves = []
+        companions = []
+        sharedParts = []
+        lastRecordedAt = end.lastRecordedAt
+        highestCounter = end.highestCounter
+        entries = []
+    }
 }
 
 /// What goes wrong beneath the log.

@@ -62,7 +62,7 @@ public struct TileCoordinate: Hashable, Sendable {
     }
 
     /// Three digits a group, all but the last group marked by `x`: 1234067 is `x001/x234/067`.
-    private static func place(_ index: UInt64, width: Int) -> String {
+    static func place(_ index: UInt64, width: Int) -> String {
         var rest = index / 1000
         var path = threeDigits(index % 1000)
         while rest > 0 {

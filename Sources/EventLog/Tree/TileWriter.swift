@@ -76,12 +76,16 @@ public struct TileWriter: Sendable {
     public mutating func takeChanges() -> [Tile] {
         var changes = completed
         completed = []
-        for coordinate in TileCoordinate.partialTiles(size: edge.size)
-        where hasChanged[coordinate.level] {
-            changes.append(Tile(coordinate: coordinate, bytes: partial[coordinate.level]))
-        }
+        changes += partialTiles.filter { hasChanged[$0.coordinate.level] }
         for level in hasChanged.indices { hasChanged[level] = false }
         return changes
+    }
+
+    /// The partial tiles that end the tree now, changed or not, from level 0 up.
+    public var partialTiles: [Tile] {
+        TileCoordinate.partialTiles(size: edge.size).map {
+            Tile(coordinate: $0, bytes: partial[$0.level])
+        }
     }
 
     private mutating func extend(level: Int, by hash: Digest, sizeBefore: UInt64) {

@@ -55,6 +55,7 @@ extension Problem {
         case .contended: self.init(.busy, fault.message, retryAfter: 1)
         case .readOnly: self.init(.readOnly, fault.message)
         case .unknownSequence: self.init(.unknownSequence, fault.message)
+        case .shortened: self.init(.storage, fault.message)
         }
     }
 

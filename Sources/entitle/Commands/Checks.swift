@@ -1,18 +1,20 @@
 import ArgumentParser
 import EntitlementLedger
 import Entitlements
+import LMDBStorage
 
 /// The command `entitle rebuild`.
 struct Rebuild: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Writes the views anew from the log, beside the old, and switches at once."
+        abstract: "Writes the views anew from the log, beside the old, and switches at once.",
+        discussion: "Stopped half-way, the next one goes on where it was."
     )
 
     @OptionGroup var options: LedgerOptions
 
     func run() throws {
         let progress = Progress("rebuilt")
-        let events = try options.withLedger(writing: true) { ledger in
+        let events = try options.withLedger(writing: true, recovery: .rebuild) { ledger in
             let events = try ledger.rebuild { progress.show($0, of: $1) }
             try ledger.rollUpRevenue(options.environment())
             return events

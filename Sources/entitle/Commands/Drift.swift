@@ -66,7 +66,7 @@ struct Drift: ParsableCommand {
     private func withLedger<Result>(_ body: (Ledger) throws -> Result) throws -> Result {
         do {
             return try options.withLedger(writing: true, body)
-        } catch let fault as LedgerOpenFault where fault.code == .locked {
+        } catch let fault as LedgerOpenFault where [.locked, .recovering].contains(fault.code) {
             return try options.withLedger(writing: false, body)
         }
     }

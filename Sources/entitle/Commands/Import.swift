@@ -64,7 +64,7 @@ struct Import: ParsableCommand {
                 progress: progress
             )
             try retryQuarantine ? retry(&importer) : importFiles(&importer)
-            if importer.report.appended > 0 { _ = try ledger.checkpoint() }
+            if importer.report.appended > 0 { try Signing.signIfAllowed(ledger) }
             return (importer.report, try ledger.size())
         }
         progress.finish()

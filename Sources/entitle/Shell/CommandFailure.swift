@@ -68,6 +68,8 @@ extension CommandFailure {
         case let fault as LogStorageFault: self.init(fault)
         case let fault as LedgerFault: self.init(fault)
         case let fault as LMDBError: self.init(fault)
+        case let fault as ArchiveFault: self.init(fault)
+        case let fault as NoteFault: self.init(.integrity, fault.code.rawValue, fault.message)
         case let fault as FileFault where [ENOSPC, EDQUOT].contains(fault.code):
             self.init(
                 .io,
@@ -129,10 +131,10 @@ extension CommandFailure {
                 fault.message,
                 hint: "give the key that `init` wrote: --key-file FILE or ENTITLE_KEY_FILE"
             )
-        case .locked:
+        case .locked, .recovering:
             self.init(
                 .tryAgain,
-                "locked",
+                fault.code.rawValue,
                 fault.message,
                 place: place,
                 hint: "wait until it is done; commands that only read work meanwhile"
@@ -197,6 +199,30 @@ extension CommandFailure {
             self.init(.tryAgain, fault.code.rawValue, fault.message)
         case .readOnly: self.init(.notPermitted, "read_only", fault.message)
         case .unknownSequence: self.init(.badInput, "unknown_sequence", fault.message)
+        case .shortened:
+            self.init(
+                .integrity,
+                fault.code.rawValue,
+                fault.message,
+                hint: "events go on being recorded; whoever holds that checkpoint can show the gap"
+            )
+        }
+    }
+
+    private init(_ fault: ArchiveFault) {
+        let place = fault.sequence.map { "event \($0)" }
+        let code = "archive_" + fault.code.rawValue
+        switch fault.code {
+        case .missing: self.init(.noInput, code, fault.message)
+        case .locked: self.init(.tryAgain, code, fault.message)
+        case .forked, .damaged, .tooLong, .notSigned:
+            self.init(
+                .integrity,
+                code,
+                fault.message,
+                place: place,
+                hint: "run `entitle archive --check` to see all that is wrong"
+            )
         }
     }
 

@@ -45,20 +45,30 @@ struct LedgerOptions: ParsableArguments {
     /// Opens the ledger; whoever opens it closes it.
     ///
     /// `writing`: whether to hold the writer's lock. `isCheck`: whether it is opened to be checked,
-    /// also where its last writer was stopped.
-    func open(writing: Bool, isCheck: Bool = false) throws -> OpenLedger {
+    /// also where its last writer was stopped. `recovery`: what others are locked out by.
+    func open(
+        writing: Bool,
+        isCheck: Bool = false,
+        recovery: Recovery? = nil
+    ) throws -> OpenLedger {
         let masterKey = try MasterKey.read(self)
         if !isCheck { try UncleanStop.check(path, keyFile: keyFile) }
-        return try OpenLedger(at: path, masterKey: masterKey, writing: writing)
+        return try OpenLedger(
+            at: path,
+            masterKey: masterKey,
+            writing: writing,
+            recovery: recovery
+        )
     }
 
     /// Runs a body over the open ledger and closes it.
     func withLedger<Result>(
         writing: Bool,
         isCheck: Bool = false,
+        recovery: Recovery? = nil,
         _ body: (Ledger) throws -> Result
     ) throws -> Result {
-        let open = try open(writing: writing, isCheck: isCheck)
+        let open = try open(writing: writing, isCheck: isCheck, recovery: recovery)
         let result: Result
         do {
             result = try body(open.ledger)
@@ -89,14 +99,14 @@ enum MasterKey {
     static let byteCount = 32
 
     /// Reads the key: flag, then `ENTITLE_KEY`, then `ENTITLE_KEY_FILE`, then the ledger's own.
-    static func read(_ options: LedgerOptions) throws -> [UInt8] {
+    static func read(_ options: LedgerOptions, needsLedger: Bool = true) throws -> [UInt8] {
         if options.keyFile == nil, let key = Settings.current.key {
             return try parse(key, place: "ENTITLE_KEY")
         }
         let file =
             options.keyFile ?? Settings.current.keyFile
             ?? options.path + "/" + LedgerDirectory.keyName
-        _ = try LedgerDirectory.manifest(at: options.path)
+        if needsLedger { _ = try LedgerDirectory.manifest(at: options.path) }
         guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
             throw CommandFailure(
                 .misconfigured,
@@ -107,6 +117,18 @@ enum MasterKey {
             )
         }
         return try parse(text, place: file)
+    }
+
+    /// The same where there is no ledger yet: its own key may stand in the new directory already.
+    static func read(_ options: LedgerOptions, orAt path: String) throws -> [UInt8] {
+        let isGiven =
+            options.keyFile != nil || Settings.current.keyFile != nil
+            || Settings.current.key != nil
+        var options = options
+        if !isGiven, options.ledger == nil {
+            options.keyFile = path + "/" + LedgerDirectory.keyName
+        }
+        return try read(options, needsLedger: false)
     }
 
     static func parse(_ text: String, place: String) throws -> [UInt8] {

@@ -6,9 +6,15 @@ import LMDBStorage
 /// A ledger over its directory, open.
 struct OpenLedger {
     let ledger: Ledger
-    private let directory: OpenLedgerDirectory
+    let directory: OpenLedgerDirectory
 
-    init(at path: String, masterKey: [UInt8], writing: Bool) throws {
+    /// Opens it; others who would write are told of `recovery` meanwhile.
+    init(
+        at path: String,
+        masterKey: [UInt8],
+        writing: Bool,
+        recovery: Recovery? = nil
+    ) throws {
         let clock: @Sendable () -> Instant = SystemClock.now
         directory = try OpenLedgerDirectory(
             at: path,
@@ -19,6 +25,7 @@ struct OpenLedger {
             randomness: .system
         )
         do {
+            directory.announce(.opening)
             guard let id = Hexadecimal.decode(directory.manifest.ledger), id.count == 16 else {
                 throw LedgerOpenFault(.foreign, "its ledger.json has no ledger id")
             }
@@ -30,9 +37,11 @@ struct OpenLedger {
                     viewsPath: path + "/" + LedgerDirectory.viewsName,
                     bootID: SystemClock.bootID,
                     isReadOnly: !writing,
-                    clock: clock
+                    clock: clock,
+                    published: directory.published
                 )
             )
+            directory.announce(recovery)
         } catch {
             directory.close()
             throw error

@@ -28,6 +28,12 @@ struct ServeSettings {
     var driftSeconds: String?
     /// `driftSample`: customers of a drift check.
     var driftSample: String?
+    /// `archive`: the directory that the log is archived in, behind its writing.
+    var archive: String?
+    /// `checkpointSeconds`: between two signed checkpoints; 0: none but at the end.
+    var checkpointSeconds: String?
+    /// `publish`: a directory in which each checkpoint is put.
+    var publish: String?
 
     init() {}
 
@@ -45,5 +51,8 @@ struct ServeSettings {
         connections = value("connections")
         driftSeconds = value("driftSeconds")
         driftSample = value("driftSample")
+        archive = value("archive")
+        checkpointSeconds = value("checkpointSeconds")
+        publish = value("publish")
     }
 }

@@ -58,17 +58,24 @@ final class ScratchLedger {
         (directory, ledger) = try Self.open(path, clock)
     }
 
-    private static func open(
+    private static func openDirectory(
         _ path: String,
         _ clock: TestClock
-    ) throws -> (OpenLedgerDirectory, Ledger) {
-        let directory = try OpenLedgerDirectory(
+    ) throws -> OpenLedgerDirectory {
+        try OpenLedgerDirectory(
             at: path,
             masterKey: masterKey,
             forWriting: true,
             clock: { clock.now.milliseconds },
             randomness: .system
         )
+    }
+
+    private static func open(
+        _ path: String,
+        _ clock: TestClock
+    ) throws -> (OpenLedgerDirectory, Ledger) {
+        let directory = try openDirectory(path, clock)
         let ledger = try Ledger(
             identity: LedgerIdentity(
                 id: Hexadecimal.decode(directory.manifest.ledger) ?? [],
@@ -116,6 +123,14 @@ final class ScratchLedger {
         )
         try reopen()
     }
+
+    /// Opens the directory as another process would.
+    func openBeside() throws -> OpenLedgerDirectory {
+        try Self.openDirectory(path, clock)
+    }
+
+    /// Tells other writers what goes on.
+    func announce(_ recovery: Recovery?) { directory.announce(recovery) }
 
     /// The bytes of a record.
     func record(at sequence: UInt64) throws -> [UInt8] {

@@ -1,0 +1,175 @@
+public import Entitlements
+public import EventLog
+
+/// Makes a log from an archive, whole or up to a point in what was recorded.
+public struct ArchiveRestore {
+    /// Where a restored log ends.
+    public enum Cut: Sendable, Equatable {
+        /// With the archive.
+        case everything
+        /// After so many events.
+        case size(UInt64)
+        /// After the last event recorded at or before an instant (T3).
+        case recorded(Instant)
+    }
+
+    /// What a restore would do.
+    public struct Plan: Sendable, Equatable {
+        /// How many events the archive holds.
+        public var archived: UInt64
+        /// How many of them are restored.
+        public var restored: UInt64
+        /// When the last of them was recorded; nil for none.
+        public var lastRecordedAt: Instant?
+        /// The archive's checkpoint, a signed note.
+        public var checkpoint: String
+    }
+
+    private let reader: ArchiveReader
+    private let key: VerifierKey
+    private let checkpoint: Checkpoint
+    private let note: SignedNote
+
+    /// Reads an archive whose checkpoint is signed by a key.
+    ///
+    /// - Throws: `ArchiveFault`; what the reader throws.
+    public init(_ reader: ArchiveReader, key: VerifierKey) throws {
+        self.reader = reader
+        self.key = key
+        checkpoint = try reader.checkpoint(by: key)
+        guard let note = try reader.note() else {
+            throw ArchiveFault(.missing, "there is no checkpoint: this is no archive")
+        }
+        self.note = note
+    }
+
+    // MARK: Planning
+
+    /// Says what a restore would do; reads O(log n) bundles.
+    ///
+    /// - Throws: `LedgerFault.unknownSequence` for a cut beyond the archive, `ArchiveFault`.
+    public func plan(_ cut: Cut) throws -> Plan {
+        let size: UInt64
+        switch cut {
+        case .everything: size = checkpoint.size
+        case .size(let wanted):
+            guard wanted <= checkpoint.size else {
+                throw LedgerFault(
+                    .unknownSequence,
+                    "the archive holds \(checkpoint.size) events only"
+                )
+            }
+            size = wanted
+        case .recorded(let instant): size = try sizeRecorded(by: instant.milliseconds)
+        }
+        let last = size == 0 ? nil : try recordedAt(size - 1)
+        return Plan(
+            archived: checkpoint.size,
+            restored: size,
+            lastRecordedAt: last.map { Instant(milliseconds: $0) },
+            checkpoint: note.description
+        )
+    }
+
+    /// Law 2: recorded time never goes back, so what was known at an instant is a prefix.
+    private func sizeRecorded(by instant: Int64) throws -> UInt64 {
+        var (known, unknown) = (UInt64(0), checkpoint.size)
+        while known < unknown {
+            let middle = known + (unknown - known) / 2
+            if try recordedAt(middle) <= instant { known = middle + 1 } else { unknown = middle }
+        }
+        return known
+    }
+
+    private func recordedAt(_ sequence: UInt64) throws -> Int64 {
+        let index = sequence / Bundle.recordCount
+        let place = Int(sequence % Bundle.recordCount)
+        guard let records = try reader.records(ofBundle: index), place < records.count else {
+            throw ArchiveFault(.damaged, "the records are missing", sequence: sequence)
+        }
+        let record = records[place]
+        return try RecordHeader(checking: record.span).recordedAt
+    }
+
+    // MARK: Copying
+
+    /// Writes the planned part of the archive into an empty log, with its evidence and checkpoints.
+    ///
+    /// Reads the whole archive: what stands beyond the cut is held against the checkpoint too, and
+    /// its erasures count.
+    ///
+    /// - Returns: the streams that any erasure in the archive names.
+    /// - Throws: `ArchiveFault.damaged` where the archive is not what its checkpoint says; what
+    ///   reader and log throw.
+    public func run(
+        _ plan: Plan,
+        into log: any LogStorage,
+        progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
+    ) throws -> Set<UInt64> {
+        var copy = try RecordCopy(into: log)
+        precondition(copy.next == 0, "a log is restored where there is none")
+        var tree = TreeEdge()
+        var erased: Set<UInt64> = []
+        while tree.size < checkpoint.size {
+            let index = tree.size / Bundle.recordCount
+            let width = TileCoordinate.width(level: 0, index: index, size: checkpoint.size)
+            let companions =
+                tree.size < plan.restored ? try reader.companions(ofBundle: index) : [:]
+            guard let records = try reader.records(ofBundle: index), records.count >= width else {
+                throw ArchiveFault(.damaged, "the records are missing", sequence: tree.size)
+            }
+            for record in records.prefix(width) {
+                let header = try RecordHeader(checking: record.span)
+                if tree.size < plan.restored { try add(record, header, companions, to: &copy) }
+                if try header.eventKind() == .customerErased {
+                    let others = try header.otherStreams(record.span)
+                    erased.formUnion([header.stream] + others)
+                }
+                tree.append(TreeHash.leaf(record.span))
+            }
+            progress(tree.size, checkpoint.size)
+        }
+        guard tree.root == checkpoint.root else {
+            throw ArchiveFault(.damaged, "the records do not give the root of the checkpoint")
+        }
+        try keepCheckpoints(upTo: copy.finish().size, in: log)
+        return erased
+    }
+
+    private func add(
+        _ record: [UInt8],
+        _ header: RecordHeader,
+        _ companions: [EventLog.Digest: [UInt8]],
+        to copy: inout RecordCopy
+    ) throws {
+        var companion: [UInt8]?
+        if header.companion != .none, header.carrier == header.sequence {
+            companion = header.companionDigest.flatMap { companions[$0] }
+            guard companion != nil else {
+                throw ArchiveFault(
+                    .damaged,
+                    "what the record carries is missing or altered",
+                    sequence: header.sequence
+                )
+            }
+        }
+        try copy.append(record, companion: companion) { digest in
+            guard let part = try reader.sharedPart(digest) else {
+                throw ArchiveFault(
+                    .damaged,
+                    "a shared part of evidence is missing",
+                    sequence: header.sequence
+                )
+            }
+            return part
+        }
+    }
+
+    private func keepCheckpoints(upTo size: UInt64, in log: any LogStorage) throws {
+        for kept in try reader.checkpointSizes() where kept <= size {
+            guard let note = try reader.note(size: kept) else { continue }
+            _ = try note.verified(by: [key])
+            try log.keepCheckpoint(size: kept, note: note.description)
+        }
+    }
+}

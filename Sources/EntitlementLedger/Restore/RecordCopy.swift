@@ -1,0 +1,106 @@
+public import EventLog
+
+/// Writes records that exist already into another log: byte for byte, at their sequences.
+///
+/// What `restore` and `salvage` make a log of. Each record is checked (form, checksum, sequence,
+/// recorded time); whether it is the one that stood there, the caller knows by the tree: see `end`.
+public struct RecordCopy {
+    private let log: any LogStorage
+    private var batch: LogBatch
+    private var tree: TreeEdge
+    private var byteCount = 0
+    /// Shared parts of evidence that the log holds, or will with this batch.
+    private var knownParts: Set<EventLog.Digest> = []
+
+    /// Records of one commit at most.
+    static let recordLimit = 4096
+    /// Bytes after which a commit is made.
+    static let byteLimit = 16 << 20
+
+    /// Continues a log at its end.
+    ///
+    /// - Throws: what the log throws.
+    public init(into log: any LogStorage) throws {
+        self.log = log
+        let end = try log.end()
+        batch = LogBatch(after: end)
+        tree = end.edge
+    }
+
+    /// The sequence of the record that comes next.
+    public var next: UInt64 { tree.size }
+
+    /// The root of all that was appended, also of what waits for the next commit.
+    public var root: EventLog.Digest { tree.root }
+
+    /// Appends the next record.
+    ///
+    /// It is durable when `finish` returns, or earlier. Amortized O(bytes).
+    ///
+    /// `companion`: what the record carries; nil where it carries nothing, or where that is lost.
+    ///
+    /// `sharedPart`: gives the bytes of a shared part of evidence; nil where it is lost.
+    ///
+    /// - Throws: `DecodingFault` or `LogStorageFault.damaged` for a record that cannot stand here;
+    ///   what log and `sharedPart` throw. After that the copy is of no more use.
+    public mutating func append(
+        _ record: [UInt8],
+        companion: [UInt8]? = nil,
+        sharedPart: (EventLog.Digest) throws -> [UInt8]? = { _ in nil }
+    ) throws {
+        let header = try RecordHeader(checking: record.span)
+        guard header.sequence == next else {
+            throw LogStorageFault(.damaged, "record \(next) states sequence \(header.sequence)")
+        }
+        guard header.recordedAt >= batch.lastRecordedAt else {
+            throw LogStorageFault(.damaged, "recorded time goes back at record \(next)")
+        }
+        let leaf = TreeHash.leaf(record.span)
+        batch.records.append(record)
+        batch.leaves.append(leaf)
+        batch.lastRecordedAt = header.recordedAt
+        let others = try header.otherStreams(record.span)
+        for stream in [header.stream] + others {
+            batch.highestCounter = max(batch.highestCounter, StreamNumber.counter(of: stream))
+        }
+        if let companion { try append(companion, of: header, sharedPart) }
+        tree.append(leaf)
+        byteCount += record.count + (companion?.count ?? 0)
+        if batch.records.count >= Self.recordLimit || byteCount >= Self.byteLimit { try commit() }
+    }
+
+    private mutating func append(
+        _ companion: [UInt8],
+        of header: RecordHeader,
+        _ sharedPart: (EventLog.Digest) throws -> [UInt8]?
+    ) throws {
+        guard TreeHash.companion(companion.span) == header.companionDigest,
+            header.carrier == header.sequence
+        else {
+            throw LogStorageFault(.damaged, "what record \(next) carries is not what it names")
+        }
+        batch.companions.append((header.sequence, companion))
+        guard header.companion == .evidence else { return }
+        for digest in try EvidenceBlob.sharedParts(of: companion.span)
+        where knownParts.insert(digest).inserted {
+            guard let part = try sharedPart(digest) else { continue }
+            batch.sharedParts.append((digest, part))
+            byteCount += part.count
+        }
+    }
+
+    /// Makes what waits durable.
+    ///
+    /// - Returns: the log's end.
+    /// - Throws: what the log throws.
+    public mutating func finish() throws -> LogEnd {
+        try commit()
+        return try log.end()
+    }
+
+    private mutating func commit() throws {
+        guard !batch.records.isEmpty else { return }
+        batch = LogBatch(after: try log.append(batch))
+        byteCount = 0
+    }
+}

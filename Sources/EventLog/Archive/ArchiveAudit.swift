@@ -1,0 +1,168 @@
+/// Checks an archive as a stranger would: every file against the tree, the tree against the signed
+/// checkpoint, and, where the log is at hand, the archive against the log.
+///
+/// Memory: one bundle and what it carries.
+public struct ArchiveAudit {
+    /// One thing that is wrong.
+    public struct Finding: Sendable, Hashable {
+        /// The record concerned, if it is one.
+        public var sequence: UInt64?
+        /// A sentence; holds no id and no path of the machine.
+        public var detail: String
+    }
+
+    /// What is wrong, in the order in which it was found; at most ``findingLimit``.
+    public private(set) var findings: [Finding] = []
+    /// How many records the archive's checkpoint promises.
+    public private(set) var size: UInt64 = 0
+    /// Signed checkpoints that were checked.
+    public private(set) var checkpoints = 0
+
+    /// Findings that are listed.
+    public static let findingLimit = 1000
+
+    private let reader: ArchiveReader
+    private let key: VerifierKey
+    private var checkedParts: Set<Digest> = []
+    private var tree = TileWriter()
+
+    /// Checks what a reader reads.
+    ///
+    /// `key`: verifies the log's checkpoints.
+    public init(_ reader: ArchiveReader, key: VerifierKey) {
+        self.reader = reader
+        self.key = key
+    }
+
+    /// Reads the whole archive.
+    ///
+    /// `log`: the log that it is a copy of; nil where only the archive is at hand.
+    public mutating func run(
+        against log: (any LogStorage)? = nil,
+        progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
+    ) {
+        guard let checkpoint = noting({ [reader, key] in try reader.checkpoint(by: key) }) else {
+            return
+        }
+        size = checkpoint.size
+        checkpoints += 1
+        if let log { checkPrefix(checkpoint, of: log) }
+        let count = checkpoint.size / Bundle.recordCount
+        for index in 0..<count + (checkpoint.size.isMultiple(of: Bundle.recordCount) ? 0 : 1) {
+            guard checkBundle(index) else { return }
+            progress(tree.edge.size, size)
+        }
+        checkTiles(tree.partialTiles)
+        if tree.edge.root != checkpoint.root {
+            note(nil, "the records do not give the root of the checkpoint")
+        }
+        checkOlderCheckpoints()
+    }
+
+    // MARK: Parts
+
+    private mutating func checkPrefix(_ checkpoint: Checkpoint, of log: any LogStorage) {
+        let isPrefix = noting {
+            try checkpoint.size <= log.end().size
+                && TreeReader(LogTiles(log)).root(size: checkpoint.size) == checkpoint.root
+        }
+        if isPrefix == false { note(nil, "the archive holds another history than the log") }
+    }
+
+    /// Whether the bundle could be read; nothing behind it can be placed in the tree otherwise.
+    private mutating func checkBundle(_ index: UInt64) -> Bool {
+        let width = TileCoordinate.width(level: 0, index: index, size: size)
+        let first = index * Bundle.recordCount
+        guard
+            let records = noting({ [reader] in
+                try reader.records(ofBundle: index, width: width)
+            }),
+            let tile = noting({ [reader] in try reader.tile(level: 0, index: index) })
+        else { return false }
+        let companions = noting { [reader] in try reader.companions(ofBundle: index) } ?? [:]
+        for (place, record) in records.enumerated() {
+            let sequence = first + UInt64(place)
+            let leaf = TreeHash.leaf(record.span)
+            let offset = place * Digest.byteCount
+            if tile.map({ $0.count < offset + Digest.byteCount }) ?? true {
+                note(sequence, "the tile of leaves is missing or too short")
+            } else if let tile, Digest(tile.span, at: offset) != leaf {
+                note(sequence, "the record's hash is not its tile's")
+            }
+            tree.append(leaf)
+            checkCompanion(of: record, at: sequence, companions)
+        }
+        checkTiles(tree.takeChanges().filter { $0.coordinate.isFull && $0.coordinate.level > 0 })
+        return true
+    }
+
+    private mutating func checkCompanion(
+        of record: [UInt8],
+        at sequence: UInt64,
+        _ companions: [Digest: [UInt8]]
+    ) {
+        guard let header = try? RecordHeader(reading: record.span), header.sequence == sequence,
+            header.companion != .none, header.carrier == sequence,
+            let digest = header.companionDigest
+        else { return }
+        guard let companion = companions[digest] else {
+            return note(sequence, "what the record carries is missing or altered")
+        }
+        guard header.companion == .evidence,
+            let parts = noting({ try EvidenceBlob.sharedParts(of: companion.span) })
+        else { return }
+        for part in parts where checkedParts.insert(part).inserted {
+            let bytes = noting { [reader] in try reader.sharedPart(part) } ?? nil
+            if !(bytes.map { CompanionBytes.isWholePart($0.span) } ?? false) {
+                note(sequence, "a shared part of evidence is missing or altered")
+            }
+        }
+    }
+
+    private mutating func checkTiles(_ tiles: [Tile]) {
+        for tile in tiles {
+            let (level, index) = (tile.coordinate.level, tile.coordinate.index)
+            // A wider one may stand in its place by now.
+            let stored = noting { [reader] in try reader.tile(level: level, index: index) } ?? nil
+            if stored?.starts(with: tile.bytes) != true {
+                note(nil, "tile \(index) of level \(level) is not what its records give")
+            }
+        }
+    }
+
+    private mutating func checkOlderCheckpoints() {
+        for older in noting({ [reader] in try reader.checkpointSizes() }) ?? [] {
+            checkpoints += 1
+            let isPrefix = noting { [reader, key, size] in
+                guard let note = try reader.note(size: older) else { return false }
+                let checkpoint = try ArchiveReader.verified(note, by: key)
+                return try checkpoint.size == older && older <= size
+                    && TreeReader(reader).root(size: older) == checkpoint.root
+            }
+            if isPrefix == false { note(nil, "checkpoint \(older) is not of this history") }
+        }
+    }
+
+    // MARK: Findings
+
+    private mutating func note(_ sequence: UInt64?, _ detail: String) {
+        guard findings.count < Self.findingLimit else { return }
+        findings.append(Finding(sequence: sequence, detail: detail))
+    }
+
+    /// What a body gives, or nil and a finding.
+    private mutating func noting<Value>(_ body: () throws -> Value) -> Value? {
+        do {
+            return try body()
+        } catch let fault as ArchiveFault {
+            note(fault.sequence, fault.message)
+        } catch let fault as DecodingFault {
+            note(nil, fault.what)
+        } catch let fault as LogStorageFault {
+            note(nil, fault.message)
+        } catch {
+            note(nil, "a file cannot be read")
+        }
+        return nil
+    }
+}

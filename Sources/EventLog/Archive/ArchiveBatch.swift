@@ -1,0 +1,111 @@
+/// Some bundles of a log on their way into an archive.
+struct ArchiveBatch {
+    /// The sequence of the first record, a multiple of 256.
+    let first: UInt64
+    /// The leaf hashes of the records.
+    private(set) var leaves: [Digest] = []
+    private var bundles: [[UInt8]] = []
+    /// What carries a companion.
+    private var carriers: [RecordHeader] = []
+    private var byteCount = 0
+
+    init(first: UInt64) { self.first = first }
+
+    private var end: UInt64 { first + UInt64(leaves.count) }
+
+    /// Reads whole bundles, and the partial one that ends the log at `size`.
+    ///
+    /// - Throws: `LogStorageFault.damaged` for a record whose hash is not the tree's.
+    mutating func read(
+        _ log: any LogStorage,
+        upTo size: UInt64,
+        bundles limit: UInt64,
+        byteLimit: Int
+    ) throws {
+        let last = min(size, first + limit * Bundle.recordCount)
+        try log.readBlocks(from: first, upTo: last) { start, block in
+            let count = try Bundle.count(block)
+            for index in 0..<count where start + UInt64(index) == end && end < last {
+                take(block.extracting(try Bundle.range(of: index, count: count, in: block)))
+            }
+            return byteCount < byteLimit || !end.isMultiple(of: Bundle.recordCount)
+        }
+        try checkLeaves(log)
+    }
+
+    private mutating func take(_ record: Span<UInt8>) {
+        if end.isMultiple(of: Bundle.recordCount) { bundles.append([]) }
+        let last = bundles.count - 1
+        bundles[last].append(UInt8(truncatingIfNeeded: record.count >> 8))
+        bundles[last].append(UInt8(truncatingIfNeeded: record.count))
+        bundles[last].append(copying: record)
+        byteCount += record.count
+        // An entry that is no record of ours carries nothing that we know of.
+        if let header = try? RecordHeader(reading: record), header.companion != .none,
+            header.carrier == header.sequence, header.sequence == end
+        {
+            carriers.append(header)
+        }
+        leaves.append(TreeHash.leaf(record))
+    }
+
+    private func checkLeaves(_ log: any LogStorage) throws {
+        for start in stride(from: 0, to: leaves.count, by: Int(Bundle.recordCount)) {
+            let index = (first + UInt64(start)) / Bundle.recordCount
+            let tile = try log.tile(level: 0, index: index) ?? []
+            for place in 0..<min(leaves.count - start, Int(Bundle.recordCount)) {
+                let offset = place * Digest.byteCount
+                guard tile.count >= offset + Digest.byteCount,
+                    Digest(tile.span, at: offset) == leaves[start + place]
+                else {
+                    let sequence = first + UInt64(start + place)
+                    throw LogStorageFault(.damaged, "record \(sequence) has not the tree's hash")
+                }
+            }
+        }
+    }
+
+    /// The batch as files: bundles, what their records carry, and shared parts that are new.
+    ///
+    /// - Throws: `LogStorageFault.damaged` where what a record carries is missing or altered.
+    func files(
+        _ log: any LogStorage,
+        isNewPart: (Digest) throws -> Bool
+    ) throws -> [ArchiveFile] {
+        var files: [ArchiveFile] = []
+        var companions: [UInt64: [UInt8]] = [:]
+        for header in carriers {
+            let companion = try companion(of: header, log)
+            companions[header.sequence / Bundle.recordCount, default: []] += companion
+            guard header.companion == .evidence else { continue }
+            for digest in try EvidenceBlob.sharedParts(of: companion.span)
+            where try isNewPart(digest) {
+                guard let part = try log.sharedPart(digest) else {
+                    throw LogStorageFault(.damaged, "a shared part of evidence is missing")
+                }
+                files.append(ArchiveFile(path: ArchiveLayout.shared(digest), bytes: part))
+            }
+        }
+        for (place, bytes) in bundles.enumerated() {
+            let index = first / Bundle.recordCount + UInt64(place)
+            let width = Int(min(end - index * Bundle.recordCount, Bundle.recordCount))
+            let path = ArchiveLayout.entries(index, width: width)
+            if let carried = companions[index] {
+                let path = ArchiveLayout.companions(index, width: width)
+                files.append(ArchiveFile(path: path, bytes: carried))
+            }
+            files.append(ArchiveFile(path: path, bytes: bytes))
+        }
+        return files
+    }
+
+    private func companion(of header: RecordHeader, _ log: any LogStorage) throws -> [UInt8] {
+        guard let companion = try log.companion(of: header.sequence),
+            TreeHash.companion(companion.span) == header.companionDigest
+        else {
+            let what = "what record \(header.sequence) carries is missing or altered"
+            throw LogStorageFault(.damaged, what)
+        }
+        return companion
+    }
+}

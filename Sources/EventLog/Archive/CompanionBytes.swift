@@ -1,0 +1,43 @@
+/// Finds evidences and attachments in bytes where they stand one after the other.
+///
+/// Each begins with its magic and its length and ends with a checksum, so that what stands behind a
+/// damaged one is found again.
+public enum CompanionBytes {
+    /// `ELA1`: an attachment in clear.
+    private static let attachmentMagic: UInt32 = 0x3141_4C45
+    /// `ELS1`: a part that evidences have in common.
+    private static let partMagic: UInt32 = 0x3153_4C45
+    /// Magic, length and checksum.
+    private static let leastCount = 12
+
+    /// Where the next whole one stands, from a place on; nil where there is none.
+    public static func next(in bytes: Span<UInt8>, from start: Int) -> Range<Int>? {
+        var place = start
+        while bytes.count - place >= leastCount {
+            let magic = bytes.uint32(at: place)
+            if magic == EvidenceBlob.magic || magic == attachmentMagic,
+                let range = whole(in: bytes, at: place)
+            {
+                return range
+            }
+            place += 1
+        }
+        return nil
+    }
+
+    /// Whether these are the bytes of a shared part, whole.
+    static func isWholePart(_ bytes: Span<UInt8>) -> Bool {
+        bytes.count >= leastCount && bytes.uint32(at: 0) == partMagic
+            && whole(in: bytes, at: 0) == 0..<bytes.count
+    }
+
+    private static func whole(in bytes: Span<UInt8>, at start: Int) -> Range<Int>? {
+        let count = Int(bytes.uint32(at: start + 4))
+        guard count >= leastCount, count <= bytes.count - start else { return nil }
+        let end = start + count - RecordHeader.checksumCount
+        guard CRC32C.checksum(bytes.extracting(start..<end)) == bytes.uint32(at: end) else {
+            return nil
+        }
+        return start..<start + count
+    }
+}

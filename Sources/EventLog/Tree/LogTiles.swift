@@ -1,0 +1,12 @@
+/// Lends the tiles of a log, whichever it is, to a tree reader.
+public struct LogTiles: TileSource {
+    private let log: any LogStorage
+
+    /// Lends a log's tiles.
+    public init(_ log: any LogStorage) { self.log = log }
+
+    /// See `TileSource`.
+    public func tile(level: Int, index: UInt64) throws -> [UInt8]? {
+        try log.tile(level: level, index: index)
+    }
+}

@@ -1,0 +1,97 @@
+import Crypto
+import EventLog
+import FoundationEssentials
+
+extension LedgerDirectory {
+    /// The name of the file that holds a checkpoint which was published before the ledger was
+    /// restored to less: the log never signs against it.
+    static let publishedName = "published"
+    /// The folder of a vault in a ledger or in a backup.
+    public static let vaultFolder = vaultName
+
+    /// What a ledger is made from.
+    public struct Restoration: Sendable {
+        /// The bytes of `ledger.json`.
+        public var manifest: [UInt8]
+        /// The folder with the vault's `epoch-keys` and `journal`.
+        public var vault: String
+        /// A checkpoint that reaches beyond what is restored; nil for none.
+        public var published: String?
+
+        /// Names the parts.
+        public init(manifest: [UInt8], vault: String, published: String?) {
+            self.manifest = manifest
+            self.vault = vault
+            self.published = published
+        }
+    }
+
+    /// Makes a ledger's directory from parts of another one; refuses to overwrite anything.
+    ///
+    /// The manifest stands last: a restore that is stopped leaves no ledger.
+    ///
+    /// `fill`: fills the log, and says which streams are erased.
+    ///
+    /// - Returns: how many streams the vault holds, and how many of them are erased.
+    /// - Throws: `LedgerOpenFault`, `LogStorageFault`, `FileFault`; what `fill` throws.
+    public static func restore(
+        at path: String,
+        from parts: Restoration,
+        masterKey: [UInt8],
+        fill: (LMDBLog) throws -> Set<UInt64>
+    ) throws -> VaultCounts {
+        try requireRoom(at: path)
+        let wrapped = try DurableFile.read(parts.vault + "/" + EpochKeys.fileName)
+        let keys = try EpochKeyFile.open(wrapped, SymmetricKey(data: masterKey))
+        let manifest = try self.manifest(reading: parts.manifest)
+        try requireKey(keys, of: manifest)
+        let journal = parts.vault + "/" + VaultJournal.fileName
+        guard DurableFile.exists(journal), let wrapped else {
+            throw LedgerOpenFault(.damaged, "the vault's journal is missing")
+        }
+        try makeFolders(at: path)
+        let log = try LMDBLog(path: path + "/" + logName, isReadOnly: false)
+        let erased: Set<UInt64>
+        do {
+            erased = try fill(log)
+        } catch {
+            log.close()
+            throw error
+        }
+        log.close()
+        let vault = path + "/" + vaultName
+        let counts = try VaultCopy.make(at: vault, from: journal, epochKeys: keys, erased: erased)
+        try DurableFile.replace(vault + "/" + EpochKeys.fileName, with: wrapped)
+        for name in [logName, vaultName] {
+            try DurableFile.syncDirectory(of: path + "/" + name + "/")
+        }
+        if let published = parts.published {
+            try DurableFile.replace(path + "/" + publishedName, with: Array(published.utf8))
+        }
+        try DurableFile.replace(path + "/" + manifestName, with: parts.manifest, mode: 0o644)
+        return counts
+    }
+
+    /// Whether a ledger may be made here: nothing is there, but for a master key.
+    ///
+    /// - Throws: `LedgerOpenFault.notEmpty`.
+    public static func requireRoom(at path: String) throws {
+        let existing = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        guard existing.allSatisfy({ $0 == keyName }) else {
+            throw LedgerOpenFault(.notEmpty, "the directory is not empty")
+        }
+    }
+
+    /// What a checkpoint published before a restore says; nil for none.
+    static func published(at path: String) throws -> String? {
+        try DurableFile.read(path + "/" + publishedName).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func requireKey(_ keys: EpochKeys, of manifest: Manifest) throws {
+        let key = try Curve25519.Signing.PrivateKey(rawRepresentation: keys.checkpointKey)
+        let signer = try NoteSigner(name: manifest.origin, privateKey: key)
+        guard signer.verifierKey.text == manifest.publicKey else {
+            throw LedgerOpenFault(.foreign, "the vault is another ledger's")
+        }
+    }
+}

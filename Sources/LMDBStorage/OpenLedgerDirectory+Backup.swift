@@ -1,0 +1,81 @@
+import Crypto
+import EventLog
+import FoundationEssentials
+import Glibc
+
+/// What a copy of a vault holds.
+public struct VaultCounts: Sendable, Equatable {
+    /// Streams, erased ones included.
+    public var streams: Int
+    /// Streams of which only the number is left.
+    public var erased: Int
+}
+
+extension OpenLedgerDirectory {
+    /// How often a copy is begun anew because keys were replaced meanwhile.
+    private static let copyAttempts = 5
+
+    /// Copies the vault as it stands into a folder: every item sealed, and the epoch file that only
+    /// the master key opens. Writing to the ledger goes on.
+    ///
+    /// The folder is made if it is not there; what an older backup left in it is replaced. The copy
+    /// is read back: every entry opens.
+    ///
+    /// - Throws: `LogStorageFault`, `FileFault`, `LedgerOpenFault`.
+    public func copyVault(to folder: String, masterKey: [UInt8]) throws -> VaultCounts {
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        let journal = folder + "/" + VaultJournal.fileName
+        let keysFile = path + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName
+        for _ in 0..<Self.copyAttempts {
+            let before = try DurableFile.read(keysFile)
+            DurableFile.remove(journal + ".new")
+            let file = try DurableFile.openForAppending(journal + ".new")
+            defer { Glibc.close(file) }
+            let counts = try vault.copy(to: file)
+            // An erasure that came between sealed items anew.
+            guard let wrapped = before, try DurableFile.read(keysFile) == before else { continue }
+            let keys = try EpochKeyFile.open(wrapped, SymmetricKey(data: masterKey))
+            // Nor does a copy take along the keys that one under way is about to destroy.
+            guard keys.replaced.isEmpty else { continue }
+            try Self.check(journal + ".new", keys, counts)
+            try DurableFile.rename(journal + ".new", to: journal)
+            try DurableFile.replace(folder + "/" + EpochKeys.fileName, with: wrapped)
+            return counts
+        }
+        throw LogStorageFault(.busy, "the vault's keys are being replaced")
+    }
+
+    /// Reads a copy back.
+    private static func check(
+        _ journal: String,
+        _ keys: EpochKeys,
+        _ counts: VaultCounts
+    ) throws {
+        var found = VaultCounts(streams: 0, erased: 0)
+        try VaultJournalReader.read(journal) { _, part in
+            guard case .item(let item) = part else {
+                throw LogStorageFault(.damaged, "the copy of the vault is not what was written")
+            }
+            found.streams += 1
+            switch item {
+            case .tombstone: found.erased += 1
+            case .entry(_, _, let bytes):
+                try mappingFaults { _ = try VaultEntry(opening: bytes.span, epochKeys: keys) }
+            }
+        }
+        guard found == counts else {
+            throw LogStorageFault(.damaged, "the copy of the vault is not what was written")
+        }
+    }
+}
+
+extension LMDBVault {
+    /// Appends every durable item to a file and syncs it.
+    fileprivate func copy(to file: Int32) throws -> VaultCounts {
+        try VaultCopy.write(streams, of: environment, to: file)
+    }
+}

@@ -1,0 +1,109 @@
+import Crypto
+import EventLog
+import Glibc
+import LMDB
+
+/// Copies of a vault outside of its environment: what a backup keeps, and a vault made from it.
+///
+/// A copy is the epoch file, which only the master key opens, and a journal: every item as it stands,
+/// sealed.
+enum VaultCopy {
+    /// Items of one commit.
+    private static let itemsPerCommit = 10_000
+
+    /// Makes a vault's environment in an existing, empty directory, with a journal of its own.
+    ///
+    /// Of a stream the last entry that opens counts; a tombstone is final (Z6).
+    ///
+    /// `erased`: streams that are erased, whatever the journal holds.
+    ///
+    /// - Returns: how many streams it holds, and how many of them are erased.
+    /// - Throws: `LogStorageFault`, `FileFault`.
+    static func make(
+        at path: String,
+        from journal: String,
+        epochKeys: EpochKeys,
+        erased: Set<UInt64>
+    ) throws -> VaultCounts {
+        let environment = try mappingFaults {
+            try LMDB.Environment(path: path, options: .init(mapSize: MapSize.usual))
+        }
+        defer { environment.close() }
+        guard let table = try mappingFaults({ try environment.table("streams", create: true) })
+        else { throw LogStorageFault(.unreadable, "the vault's table cannot be made") }
+        var items: [VaultItem] = []
+        func commit() throws {
+            try mappingFaults {
+                try environment.write(growingBy: MapSize.growth) { transaction in
+                    for item in items { try put(item, transaction, table, epochKeys) }
+                }
+            }
+            items = []
+        }
+        try VaultJournalReader.read(journal) { _, part in
+            guard case .item(let item) = part else { return }
+            items.append(item)
+            if items.count == itemsPerCommit { try commit() }
+        }
+        items += erased.sorted().map { .tombstone(stream: $0) }
+        try commit()
+        // Readers find the table of names made.
+        try mappingFaults {
+            try VaultNames(
+                environment: environment,
+                streams: table,
+                generation: epochKeys.generation,
+                isReadOnly: false
+            )
+        }
+        .finish()
+        let file = try DurableFile.openForAppending(path + "/" + VaultJournal.fileName)
+        defer { close(file) }
+        return try write(table, of: environment, to: file)
+    }
+
+    private static func put(
+        _ item: VaultItem,
+        _ transaction: borrowing WriteTransaction,
+        _ table: Table,
+        _ epochKeys: EpochKeys
+    ) throws {
+        let key = Key(item.stream)
+        if case .entry(_, _, let bytes) = item {
+            let isErased = try transaction.get(table, key) { VaultEntry.isTombstone($0) } ?? false
+            guard !isErased,
+                (try? VaultEntry(opening: bytes.span, epochKeys: epochKeys)) != nil
+            else { return }
+        }
+        try transaction.put(table, key, item.bytes.span)
+    }
+
+    /// Appends every item of a table to a file, in the order of their counters, and syncs it.
+    static func write(
+        _ table: Table,
+        of environment: LMDB.Environment,
+        to file: Int32
+    ) throws -> VaultCounts {
+        var counts = VaultCounts(streams: 0, erased: 0)
+        var buffer: [UInt8] = []
+        try mappingFaults {
+            try environment.read { transaction in
+                try transaction.scan(table, from: nil) { _, value in
+                    counts.streams += 1
+                    if VaultEntry.isTombstone(value) { counts.erased += 1 }
+                    buffer += value.copy()
+                    guard buffer.count >= bufferCount else { return true }
+                    try DurableFile.write(buffer, to: file)
+                    buffer.removeAll(keepingCapacity: true)
+                    return true
+                }
+            }
+        }
+        try DurableFile.write(buffer, to: file)
+        guard fsync(file) == 0 else { throw FileFault(errno, "fsync") }
+        return counts
+    }
+
+    /// Bytes that are written at once.
+    private static let bufferCount = 1 << 20
+}

@@ -1,0 +1,147 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+
+/// The command `entitle restore`.
+struct Restore: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Makes a ledger from a backup, or from an archive and a copy of the vault.",
+        discussion: """
+            Overwrites nothing; audits what it made. Erasures of the source are applied, also those \
+            beyond the cut. A ledger restored to less than a published checkpoint never signs again.
+            """
+    )
+
+    @OptionGroup var options: LedgerOptions
+    @Argument(help: "A backup, or an archive.") var source: String
+    @Option(help: "The new ledger's directory.") var into: String
+    @Option(help: "The folder with the vault's copy (default: SOURCE/vault).") var vault: String?
+    @Option(help: "Only the first N events.") var untilSequence: UInt64?
+    @Option(
+        parsing: .unconditional,
+        help: "Only what was recorded by then: RFC 3339, a date, or -36h."
+    )
+    var until: String?
+    @Flag(help: "Says what would be restored, and writes nothing.") var dryRun = false
+
+    func validate() throws {
+        if until != nil && untilSequence != nil {
+            throw ValidationError("--until and --until-sequence exclude each other")
+        }
+    }
+
+    func run() throws {
+        try LedgerDirectory.requireRoom(at: into)
+        let source = try RestoreSource(source, vault: vault)
+        let restore = try ArchiveRestore(source.reader, key: source.key)
+        let plan = try restore.plan(cut())
+        let counts = dryRun ? nil : try make(restore, plan, source)
+        show(plan, counts)
+        if counts != nil { try audit() }
+    }
+
+    private func cut() throws -> ArchiveRestore.Cut {
+        if let untilSequence { return .size(untilSequence) }
+        guard let until else { return .everything }
+        return .recorded(try InstantArgument.parse(until, place: "--until"))
+    }
+
+    private func make(
+        _ restore: ArchiveRestore,
+        _ plan: ArchiveRestore.Plan,
+        _ source: RestoreSource
+    ) throws -> VaultCounts {
+        let key = try MasterKey.read(options, orAt: into)
+        let progress = Progress("restored")
+        defer { progress.finish() }
+        return try LedgerDirectory.restore(
+            at: into,
+            from: LedgerDirectory.Restoration(
+                manifest: source.manifest,
+                vault: source.vault,
+                published: plan.restored < plan.archived ? plan.checkpoint : nil
+            ),
+            masterKey: key
+        ) { log in
+            try restore.run(plan, into: log) { progress.show($0, of: $1) }
+        }
+    }
+
+    private func show(_ plan: ArchiveRestore.Plan, _ counts: VaultCounts?) {
+        if options.json {
+            Terminal.line(
+                .members([
+                    "source": .string(source), "into": .string(into),
+                    "archived": .integer(plan.archived), "restored": .integer(plan.restored),
+                    "lastRecordedAt": .instant(plan.lastRecordedAt),
+                    "dryRun": .bool(counts == nil),
+                    "streams": counts.map { .integer($0.streams) } ?? .null,
+                    "erased": counts.map { .integer($0.erased) } ?? .null,
+                ])
+            )
+            return
+        }
+        let last = plan.lastRecordedAt.map { ", the last recorded at \($0)" } ?? ""
+        let verb = counts == nil ? "would restore" : "restored"
+        Terminal.line("\(verb) \(plan.restored) of \(plan.archived) events\(last), to \(into)")
+        if let counts {
+            Terminal.line("\(counts.streams) streams in its vault, \(counts.erased) of them erased")
+        }
+    }
+
+    /// What was made is audited as a stranger would.
+    private func audit() throws {
+        let key = options.keyFile.map { ["--key-file", $0] } ?? []
+        let outcome = try AuditChild.run(["--ledger", into] + key, isHeard: true)
+        Terminal.note(
+            String(decoding: outcome.output, as: UTF8.self).trimmingCharacters(in: .newlines)
+        )
+        guard outcome.code == 0 else {
+            throw CommandFailure(
+                .integrity,
+                "damaged",
+                "the restored ledger is not sound",
+                place: into,
+                hint: "run `entitle audit --ledger \(into)` to see what is damaged"
+            )
+        }
+    }
+}
+
+/// What is restored from: a backup, or an archive with a copy of the vault somewhere.
+struct RestoreSource {
+    let reader: ArchiveReader
+    let manifest: [UInt8]
+    let key: VerifierKey
+    let vault: String
+
+    init(_ path: String, vault: String?) throws {
+        let isBackup = FileManager.default.fileExists(atPath: path + "/" + BackupManifest.fileName)
+        let log = isBackup ? path + "/" + BackupManifest.logFolder : path
+        reader = ArchiveReader(try ArchiveDirectory(at: log, forWriting: false))
+        guard let manifest = try reader.manifest() else {
+            throw CommandFailure(
+                .noInput,
+                "no_source",
+                "there is neither a backup nor an archive of a ledger",
+                place: path,
+                hint: "give the directory that `entitle backup` or `entitle archive` wrote"
+            )
+        }
+        self.manifest = manifest
+        key = try VerifierKey(parsing: LedgerDirectory.manifest(reading: manifest).publicKey)
+        self.vault = vault ?? path + "/" + LedgerDirectory.vaultFolder
+        guard FileManager.default.fileExists(atPath: self.vault) else {
+            throw CommandFailure(
+                .noInput,
+                "no_vault",
+                "there is no copy of the vault: without its keys nobody is known",
+                place: self.vault,
+                hint: "give --vault DIR, a folder that `entitle backup` wrote, or a ledger's own"
+            )
+        }
+    }
+}

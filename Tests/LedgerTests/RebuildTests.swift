@@ -1,0 +1,120 @@
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+import Testing
+
+@testable import EntitlementLedger
+
+/// Views are made anew beside the old, and whoever is stopped meanwhile goes on.
+struct `A rebuild` {
+    private struct Stopped: Error {}
+
+    /// Sizes that a rebuild told; stops it after the first one.
+    private static func stop(_ ledger: Ledger) -> UInt64 {
+        var told: UInt64 = 0
+        #expect(throws: Stopped.self) {
+            try ledger.rebuild { done, _ in
+                told = done
+                throw Stopped()
+            }
+        }
+        return told
+    }
+
+    /// How often a rebuild told how far it is: once for each part that it makes.
+    private static func parts(of ledger: Ledger) throws -> Int {
+        var parts = 0
+        _ = try ledger.rebuild { _, _ in parts += 1 }
+        return parts
+    }
+
+    private static let customers = 0..<12
+
+    // Law 4: readers and the writer are not disturbed by what is half-made.
+    @Test func `that was stopped goes on with what it made`() async throws {
+        try await withScratchDirectory { folder in
+            let viewed = try ViewedLedger(folder + "/views")
+            try viewed.fill(customers: Self.customers, publishing: true)
+            let ledger = try viewed.open()
+            let expected = try Answers(ledger, customers: Self.customers)
+            let size = try ledger.size()
+            let before = try viewed.open(isReadOnly: true)
+            let read = try Answers(before, customers: Self.customers)
+            #expect(Self.stop(ledger) == size)
+            #expect(try Answers(ledger, customers: Self.customers) == expected)
+            let after = try viewed.open(isReadOnly: true)
+            for reader in [before, after] {
+                #expect(try Answers(reader, customers: Self.customers) == read)
+                try reader.close()
+            }
+            #expect(try Self.parts(of: ledger) == 0)
+            #expect(try Answers(ledger, customers: Self.customers) == expected)
+            #expect(try ledger.audit().isOK)
+            // The control: without anything half-made all of it is made.
+            #expect(try Self.parts(of: ledger) == 1)
+            try ledger.close()
+        }
+    }
+
+    @Test func `that was stopped makes what came since`() async throws {
+        try await withScratchDirectory { folder in
+            let viewed = try ViewedLedger(folder + "/views")
+            try viewed.fill(customers: Self.customers, publishing: true)
+            let stopped = try viewed.open()
+            #expect(Self.stop(stopped) > 0)
+            try stopped.close()
+            try viewed.fill(customers: 12..<20, publishing: false)
+            let ledger = try viewed.open()
+            let expected = try Answers(ledger, customers: 0..<20)
+            #expect(try Self.parts(of: ledger) == 1)
+            #expect(try Answers(ledger, customers: 0..<20) == expected)
+            #expect(try ledger.audit().isOK)
+            try ledger.close()
+        }
+    }
+
+    @Test(arguments: ["index", "streams-1", "signals-1"])
+    func `begins anew where what was made is damaged`(_ name: String) async throws {
+        try await withScratchDirectory { folder in
+            let viewed = try ViewedLedger(folder + "/views")
+            try viewed.fill(customers: Self.customers, publishing: true)
+            let ledger = try viewed.open()
+            let expected = try Answers(ledger, customers: Self.customers)
+            #expect(Self.stop(ledger) > 0)
+            let half = try #require(
+                try ViewFiles(below: viewed.path).files.filter { $0.name == name }
+                    .max { $0.url.path < $1.url.path }
+            )
+            try half.change { $0.removeLast($0.count / 2) }
+            #expect(try Self.parts(of: ledger) == 1)
+            #expect(try Answers(ledger, customers: Self.customers) == expected)
+            #expect(try ledger.audit().isOK)
+            try ledger.close()
+        }
+    }
+
+    // row 8.4
+    @Test(arguments: Recovery.allCases)
+    func `locks writers out and says so`(_ recovery: Recovery) async throws {
+        try await ScratchLedger.with { scratch in
+            func refusal() -> LedgerOpenFault? {
+                do {
+                    try scratch.openBeside().close()
+                    return nil
+                } catch {
+                    return error as? LedgerOpenFault
+                }
+            }
+            #expect(refusal()?.code == .locked)
+            scratch.announce(recovery)
+            #expect(refusal()?.code == .recovering)
+            scratch.announce(nil)
+            #expect(refusal()?.code == .locked)
+            scratch.announce(recovery)
+            try scratch.close()
+            // What was announced ends with its process, however that ended.
+            #expect(refusal() == nil)
+        }
+    }
+}

@@ -1,0 +1,164 @@
+"""Rebuilds of the views killed at each call that writes, and locked against other writers."""
+
+import os
+import random
+import re
+import shutil
+import subprocess
+import time
+
+from harness import (
+    COMMAND_TIMEOUT, Fault, History, answers, checked_audit, checked_replay, copy_ledger,
+    in_parallel, say)
+from injection import strace
+
+EVENTS = 400
+CALLS = ["pwrite64", "write", "ftruncate", "rename", "unlink", "unlinkat"]
+# How long a rebuild is held before it switches, while others write and read.
+HOLD_MICROSECONDS = 4_000_000
+
+
+def rebuilt(tool, ledger, prefix=()):
+    return subprocess.run(
+        [*prefix, *tool.arguments(ledger, "rebuild")], env=tool.environment, cwd=tool.scratch,
+        capture_output=True, timeout=COMMAND_TIMEOUT, stdin=subprocess.DEVNULL)
+
+
+def count_calls(tool, base):
+    """How often a rebuild makes each call; None where calls cannot be traced."""
+    trace = os.path.join(tool.scratch, "rebuild-calls")
+    ledger = copy_ledger(base, tool.directory("counted"))
+    done = rebuilt(tool, ledger, strace(trace, ",".join(CALLS)))
+    shutil.rmtree(ledger)
+    if done.returncode != 0:
+        return None
+    counts = {}
+    with open(trace) as file:
+        for line in file:
+            match = re.match(r"(\d+)\s+(\w+)\(", line)
+            if match and match[2] in CALLS:
+                key = (match[2], match[1])
+                counts[key] = counts.get(key, 0) + 1
+    return {call: max(n for (name, _), n in counts.items() if name == call)
+            for call in {name for name, _ in counts}}
+
+
+def trial(tool, base, expected, customers, call, position):
+    """One rebuild that is killed; whether it was reached, and what did not hold."""
+    ledger = copy_ledger(base, tool.directory("rebuilt"))
+    try:
+        done = rebuilt(tool, ledger, strace(
+            "/dev/null", call, "-e", "inject=%s:signal=KILL:when=%d" % (call, position)))
+        if done.returncode not in (0, -9, 137):
+            raise Fault("it ended with %d" % done.returncode)
+        if answers(tool, ledger, customers) != expected:
+            raise Fault("a reader answers otherwise after it")
+        # The next one ends what this one began.
+        tool.ask(ledger, "rebuild")
+        if answers(tool, ledger, customers) != expected:
+            raise Fault("the next rebuild answers otherwise")
+        checked_audit(tool, ledger)
+        checked_replay(tool, ledger)
+        names = os.listdir(os.path.join(ledger, "views"))
+        if sum(name.isdigit() for name in names) != 1:
+            raise Fault("generations are left behind: %s" % sorted(names))
+        return done.returncode != 0, None
+    except Fault as fault:
+        return True, "killed at %s %d: %s" % (call, position, fault)
+    finally:
+        shutil.rmtree(ledger)
+
+
+def locked_out(tool, base, expected, customers, last_rename):
+    """While a rebuild runs: readers read, writers are told why they cannot write (row 8.4)."""
+    ledger = copy_ledger(base, tool.directory("held"))
+    held = subprocess.Popen(
+        [*strace("/dev/null", "rename", "-e", "inject=rename:delay_enter=%d:when=%d" % (
+            HOLD_MICROSECONDS, last_rename)), *tool.arguments(ledger, "rebuild")],
+        env=tool.environment, cwd=tool.scratch, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    codes = set()
+    grant = ("grant", customers[0], "--tier", "pro", "--grant-id", "held", "--json")
+    try:
+        lock = os.path.join(ledger, "writer.lock")
+        while held.poll() is None and open(lock).read() != "rebuild":
+            time.sleep(0.01)
+        while held.poll() is None:
+            done = tool.run(ledger, *grant)
+            codes.add((done.returncode, b'"code":"recovering"' in done.stderr))
+            if done.returncode == 0 or (75, True) in codes:
+                break
+            time.sleep(0.05)
+        if answers(tool, ledger, customers) != expected:
+            raise Fault("a reader answers otherwise beside it")
+        if (75, True) not in codes:
+            raise Fault("no writer was told of the rebuild: %s" % sorted(codes))
+    finally:
+        held.communicate(timeout=COMMAND_TIMEOUT)
+    if held.returncode != 0:
+        raise Fault("the rebuild ended with %d" % held.returncode)
+    # The control: the same writer, now that nothing is being recovered.
+    tool.ask(ledger, *grant)
+    if answers(tool, ledger, customers[:1]) == expected[:1]:
+        raise Fault("the control's grant changed nothing")
+    shutil.rmtree(ledger)
+
+
+def damaged_control(tool, base):
+    """A finished rebuild of which a part is overwritten: the audit must say so."""
+    ledger = copy_ledger(base, tool.directory("damaged"))
+    tool.ask(ledger, "rebuild")
+    views = os.path.join(ledger, "views")
+    generation = os.path.join(views, open(os.path.join(views, "current")).read().strip())
+    name = next(name for name in sorted(os.listdir(generation)) if name.startswith("streams-"))
+    with open(os.path.join(generation, name), "r+b") as file:
+        file.seek(100)
+        file.write(b"\xff" * 64)
+    try:
+        checked_audit(tool, ledger)
+    except Fault:
+        return
+    finally:
+        shutil.rmtree(ledger)
+    raise Fault("views that were overwritten were not found")
+
+
+def run(tool, report, seed, positions, is_installed):
+    if not is_installed:
+        report.figures["rebuild"] = {"skipped": "strace is not installed"}
+        say("rebuild: skipped, strace is not installed")
+        return
+    source = random.Random("rebuild/%d" % seed)
+    history = History(seed + 7)
+    base = tool.make("base")
+    tool.ask(base, "import", "--format", "events", "-", data=history.lines(range(EVENTS)))
+    customers = [history.customer(number) for number in range(history.customers)]
+    expected = answers(tool, base, customers)
+    counts = count_calls(tool, base)
+    if counts is None:
+        report.figures["rebuild"] = {"skipped": "processes cannot be traced"}
+        say("rebuild: skipped, processes cannot be traced")
+        return
+    trials = []
+    for call, count in sorted(counts.items()):
+        chosen = range(1, count + 1)
+        if count > positions:
+            chosen = sorted(source.sample(chosen, positions))
+        trials += [(call, position) for position in chosen]
+    results = in_parallel(
+        lambda each: trial(tool, base, expected, customers, *each), trials)
+    killed = sum(was_killed for was_killed, _ in results)
+    for _, failure in results:
+        if failure:
+            report.fail("rebuild", failure)
+    if not killed:
+        report.fail("rebuild", "no kill reached a rebuild")
+    for part, check in (
+            ("rebuild lock", lambda: locked_out(
+                tool, base, expected, customers, counts["rename"])),
+            ("rebuild control", lambda: damaged_control(tool, base))):
+        try:
+            check()
+        except Fault as fault:
+            report.fail(part, str(fault))
+    report.figures["rebuild"] = {"calls": counts, "trials": len(trials), "killed": killed}

@@ -113,6 +113,7 @@ public final class Ledger: Sendable {
         catalogs = CatalogShelf(log: log)
         sharedParts = SharedPartShelf(log: log)
         writer = LogWriter(log: log, vault: vault, views: views, clock: options.clock)
+        try followErasures()
     }
 
     /// Moves the views behind the log to its end and closes them.

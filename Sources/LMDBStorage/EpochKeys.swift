@@ -4,72 +4,153 @@ import EventLog
 /// The keys of all shards, the digest secret and the checkpoint key, wrapped by the master key in
 /// one small file that is replaced by rename: what is no longer in it opens nothing any more.
 struct EpochKeys: Sendable {
+    /// Counts the erasures: each draws the keys of some shards anew.
+    private(set) var generation: UInt64 = 0
     /// One key for each shard; seals the names and keys of its streams.
-    var shards: [SymmetricKey]
+    private(set) var shards: [SymmetricKey]
+    /// The generation at which the key of each shard was drawn.
+    private(set) var drawn: [UInt64]
+    /// While an erasure is under way: the keys of the generation before, of the shards concerned.
+    private(set) var replaced: [Int: SymmetricKey] = [:]
     /// Makes digests of signals.
-    var digestSecret: SymmetricKey
+    private(set) var digestSecret: SymmetricKey
     /// Chooses the shard of a name.
-    var shardSecret: SymmetricKey
+    private(set) var shardSecret: SymmetricKey
     /// Signs checkpoints (Ed25519).
-    var checkpointKey: [UInt8]
+    private(set) var checkpointKey: [UInt8]
 
     static let fileName = "epoch-keys"
-    private static let magic: [UInt8] = Array("ELK1".utf8)
+    private static let magic: [UInt8] = Array("ELK2".utf8)
+    /// Before generations were counted.
+    private static let firstMagic: [UInt8] = Array("ELK1".utf8)
     private static let keyCount = 32
 
     /// Draws all keys anew.
     init(using randomness: inout RandomSource) {
         func key() -> SymmetricKey { SymmetricKey(data: randomness.bytes(Self.keyCount)) }
         shards = (0..<StreamNumber.shardCount).map { _ in key() }
+        drawn = Array(repeating: 0, count: StreamNumber.shardCount)
         digestSecret = key()
         shardSecret = key()
         checkpointKey = randomness.bytes(Self.keyCount)
     }
 
-    /// The file's content: magic, then nonce, ciphertext and tag.
+    // MARK: Generations
+
+    /// The next generation, with new keys for some shards beside the old ones.
+    func turning(_ turned: Set<Int>, using randomness: inout RandomSource) -> EpochKeys {
+        var next = self
+        next.generation += 1
+        for shard in turned.sorted() {
+            next.replaced[shard] = shards[shard]
+            next.shards[shard] = SymmetricKey(data: randomness.bytes(Self.keyCount))
+            next.drawn[shard] = next.generation
+        }
+        return next
+    }
+
+    /// The same without the keys of the generation before.
+    var turned: EpochKeys {
+        var keys = self
+        keys.replaced = [:]
+        return keys
+    }
+
+    /// The keys that a vault of a generation is sealed under; nil if they are gone.
+    ///
+    /// `generation`: nil for a vault that was just made by these keys.
+    func keys(of generation: UInt64?) -> EpochKeys? {
+        guard let generation, generation != self.generation else { return self }
+        guard generation &+ 1 == self.generation, !replaced.isEmpty else { return nil }
+        var keys = self
+        keys.generation = generation
+        for (shard, key) in replaced { keys.shards[shard] = key }
+        keys.replaced = [:]
+        return keys
+    }
+
+    /// The shards whose keys were drawn after a generation.
+    func shards(since generation: UInt64) -> Set<Int> {
+        Set(drawn.indices.filter { drawn[$0] > generation })
+    }
+
+    // MARK: The file
+
+    /// The file's content: magic and generation in clear, then nonce, ciphertext and tag.
     func wrapped(
         by masterKey: SymmetricKey,
         using randomness: inout RandomSource
     ) throws -> [UInt8] {
-        var plain: [UInt8] = []
-        plain.reserveCapacity((shards.count + 3) * Self.keyCount)
-        for key in shards + [digestSecret, shardSecret] { plain += Self.bytes(of: key) }
-        plain += checkpointKey
+        var plain = ByteWriter(
+            reservingCapacity: (shards.count + 3) * Self.keyCount + shards.count * 8
+        )
+        for key in shards + [digestSecret, shardSecret] {
+            plain.append(StreamKeys.bytes(of: key).span)
+        }
+        plain.append(checkpointKey.span)
+        for generation in drawn { plain.append(generation) }
+        plain.append(UInt16(replaced.count))
+        for (shard, key) in replaced.sorted(by: { $0.key < $1.key }) {
+            plain.append(UInt16(shard))
+            plain.append(StreamKeys.bytes(of: key).span)
+        }
+        var writer = ByteWriter(reservingCapacity: plain.bytes.count + 64)
+        writer.append(Self.magic.span)
+        writer.append(generation)
         let sealed = try Sealing.seal(
-            plain,
+            plain.bytes,
             key: masterKey,
             nonce: SealingNonce(using: &randomness),
-            associatedData: Self.magic
+            associatedData: writer.bytes
         )
-        return Self.magic + sealed
+        writer.append(sealed.span)
+        return writer.bytes
+    }
+
+    /// The generation that stands in clear in the file's content.
+    ///
+    /// - Throws: `DecodingFault` for other content.
+    static func generation(of content: [UInt8]) throws(DecodingFault) -> UInt64 {
+        if content.starts(with: firstMagic) { return 0 }
+        guard content.starts(with: magic), content.count >= magic.count + 8 else {
+            throw DecodingFault(what: "not epoch keys of this version", offset: 0)
+        }
+        return content.span.uint64(at: magic.count)
     }
 
     /// Opens the file's content.
     ///
     /// - Throws: `SealingFault` if the master key is another, `DecodingFault` for other content.
     init(unwrapping content: [UInt8], masterKey: SymmetricKey) throws {
-        guard content.starts(with: Self.magic) else {
-            throw DecodingFault(what: "not epoch keys of this version", offset: 0)
-        }
+        generation = try Self.generation(of: content)
+        let isFirst = content.starts(with: Self.firstMagic)
+        let clearCount = Self.magic.count + (isFirst ? 0 : 8)
         let plain = try Sealing.open(
-            Array(content.dropFirst(Self.magic.count)),
+            Array(content.dropFirst(clearCount)),
             key: masterKey,
-            associatedData: Self.magic
+            associatedData: Array(content.prefix(clearCount))
         )
+        let bytes = plain.span
+        var cursor = ByteCursor()
+        func key() throws -> [UInt8] {
+            bytes.copy(try cursor.bytes(bytes, count: Self.keyCount))
+        }
         let count = StreamNumber.shardCount
-        guard plain.count == (count + 3) * Self.keyCount else {
-            throw DecodingFault(what: "epoch keys of another length", offset: plain.count)
+        shards = try (0..<count).map { _ in SymmetricKey(data: try key()) }
+        digestSecret = SymmetricKey(data: try key())
+        shardSecret = SymmetricKey(data: try key())
+        checkpointKey = try key()
+        drawn = Array(repeating: 0, count: count)
+        if !isFirst {
+            for shard in 0..<count { drawn[shard] = try cursor.uint64(bytes) }
+            for _ in 0..<(try cursor.uint16(bytes)) {
+                let shard = Int(try cursor.uint16(bytes))
+                guard shard < count else {
+                    throw DecodingFault(what: "a shard that is none", offset: cursor.position)
+                }
+                replaced[shard] = SymmetricKey(data: try key())
+            }
         }
-        func bytes(_ index: Int) -> ArraySlice<UInt8> {
-            plain[index * Self.keyCount..<(index + 1) * Self.keyCount]
-        }
-        shards = (0..<count).map { SymmetricKey(data: bytes($0)) }
-        digestSecret = SymmetricKey(data: bytes(count))
-        shardSecret = SymmetricKey(data: bytes(count + 1))
-        checkpointKey = Array(bytes(count + 2))
-    }
-
-    private static func bytes(of key: SymmetricKey) -> [UInt8] {
-        StreamKeys.bytes(of: key)
+        try cursor.finish(bytes)
     }
 }

@@ -10,30 +10,38 @@ import Synchronization
 public final class LMDBVault: Vault {
     let environment: LMDB.Environment
     let streams: Table
-    private let names: VaultNames
+    let names: VaultNames
     /// The log's when the vault was opened: streams up to it must be there.
     private let highestCounter: UInt64
-    private let epochKeys: EpochKeys
+    let keyFile: EpochKeyFile
+    /// Those that the vault is sealed under.
+    private let currentEpochs: Mutex<EpochKeys>
     private let shardSecret: KeyedHash
-    fileprivate let state: Mutex<State>
-    /// Held while reserved streams become durable; `state` is free meanwhile.
-    private let writer: Mutex<Writer>
-    private let clock: @Sendable () -> Int64
+    let state: Mutex<State>
+    /// Held while reserved streams become durable, or some go; `state` is free meanwhile.
+    let writer: Mutex<Writer>
+    let clock: @Sendable () -> Int64
+    /// Where an erasure is noted until it is finished.
+    let notePath: String
 
     /// What is kept in memory.
-    fileprivate struct State {
+    struct State {
         /// Ascending by counter; they wait for the commit that first uses one of them.
         var reserved: [VaultEntry] = []
         var reservedNumbers: [StreamName: UInt64] = [:]
         var numbers: [StreamName: UInt64] = [:]
         var keys: [UInt64: StreamKeys] = [:]
+        /// Streams that have neither name nor keys any more, whatever the tables say.
+        var closed: Set<UInt64> = []
         var nextCounter: UInt64
         var randomness: RandomSource
     }
 
-    private struct Writer {
+    struct Writer {
         var journal: VaultJournal?
         var randomness: RandomSource
+        /// What was prepared and neither finished nor cancelled.
+        var erasure: VaultErasure?
     }
 
     /// Entries that are kept in memory of each kind.
@@ -49,15 +57,17 @@ public final class LMDBVault: Vault {
     /// `highestCounter`: the log's, whose streams must all be there.
     init(
         path: String,
-        epochKeys: EpochKeys,
+        keyFile: EpochKeyFile,
         isReadOnly: Bool,
         mapSize: Int = MapSize.usual,
         highestCounter: UInt64,
         clock: @escaping @Sendable () -> Int64,
         randomness: RandomSource
     ) throws {
-        self.epochKeys = epochKeys
+        let epochKeys = try keyFile.read()
+        self.keyFile = keyFile
         self.clock = clock
+        notePath = path + "/" + ErasureNote.fileName
         digestSecret = KeyedHash(epochKeys.digestSecret)
         shardSecret = KeyedHash(epochKeys.shardSecret)
         checkpointKey = try Curve25519.Signing.PrivateKey(
@@ -79,10 +89,15 @@ public final class LMDBVault: Vault {
                 environment: environment,
                 streams: streams,
                 highestCounter: highestCounter,
+                generation: epochKeys.generation,
                 isReadOnly: isReadOnly
             )
         }
         self.names = names
+        guard let current = epochKeys.keys(of: try mappingFaults { try names.generation() }) else {
+            throw LogStorageFault(.damaged, "the vault is of other epoch keys")
+        }
+        currentEpochs = Mutex(current)
         self.highestCounter = highestCounter
         let last = max(highestCounter, StreamNumber.counter(of: names.last))
         state = Mutex(State(nextCounter: last + 1, randomness: randomness))
@@ -90,9 +105,44 @@ public final class LMDBVault: Vault {
             Writer(
                 journal: isReadOnly
                     ? nil : try VaultJournal(path: path + "/" + VaultJournal.fileName),
-                randomness: randomness
+                randomness: randomness,
+                erasure: try ErasureNote.read(notePath)
             )
         )
+    }
+
+    /// The epoch keys that the vault is sealed under.
+    var epochs: EpochKeys { currentEpochs.withLock { $0 } }
+
+    func use(_ keys: EpochKeys) { currentEpochs.withLock { $0 = keys } }
+
+    /// How often something is read again whose epoch keys were turned meanwhile.
+    private static let attempts = 8
+
+    /// Reads with the epoch keys of the moment, again where they were turned meanwhile.
+    ///
+    /// `body`: nil where it met another generation.
+    private func reading<Answer>(_ body: (EpochKeys) throws -> Answer?) throws -> Answer {
+        for _ in 0..<Self.attempts {
+            let epochs = epochs
+            do {
+                if let answer = try mappingFaults({ try body(epochs) }) { return answer }
+            } catch is SealingFault {
+                // Another generation, or damage: the last attempt tells.
+            }
+            try renewEpochs(after: epochs.generation)
+        }
+        throw LogStorageFault(.damaged, "an entry of the vault does not open")
+    }
+
+    /// Waits for this process to finish a turn, or takes up one of another process.
+    private func renewEpochs(after generation: UInt64) throws {
+        try writer.withLock { _ in
+            guard epochs.generation == generation else { return }
+            let stands = try mappingFaults { try names.generation() }
+            if stands == generation { return }
+            if let keys = try keyFile.read().keys(of: stands) { use(keys) }
+        }
     }
 
     /// Syncs the journal and ends the use of the environment.
@@ -107,24 +157,26 @@ public final class LMDBVault: Vault {
     /// See `Vault`.
     public func stream(of name: StreamName) throws -> UInt64? {
         if let known = state.withLock({ $0.number(of: name) }) { return known }
-        return try stream(of: name, digest(of: name, shard: shard(of: name)))
-    }
-
-    private func stream(of name: StreamName, _ digest: SignalDigest) throws -> UInt64? {
-        let found = try mappingFaults { try names.stream(of: digest) }
-        if let found { state.withLock { $0.remember(found, of: name) } }
-        return found
+        let shard = name.shard(under: shardSecret)
+        let found: VaultNames.Found = try reading { epochs in
+            let found = try names.stream(
+                of: epochs.digest(of: name, shard: shard),
+                shard: shard,
+                generation: epochs.generation
+            )
+            return found == .otherGeneration ? nil : found
+        }
+        guard case .stream(let stream) = found else { return nil }
+        return state.withLock { $0.remember(stream, of: name) }
     }
 
     /// See `Vault`.
     public func reserveStream(of name: StreamName) throws -> UInt64 {
-        if let known = state.withLock({ $0.number(of: name) }) { return known }
-        let shard = shard(of: name)
-        let digest = digest(of: name, shard: shard)
-        if let known = try stream(of: name, digest) { return known }
+        if let known = try stream(of: name) { return known }
+        let shard = name.shard(under: shardSecret)
         return state.withLock { state in
             // Another thread may have been faster.
-            state.number(of: name) ?? state.reserve(name, digest, shard: shard)
+            state.number(of: name) ?? state.reserve(name, shard: shard)
         }
     }
 
@@ -132,12 +184,25 @@ public final class LMDBVault: Vault {
     public func commit(upTo counter: UInt64) throws {
         guard state.withLock({ !$0.reserved(upTo: counter).isEmpty }) else { return }
         try writer.withLock { writer in
-            let entries = state.withLock { $0.reserved(upTo: counter) }
+            // A name that is free again is not given anew before the stream that had it is gone.
+            if let erasure = writer.erasure,
+                state.withLock({ $0.closed.isSuperset(of: erasure.streams) })
+            {
+                try mappingFaults { try finish(&writer) }
+            }
+            var entries = state.withLock { Array($0.reserved(upTo: counter)) }
             guard !entries.isEmpty else { return }
-            let values = try entries.map { entry in
-                try entry.sealed(
-                    under: epochKeys.shards[StreamNumber.shard(of: entry.stream)],
-                    using: &writer.randomness
+            let epochs = epochs
+            var values: [[UInt8]] = []
+            values.reserveCapacity(entries.count)
+            for index in entries.indices {
+                let shard = StreamNumber.shard(of: entries[index].stream)
+                entries[index].digest = epochs.digest(of: entries[index].name, shard: shard)
+                values.append(
+                    try entries[index].sealed(
+                        under: epochs.shards[shard],
+                        using: &writer.randomness
+                    )
                 )
             }
             try mappingFaults { try put(entries, values) }
@@ -147,7 +212,7 @@ public final class LMDBVault: Vault {
         }
     }
 
-    private func put(_ entries: ArraySlice<VaultEntry>, _ values: [[UInt8]]) throws {
+    private func put(_ entries: [VaultEntry], _ values: [[UInt8]]) throws {
         try environment.write(growingBy: MapSize.growth) { transaction in
             let last = try transaction.last(streams) { key, _ in
                 key.count == 8 ? key.loadUInt64BigEndian(at: 0) : .max
@@ -175,27 +240,41 @@ public final class LMDBVault: Vault {
         if let known = state.withLock({ $0.keys[stream] }) { return known }
         guard let entry = try entry(of: stream) else { return nil }
         let keys = StreamKeys(SymmetricKey(data: entry.key))
-        state.withLock { state in
+        return state.withLock { state in
+            // It may have been closed while it was read.
+            guard !state.closed.contains(stream) else { return nil }
             if state.keys.count >= Self.cacheLimit { state.keys = [:] }
             state.keys[stream] = keys
+            return keys
         }
-        return keys
     }
 
     private func entry(of stream: UInt64) throws -> VaultEntry? {
-        if let reserved = state.withLock({ $0.reserved(stream) }) { return reserved }
-        return try mappingFaults {
+        let (isClosed, reserved) = state.withLock {
+            ($0.closed.contains(stream), $0.reserved(stream))
+        }
+        if isClosed { return nil }
+        if let reserved { return reserved }
+        let found: VaultEntry?? = try reading { epochs in
             try environment.read { transaction in
-                let found = try transaction.get(streams, Key(stream)) { value -> VaultEntry? in
-                    try VaultEntry.isTombstone(value)
-                        ? nil : VaultEntry(opening: value, epochKeys: epochKeys)
-                }
-                // An erased stream has a tombstone, an orphan its entry.
-                if let found, found == nil || found?.stream == stream { return found }
-                guard isGiven(stream) else { return nil }
-                throw LogStorageFault(.damaged, "a stream is missing from the vault")
+                try entry(of: stream, epochs, transaction)
             }
         }
+        return found ?? nil
+    }
+
+    private func entry(
+        of stream: UInt64,
+        _ epochs: EpochKeys,
+        _ transaction: borrowing ReadTransaction
+    ) throws -> VaultEntry?? {
+        let found = try transaction.get(streams, Key(stream)) { value -> VaultEntry? in
+            try VaultEntry.isTombstone(value) ? nil : VaultEntry(opening: value, epochKeys: epochs)
+        }
+        // An erased stream has a tombstone, an orphan its entry.
+        if let found, found == nil || found?.stream == stream { return .some(found) }
+        guard isGiven(stream) else { return .some(nil) }
+        throw LogStorageFault(.damaged, "a stream is missing from the vault")
     }
 
     /// Whether a stream of this number was made; the catalog's needs no entry.
@@ -206,15 +285,6 @@ public final class LMDBVault: Vault {
 
     /// See `Vault`.
     public func check() throws { try mappingFaults { try names.check() } }
-
-    // MARK: Digests
-
-    private func shard(of name: StreamName) -> Int { name.shard(under: shardSecret) }
-
-    /// The digest under which the name is found: keyed by its shard's epoch.
-    private func digest(of name: StreamName, shard: Int) -> SignalDigest {
-        SignalDigest(KeyedHash(epochKeys.shards[shard]).code(for: name.message.span))
-    }
 }
 
 extension LMDBVault.State {
@@ -222,22 +292,21 @@ extension LMDBVault.State {
         numbers[name] ?? reservedNumbers[name]
     }
 
-    fileprivate mutating func remember(_ stream: UInt64, of name: StreamName) {
+    /// Keeps what was found of a name; nil where it was closed while it was looked up.
+    fileprivate mutating func remember(_ stream: UInt64, of name: StreamName) -> UInt64? {
+        guard !closed.contains(stream) else { return nil }
         if numbers.count >= LMDBVault.cacheLimit { numbers = [:] }
         numbers[name] = stream
+        return stream
     }
 
-    fileprivate mutating func reserve(
-        _ name: StreamName,
-        _ digest: SignalDigest,
-        shard: Int
-    ) -> UInt64 {
+    fileprivate mutating func reserve(_ name: StreamName, shard: Int) -> UInt64 {
         let number = StreamNumber.number(counter: nextCounter, shard: shard)
         nextCounter += 1
         reserved.append(
             VaultEntry(
                 stream: number,
-                digest: digest,
+                digest: SignalDigest(high: 0, low: 0),
                 name: name,
                 key: randomness.bytes(StreamKeys.byteCount)
             )
@@ -263,11 +332,11 @@ extension LMDBVault.State {
     }
 
     /// Takes over those that have become durable, which are the first.
-    fileprivate mutating func settle(_ entries: ArraySlice<VaultEntry>) {
+    fileprivate mutating func settle(_ entries: [VaultEntry]) {
         reserved.removeFirst(entries.count)
         for entry in entries {
             reservedNumbers[entry.name] = nil
-            remember(entry.stream, of: entry.name)
+            _ = remember(entry.stream, of: entry.name)
         }
     }
 }

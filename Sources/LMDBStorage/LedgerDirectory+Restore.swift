@@ -42,7 +42,7 @@ extension LedgerDirectory {
     ) throws -> VaultCounts {
         try requireRoom(at: path)
         let wrapped = try DurableFile.read(parts.vault + "/" + EpochKeys.fileName)
-        let keys = try OpenLedgerDirectory.epochKeys(wrapped, masterKey)
+        let keys = try EpochKeyFile.open(wrapped, SymmetricKey(data: masterKey))
         let manifest = try self.manifest(reading: parts.manifest)
         try requireKey(keys, of: manifest)
         let journal = parts.vault + "/" + VaultJournal.fileName

@@ -63,7 +63,7 @@ public enum LedgerDirectory {
         try LMDBLog(path: path + "/" + logName, isReadOnly: false).close()
         try LMDBVault(
             path: path + "/" + vaultName,
-            epochKeys: keys,
+            keyFile: EpochKeyFile(vaultPath: path + "/" + vaultName, masterKey: masterKey),
             isReadOnly: false,
             highestCounter: 0,
             clock: { 0 },

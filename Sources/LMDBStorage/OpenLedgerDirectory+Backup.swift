@@ -38,7 +38,10 @@ extension OpenLedgerDirectory {
             let counts = try vault.copy(to: file)
             // An erasure that came between sealed items anew.
             guard let wrapped = before, try DurableFile.read(keysFile) == before else { continue }
-            try Self.check(journal + ".new", Self.epochKeys(wrapped, masterKey), counts)
+            let keys = try EpochKeyFile.open(wrapped, SymmetricKey(data: masterKey))
+            // Nor does a copy take along the keys that one under way is about to destroy.
+            guard keys.replaced.isEmpty else { continue }
+            try Self.check(journal + ".new", keys, counts)
             try DurableFile.rename(journal + ".new", to: journal)
             try DurableFile.replace(folder + "/" + EpochKeys.fileName, with: wrapped)
             return counts

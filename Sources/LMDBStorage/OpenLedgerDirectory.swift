@@ -23,12 +23,16 @@ public final class OpenLedgerDirectory: Sendable {
     ///
     /// `mapSize`: of log and of vault, in bytes, a multiple of the page size; they grow when full.
     ///
+    /// `renewedKey`: the master key as its source gives it later, for one that was changed
+    /// meanwhile; nil: as it is.
+    ///
     /// `clock`: milliseconds since 1970.
     ///
     /// - Throws: `LedgerOpenFault`, `LogStorageFault`.
     public init(
         at path: String,
         masterKey: [UInt8],
+        renewedKey: (@Sendable () throws -> [UInt8])? = nil,
         forWriting: Bool,
         mapSize: Int = MapSize.usual,
         clock: @escaping @Sendable () -> Int64,
@@ -52,7 +56,13 @@ public final class OpenLedgerDirectory: Sendable {
                 try? DurableFile.overwrite(lock, with: [])
                 try DurableFile.make(path + "/" + LedgerDirectory.uncleanName)
             }
-            let keys = try Self.epochKeys(path, masterKey)
+            let keyFile = EpochKeyFile(
+                vaultPath: path + "/" + LedgerDirectory.vaultName,
+                masterKey: masterKey,
+                renewedKey: renewedKey
+            )
+            // A wrong key is said before anything else is looked at.
+            _ = try keyFile.read()
             let log = try LMDBLog(
                 path: path + "/" + LedgerDirectory.logName,
                 isReadOnly: !forWriting,
@@ -64,7 +74,7 @@ public final class OpenLedgerDirectory: Sendable {
             }
             vault = try LMDBVault(
                 path: path + "/" + LedgerDirectory.vaultName,
-                epochKeys: keys,
+                keyFile: keyFile,
                 isReadOnly: !forWriting,
                 mapSize: mapSize,
                 highestCounter: log.end().highestCounter,
@@ -102,25 +112,6 @@ public final class OpenLedgerDirectory: Sendable {
     public func announce(_ recovery: Recovery?) {
         guard let lock else { return }
         try? DurableFile.overwrite(lock, with: recovery?.mark ?? [])
-    }
-
-    private static func epochKeys(_ path: String, _ masterKey: [UInt8]) throws -> EpochKeys {
-        let file = path + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName
-        return try epochKeys(DurableFile.read(file), masterKey)
-    }
-
-    /// Opens the content of an epoch file; nil for one that is not there.
-    static func epochKeys(_ content: [UInt8]?, _ masterKey: [UInt8]) throws -> EpochKeys {
-        guard let content else {
-            throw LedgerOpenFault(.damaged, "the vault's epoch keys are missing")
-        }
-        do {
-            return try EpochKeys(unwrapping: content, masterKey: SymmetricKey(data: masterKey))
-        } catch is SealingFault {
-            throw LedgerOpenFault(.wrongKey, "the master key does not open the vault")
-        } catch let fault as DecodingFault {
-            throw LedgerOpenFault(.damaged, fault.what)
-        }
     }
 
     /// Ends the use; the lock goes last.

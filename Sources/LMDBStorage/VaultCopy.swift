@@ -49,7 +49,12 @@ enum VaultCopy {
         try commit()
         // Readers find the table of names made.
         try mappingFaults {
-            try VaultNames(environment: environment, streams: table, isReadOnly: false)
+            try VaultNames(
+                environment: environment,
+                streams: table,
+                generation: epochKeys.generation,
+                isReadOnly: false
+            )
         }
         .finish()
         let file = try DurableFile.openForAppending(path + "/" + VaultJournal.fileName)

@@ -16,18 +16,27 @@ final class VaultJournal {
         descriptor = try DurableFile.openForAppending(path)
     }
 
-    func append(_ entries: [[UInt8]], nowSeconds: Int64) throws {
-        let end = lseek(descriptor, 0, SEEK_END)
+    /// Appends items; synced a second after the last time at the latest that something is appended.
+    func append(_ items: [[UInt8]], nowSeconds: Int64) throws {
+        try append(items)
+        if nowSeconds >= syncedAt + Self.syncIntervalSeconds { try sync(nowSeconds: nowSeconds) }
+    }
+
+    /// Appends items that wait for `sync`.
+    func append(_ items: [[UInt8]]) throws {
+        let end = byteCount
         do {
-            try DurableFile.write(Array(entries.joined()), to: descriptor)
+            try DurableFile.write(Array(items.joined()), to: descriptor)
         } catch {
             // What did not fit leaves no torn entry behind.
-            ftruncate(descriptor, end)
+            ftruncate(descriptor, off_t(end))
             throw error
         }
         isDirty = true
-        if nowSeconds >= syncedAt + Self.syncIntervalSeconds { try sync(nowSeconds: nowSeconds) }
     }
+
+    /// Bytes of the file.
+    var byteCount: Int { Int(lseek(descriptor, 0, SEEK_END)) }
 
     func sync(nowSeconds: Int64) throws {
         guard isDirty else { return }

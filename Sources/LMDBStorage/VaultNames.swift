@@ -6,18 +6,21 @@ import Synchronization
 /// Finds streams by the digests of their names.
 ///
 /// The entries of `streams` hold the digests, in the order of their counters. The table `names`
-/// (digest → stream) is derived from them and follows in sorted batches, so that a commit of new
-/// streams writes at the end of one table only. Under a key of 8 bytes, which no digest is, it holds
-/// the last stream that it covers. What is beyond stands in memory, and is read back from `streams`
-/// where the vault is opened.
+/// (shard and digest → stream) is derived from them and follows in sorted batches, so that a commit
+/// of new streams writes at the end of one table only, and the streams of a shard stand together.
+/// Under a key of 8 bytes, which no name has, it holds the last stream that it covers and the
+/// generation of the epoch keys that the vault is sealed under. What is beyond stands in memory, and
+/// is read back from `streams` where the vault is opened.
 final class VaultNames: Sendable {
-    private let environment: LMDB.Environment
-    private let streams: Table
-    private let names: Table
+    let environment: LMDB.Environment
+    let streams: Table
+    let names: Table
     private let highestCounter: UInt64
     private let isReadOnly: Bool
     private let recent: Mutex<Recent>
     private let queue = DispatchQueue(label: "entitlement-ledger.vault.names")
+    /// Whether the table was made before names stood by their shards; a writer makes it anew.
+    private let hasOlderTable: Bool
     /// Whether streams and names were found to agree since they were opened.
     private let isChecked = Atomic(false)
 
@@ -28,17 +31,28 @@ final class VaultNames: Sendable {
         var last: UInt64
         /// Whether a batch is on its way into the table.
         var isFollowing = false
+        /// Of the epoch keys of the digests; only a writer's own erasures change it.
+        var generation: UInt64
     }
 
     /// Names that wait in memory before they go into the table together.
     private static let batchLimit = 1 << 13
-    private static let coveredKey = Key(0)
+    private static let coverKey = Key(0)
+    private static let olderCoverCount = 8
 
-    /// `highestCounter`: of a stream that the log names.
+    /// What stands under the key of 8 bytes: last stream u64, generation u64.
+    struct Cover {
+        var last: UInt64
+        /// nil: nobody has written one yet.
+        var generation: UInt64?
+    }
+
+    /// `highestCounter`: of a stream that the log names. `generation`: of a vault that was just made.
     init(
         environment: LMDB.Environment,
         streams: Table,
         highestCounter: UInt64 = 0,
+        generation: UInt64 = 0,
         isReadOnly: Bool
     ) throws {
         guard let names = try environment.table("names", create: !isReadOnly) else {
@@ -49,10 +63,17 @@ final class VaultNames: Sendable {
         self.names = names
         self.highestCounter = highestCounter
         self.isReadOnly = isReadOnly
-        recent = Mutex(Recent(last: 0))
+        recent = Mutex(Recent(last: 0, generation: generation))
+        hasOlderTable = try environment.read { transaction in
+            try transaction.get(names, Self.coverKey) { $0.count == Self.olderCoverCount } ?? false
+        }
+        if hasOlderTable, !isReadOnly { try environment.write { try $0.clear(names) } }
         try environment.read { transaction in
-            let covered = try covered(transaction)
-            recent.withLock { $0.last = covered }
+            let cover = try cover(transaction)
+            recent.withLock { recent in
+                recent.last = cover.last
+                if let known = cover.generation { recent.generation = known }
+            }
             try readOn(transaction)
         }
         followBehind()
@@ -61,27 +82,84 @@ final class VaultNames: Sendable {
     /// The last stream that has a name; 0 if there is none.
     var last: UInt64 { recent.withLock { $0.last } }
 
-    /// The stream of a name; nil if there is none.
+    /// What a look-up comes to.
+    enum Found: Equatable {
+        case stream(UInt64)
+        case none
+        /// The table is of another generation than the digest: the epoch keys are to be read again.
+        case otherGeneration
+    }
+
+    /// The stream of a name.
+    ///
+    /// `generation`: of the epoch key under which the digest was made.
     ///
     /// A damaged table may lack a name, and LMDB would not say so: the first time that none is
     /// found, everything is checked.
-    func stream(of digest: SignalDigest) throws -> UInt64? {
-        if let number = recent.withLock({ $0.numbers[digest] }) { return number }
-        if let found = try lookUp(digest) { return found }
-        if !isChecked.load(ordering: .acquiring) { try check() }
-        return nil
+    func stream(of digest: SignalDigest, shard: Int, generation: UInt64) throws -> Found {
+        if let number = recent.withLock({ $0.numbers[digest] }) { return .stream(number) }
+        let found = try lookUp(digest, shard, generation)
+        if found == .none, !isChecked.load(ordering: .acquiring) { try check() }
+        return found
     }
 
-    private func lookUp(_ digest: SignalDigest) throws -> UInt64? {
+    private func lookUp(
+        _ digest: SignalDigest,
+        _ shard: Int,
+        _ generation: UInt64
+    ) throws -> Found {
         try environment.read { transaction in
-            let found = try transaction.get(names, Key(digest.high, digest.low)) { value in
+            let found = try transaction.get(names, Name(digest, shard: shard).key) { value in
                 value.count == 8 ? value.uint64(at: 0) : 0
             }
-            if let found { return found == 0 ? nil : found }
-            guard isReadOnly else { return nil }
-            // Another process may have added it.
-            try readOn(transaction)
-            return recent.withLock { $0.numbers[digest] }
+            if let found, found != 0 { return .stream(found) }
+            if isReadOnly {
+                // Another process may have turned the keys, or added the name.
+                let cover = try cover(transaction)
+                let current = cover.generation ?? generation
+                let known = recent.withLock { recent in
+                    if recent.generation != current {
+                        (recent.numbers, recent.last) = ([:], cover.last)
+                        recent.generation = current
+                    }
+                    return recent.generation
+                }
+                guard known == generation else { return .otherGeneration }
+                try readOn(transaction)
+            }
+            return recent.withLock { recent in
+                guard recent.generation == generation else { return .otherGeneration }
+                return recent.numbers[digest].map { .stream($0) } ?? .none
+            }
+        }
+    }
+
+    /// A name in the table: its shard, then its digest without the last bits of the first half.
+    struct Name: Comparable {
+        var high: UInt64
+        var low: UInt64
+
+        init(_ digest: SignalDigest, shard: Int) {
+            high = Self.first(of: shard).high | digest.high >> StreamNumber.shardBits
+            low = digest.low
+        }
+
+        init(_ key: Span<UInt8>) {
+            (high, low) = (key.loadUInt64BigEndian(at: 0), key.loadUInt64BigEndian(at: 8))
+        }
+
+        private init(high: UInt64) { (self.high, low) = (high, 0) }
+
+        /// Before all names of a shard.
+        static func first(of shard: Int) -> Name {
+            Name(high: UInt64(shard) << (UInt64(UInt64.bitWidth) - StreamNumber.shardBits))
+        }
+
+        var shard: Int { Int(high >> (UInt64(UInt64.bitWidth) - StreamNumber.shardBits)) }
+        var key: Key { Key(high, low) }
+
+        static func < (left: Name, right: Name) -> Bool {
+            (left.high, left.low) < (right.high, right.low)
         }
     }
 
@@ -103,7 +181,7 @@ final class VaultNames: Sendable {
     /// - Throws: `LogStorageFault.damaged`. Cost: one pass over streams and names, about 0.3 µs each.
     func check() throws {
         try environment.read { transaction in
-            let covered = try covered(transaction)
+            let covered = try cover(transaction).last
             var (counter, sum) = (UInt64(0), UInt64(0))
             try transaction.scan(streams, from: nil) { key, value in
                 counter += 1
@@ -112,19 +190,21 @@ final class VaultNames: Sendable {
                 else { throw LogStorageFault(.damaged, "a stream is missing from the vault") }
                 let stream = key.loadUInt64BigEndian(at: 0)
                 let digest = try VaultEntry.checkedDigest(of: value, stream: stream)
-                if let digest, stream <= covered { sum &+= Self.fingerprint(digest, stream) }
+                if let digest, stream <= covered {
+                    sum &+= Self.fingerprint(
+                        Name(digest, shard: StreamNumber.shard(of: stream)),
+                        stream
+                    )
+                }
                 return true
             }
             guard counter >= highestCounter else {
                 throw LogStorageFault(.damaged, "streams that the log names are not in the vault")
             }
+            guard !hasOlderTable || !isReadOnly else { return }
             try transaction.scan(names, from: nil) { key, value in
                 guard key.count == 16 else { return true }
-                let digest = SignalDigest(
-                    high: key.loadUInt64BigEndian(at: 0),
-                    low: key.loadUInt64BigEndian(at: 8)
-                )
-                sum &-= Self.fingerprint(digest, value.count == 8 ? value.uint64(at: 0) : 0)
+                sum &-= Self.fingerprint(Name(key), value.count == 8 ? value.uint64(at: 0) : 0)
                 return true
             }
             guard sum == 0 else {
@@ -134,19 +214,28 @@ final class VaultNames: Sendable {
         isChecked.store(true, ordering: .releasing)
     }
 
-    /// A number for a pair of digest and stream: sums of them differ where sets do.
+    /// A number for a pair of key and stream: sums of them differ where sets do.
     ///
     /// The finalizer of SplitMix64, prng.di.unimi.it/splitmix64.c.
-    private static func fingerprint(_ digest: SignalDigest, _ stream: UInt64) -> UInt64 {
-        var word = digest.high ^ (digest.low &* 0x9E37_79B9_7F4A_7C15) ^ stream
+    private static func fingerprint(_ name: Name, _ stream: UInt64) -> UInt64 {
+        var word = name.high ^ (name.low &* 0x9E37_79B9_7F4A_7C15) ^ stream
         word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
         word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
         return word ^ (word >> 31)
     }
 
-    /// The last stream that the table of names covers.
-    private func covered(_ transaction: borrowing ReadTransaction) throws -> UInt64 {
-        try transaction.get(names, Self.coveredKey) { $0.count == 8 ? $0.uint64(at: 0) : 0 } ?? 0
+    private func cover<Transaction: ReadableTransaction & ~Copyable>(
+        _ transaction: borrowing Transaction
+    ) throws -> Cover {
+        try transaction.get(names, Self.coverKey) { value in
+            guard value.count == 16 else { return Cover(last: 0, generation: nil) }
+            return Cover(last: value.uint64(at: 0), generation: value.uint64(at: 8))
+        } ?? Cover(last: 0, generation: nil)
+    }
+
+    /// The generation of the epoch keys that the vault is sealed under; nil: it was just made.
+    func generation() throws -> UInt64? {
+        try environment.read { try cover($0).generation }
     }
 
     /// Waits for a batch that is on its way into the table.
@@ -192,24 +281,65 @@ final class VaultNames: Sendable {
     }
 
     private func moveBatch() throws {
-        let (batch, last) = recent.withLock { ($0.numbers, $0.last) }
-        let sorted = batch.sorted { $0.key < $1.key }
-        try environment.write { transaction in
-            for (digest, stream) in sorted {
-                try transaction.reserve(
-                    names,
-                    Key(digest.high, digest.low),
-                    count: 8,
-                    appending: false
-                ) { $0.storeUInt64(stream, at: 0) }
-            }
-            try transaction.reserve(names, Self.coveredKey, count: 8, appending: false) {
-                $0.storeUInt64(last, at: 0)
-            }
+        let recent = recent.withLock { $0 }
+        let sorted = recent.numbers.map { digest, stream in
+            (name: Name(digest, shard: StreamNumber.shard(of: stream)), stream: stream)
+        }.sorted { $0.name < $1.name }
+        try environment.write(growingBy: MapSize.growth) { transaction in
+            for (name, stream) in sorted { try put(stream, of: name, transaction) }
+            try put(Cover(last: recent.last, generation: recent.generation), transaction)
         }
         // Whoever looks meanwhile finds a name in both places, never in none.
-        recent.withLock { recent in
-            for digest in batch.keys { recent.numbers[digest] = nil }
+        self.recent.withLock { current in
+            for (digest, stream) in recent.numbers where current.numbers[digest] == stream {
+                current.numbers[digest] = nil
+            }
+        }
+    }
+
+    func put(
+        _ stream: UInt64,
+        of name: Name,
+        _ transaction: borrowing WriteTransaction
+    ) throws {
+        try transaction.reserve(names, name.key, count: 8, appending: false) {
+            $0.storeUInt64(stream, at: 0)
+        }
+    }
+
+    func put(_ cover: Cover, _ transaction: borrowing WriteTransaction) throws {
+        try transaction.reserve(names, Self.coverKey, count: 16, appending: false) {
+            $0.storeUInt64(cover.last, at: 0)
+            $0.storeUInt64(cover.generation ?? 0, at: 8)
+        }
+    }
+
+    // MARK: Another generation
+
+    /// Changes the epoch keys that digests are made under, with everything that depends on them.
+    ///
+    /// `body`: writes streams and names of the next generation in one transaction. From the moment
+    /// before its commit a look-up by a digest of the generation before is sent back.
+    ///
+    /// Only for who keeps others from adding streams meanwhile.
+    func turn(
+        to generation: UInt64,
+        _ body: (borrowing WriteTransaction) throws -> Void
+    ) throws {
+        finish()
+        try moveBatch()
+        let before = recent.withLock { recent in
+            defer { recent.generation = generation }
+            return recent.generation
+        }
+        do {
+            try environment.write(growingBy: MapSize.growth) { transaction in
+                try body(transaction)
+                try put(Cover(last: last, generation: generation), transaction)
+            }
+        } catch {
+            recent.withLock { $0.generation = before }
+            throw error
         }
     }
 }

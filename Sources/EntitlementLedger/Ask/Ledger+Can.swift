@@ -55,6 +55,11 @@ extension Ledger {
         guard let stream = try vault.stream(of: name), try views.lastSequence(of: stream) != nil
         else { return nil }
         try remember { try table.keep(stream, of: customer, environment) }
+        // Erased while it was looked up: whoever erases forgets the names after closing the streams.
+        if vault.closedStreams.contains(stream) {
+            table.forgetNames()
+            return nil
+        }
         return stream
     }
 

@@ -151,6 +151,11 @@ final class StandingFeaturesShelf: Sendable {
         shards[Int(UInt(bitPattern: key.hashValue) % UInt(Self.shardCount))]
     }
 
+    /// Forgets everything.
+    func removeAll() {
+        for box in shards { box.shard.withLock { $0 = Shard() } }
+    }
+
     subscript(key: Key) -> StandingFeatures? {
         box(of: key).shard.withLock { $0.kept[key] }
     }

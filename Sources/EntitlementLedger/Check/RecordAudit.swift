@@ -1,3 +1,4 @@
+import Entitlements
 public import EventLog
 
 /// Reads a part of the log that begins with a bundle and notes what is wrong with its records.
@@ -139,7 +140,12 @@ struct RecordAudit: Sendable {
     ) {
         guard header.stream != StreamNumber.catalog else { return }
         do {
+            if header.kind == EventKind.customerErased.rawValue {
+                try checkErasure(header, record, ledger)
+            }
             guard let keys = try ledger.vault.keys(of: header.stream) else {
+                // Z6: an erased stream is no loss.
+                if try ledger.vault.isErased(header.stream) { return }
                 faults.note(
                     .vault,
                     header.sequence,
@@ -152,6 +158,19 @@ struct RecordAudit: Sendable {
             faults.note(.vault, header.sequence, "the sealed part does not open")
         } catch {
             faults.note(.vault, header.sequence, error.auditSentence)
+        }
+    }
+
+    /// What the log says to be gone, no vault may hold: an older copy of it, say.
+    private mutating func checkErasure(
+        _ header: RecordHeader,
+        _ record: Span<UInt8>,
+        _ ledger: Ledger
+    ) throws {
+        for stream in try header.indexEntry(record).streams
+        where try !ledger.vault.isErased(stream) {
+            let detail = "stream \(stream) is erased by the log, and the vault has its key"
+            faults.note(.vault, header.sequence, detail)
         }
     }
 }

@@ -101,7 +101,8 @@ struct OpenedEvent {
                 case .stream:
                     let names = try reader.streams(bytes).map { try Self.bare(name($0), $0) }
                     values[field] =
-                        field == .from ? .texts(names) : .text(names.first ?? "")
+                        field == .from || field == .erased
+                        ? .texts(names) : .text(names.first ?? "")
                 case .tagged where isFacts:
                     _ = try reader.number(bytes)
                     erased.insert(field)

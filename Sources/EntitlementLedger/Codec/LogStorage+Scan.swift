@@ -76,7 +76,9 @@ extension EventKind {
     /// Whether only a purchase is.
     var isOfPurchase: Bool { Self.ofPurchases.contains(self) }
 
-    private static let naming = KindSet { $0.required.contains { $0.placement == .stream } }
+    private static let naming = KindSet {
+        ($0.required + $0.optional).contains { $0.placement == .stream }
+    }
     private static let ofCustomers = KindSet { $0.subjects == [.customer] }
     private static let ofPurchases = KindSet { $0.subjects == [.purchase] }
 

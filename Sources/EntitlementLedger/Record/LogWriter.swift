@@ -184,7 +184,7 @@ final class LogWriter: Sendable {
         let counter = group.reduce(0) { max($0, $1.highestCounter) }
         guard group.count >= Self.parallelThreshold else {
             try vault.commit(upTo: counter)
-            return try GroupDecision(group, end: end, index: views, clock: clock)
+            return try decideByLog(group, end: end, clock: clock)
         }
         let keys = Mutex<Result<Void, any Error>>(.success(()))
         let keysAreDurable = DispatchGroup()
@@ -193,11 +193,25 @@ final class LogWriter: Sendable {
             keys.withLock { $0 = result }
         }
         let decision = Result {
-            try GroupDecision(group, end: end, index: views, clock: clock)
+            try decideByLog(group, end: end, clock: clock)
         }
         keysAreDurable.wait()
         try keys.withLock { try $0.get() }
         return try decision.get()
+    }
+
+    private func decideByLog(
+        _ group: [SealedSubmission],
+        end: LogEnd,
+        clock: Int64
+    ) throws -> GroupDecision {
+        try GroupDecision(
+            group,
+            end: end,
+            index: views,
+            clock: clock,
+            closed: vault.closedStreams
+        )
     }
 
     /// The log's end; after a failed commit the log is opened again and what stands is read.

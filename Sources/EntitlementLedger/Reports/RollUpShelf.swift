@@ -1,5 +1,6 @@
 import Entitlements
 import EventLog
+import FoundationEssentials
 import Synchronization
 
 /// The roll-ups of a ledger: in memory, and in files beside the views.
@@ -46,6 +47,16 @@ final class RollUpShelf: Sendable {
             )
         else { return }
         try? ViewFile.replace(file(environment), with: bytes, isDurable: false)
+    }
+
+    /// Forgets all roll-ups, in memory and on the disk: what they were made from opens no more.
+    func forget() throws {
+        revenue.withLock { $0 = [:] }
+        for environment in StoreEnvironment.allCases {
+            let file = file(environment)
+            guard FileManager.default.fileExists(atPath: file) else { continue }
+            try FileManager.default.removeItem(atPath: file)
+        }
     }
 
     private func file(_ environment: StoreEnvironment) -> String {

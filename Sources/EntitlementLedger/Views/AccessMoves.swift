@@ -1,3 +1,4 @@
+import Entitlements
 import EventLog
 import LMDB
 import Synchronization
@@ -11,13 +12,22 @@ final class AccessMoves: Sendable {
     private let words = AtomicWords(count: 1 << Int(wordBits))
     /// The size of the log from which on every event is noted.
     private let start = Atomic<UInt64>(.max)
+    private let erased = Mutex<(@Sendable ([UInt64]) -> Void)?>(nil)
 
     /// From here on every event is noted.
     func begin(at size: UInt64) { start.store(size, ordering: .releasing) }
 
+    /// Whom to tell of the streams that an erasure takes, before any question meets its event.
+    func whenErased(_ body: @escaping @Sendable ([UInt64]) -> Void) {
+        erased.withLock { $0 = body }
+    }
+
     /// Notes events, before anyone is told of them.
     func note(_ entries: [IndexEntry]) {
         for entry in entries {
+            if entry.kind == EventKind.customerErased.rawValue {
+                erased.withLock { $0 }?(entry.streams)
+            }
             for stream in entry.streams {
                 words.raise(Self.word(of: stream), to: entry.sequence + 1)
             }

@@ -110,7 +110,7 @@ final class AccessTable: Sendable {
         return names.read(name.high, name.low) { $0.uint64(at: 0) }
     }
 
-    /// Keeps the stream of a customer's name, which never changes.
+    /// Keeps the stream of a customer's name, which changes with an erasure only.
     func keep(
         _ stream: UInt64,
         of customer: String,
@@ -129,6 +129,9 @@ final class AccessTable: Sendable {
             }
         }
     }
+
+    /// Forgets all names: some belong to nobody any more.
+    func forgetNames() { state.withLock { $0.names = nil } }
 
     private func makeNames() throws -> MappedTable {
         // Room for 4/3 of the streams, so that one of a population of customers is never full.

@@ -94,6 +94,7 @@ extension EventKind {
                 optional: [.productID, .errorCode, .stages, .platform, .experiment]
             )
         case .accessLogged: EventShape(subject, [.actor, .action], optional: [.reason])
+        case .customerErased: EventShape(subject, optional: [.found, .erased])
         default: EventShape(subject)
         }
     }

@@ -44,6 +44,8 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
     case retryable = 40
     case actor = 41
     case action = 42
+    /// Numbers of the streams that an erasure takes (C6); the ledger's own.
+    case erased = 43
 
     /// The name in JSON.
     public var name: String { Self.names[Int(rawValue) - 1] }
@@ -64,7 +66,7 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
         "autoRenew", "nextProductId", "alias", "method", "found", "appended", "differences",
         "through", "purchase", "from", "grantId", "features", "tier", "trialId", "useId",
         "featureId", "amount", "unit", "flowId", "errorCode", "stages", "platform", "experiment",
-        "name", "detail", "stage", "retryable", "actor", "action",
+        "name", "detail", "stage", "retryable", "actor", "action", "erased",
     ]
 
     /// What values of this field look like.
@@ -89,7 +91,7 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
         case .alias: .subjectName
         case .purchase: .purchaseName
         case .from: .customers
-        case .features: .names
+        case .features, .erased: .names
         case .stages: .durations
         }
     }

@@ -10,17 +10,22 @@ public struct GroupDecision {
     private var lastSequences: [UInt64: UInt64] = [:]
     private let reliesOnStreams: Bool
     private let clock: Int64
+    /// Streams that were erased since somebody may have sealed for them.
+    private let closed: Set<UInt64>
 
     /// Decides.
     ///
-    /// `clock`: the time for T3, milliseconds since 1970.
+    /// `clock`: the time for T3, milliseconds since 1970. `closed`: streams that a member must not
+    /// name any more.
     public init(
         _ group: [SealedSubmission],
         end: LogEnd,
         index: some LogIndex,
-        clock: Int64
+        clock: Int64,
+        closed: Set<UInt64> = []
     ) throws {
         self.clock = clock
+        self.closed = closed
         reliesOnStreams = group.contains { !$0.expectations.isEmpty }
         batch = LogBatch(after: end)
         let count = group.reduce(0) { $0 + $1.records.count }
@@ -46,6 +51,12 @@ public struct GroupDecision {
         }
         if let request = submission.request,
             try signals[request] ?? index.sequence(of: request) != nil
+        {
+            return .moved
+        }
+        // C6: an erased stream takes nothing more; the caller's names lead elsewhere by now.
+        if !closed.isEmpty,
+            submission.records.contains(where: { $0.streams.contains(where: closed.contains) })
         {
             return .moved
         }

@@ -12,6 +12,8 @@ public final class MemoryVault: Vault {
         var numbers: [StreamName: UInt64] = [:]
         var streams: [UInt64: (name: StreamName, keys: StreamKeys)] = [:]
         var nextCounter: UInt64 = 1
+        var closed: Set<UInt64> = []
+        var prepared: VaultErasure?
         var randomness: RandomSource
     }
 
@@ -59,6 +61,41 @@ public final class MemoryVault: Vault {
 
     /// Does nothing: memory has nothing more durable than a reservation.
     public func commit(upTo counter: UInt64) {}
+
+    /// See `Vault`.
+    public func prepare(_ erasure: VaultErasure) { state.withLock { $0.prepared = erasure } }
+
+    /// See `Vault`.
+    public var preparedErasure: VaultErasure? { state.withLock { $0.prepared } }
+
+    /// See `Vault`.
+    public func cancelErasure() { state.withLock { $0.prepared = nil } }
+
+    /// See `Vault`; what is closed is gone: memory has no other copy.
+    public func close(_ streams: some Sequence<UInt64>) {
+        state.withLock { state in
+            for stream in streams {
+                state.closed.insert(stream)
+                guard let name = state.streams.removeValue(forKey: stream)?.name else { continue }
+                if state.numbers[name] == stream { state.numbers[name] = nil }
+            }
+        }
+    }
+
+    /// See `Vault`.
+    public var closedStreams: Set<UInt64> { state.withLock { $0.closed } }
+
+    /// See `Vault`.
+    public func isErased(_ stream: UInt64) -> Bool { closedStreams.contains(stream) }
+
+    /// See `Vault`.
+    public func finishErasure() {
+        if let prepared = preparedErasure { close(prepared.streams) }
+        cancelErasure()
+    }
+
+    /// None.
+    public func erasedCopies() -> ErasedCopies { ErasedCopies(generation: 0) }
 
     /// Does nothing: memory is not checked.
     public func check() {}

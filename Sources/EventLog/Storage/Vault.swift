@@ -84,6 +84,38 @@ public protocol Vault: Sendable {
     /// The keys of a stream; nil if it is erased.
     func keys(of stream: UInt64) throws -> StreamKeys?
 
+    /// Notes durably what an erasure is about to take, before the log says so.
+    func prepare(_ erasure: VaultErasure) throws
+
+    /// The erasure that was prepared and neither finished nor cancelled; nil: none.
+    var preparedErasure: VaultErasure? { get }
+
+    /// Forgets what was prepared: the log does not say it.
+    func cancelErasure() throws
+
+    /// Closes streams in memory: from now on they have neither name nor keys, and their names
+    /// belong to nobody.
+    ///
+    /// The log says that they go; `finishErasure` makes it durable.
+    func close(_ streams: some Sequence<UInt64>)
+
+    /// The streams that were closed since the vault was opened: what was sealed for one of them
+    /// before is sealed again.
+    var closedStreams: Set<UInt64> { get }
+
+    /// Destroys names and keys of the streams that were prepared; their numbers stay taken.
+    ///
+    /// Goes on where it was stopped; nothing is done where nothing was prepared.
+    ///
+    /// Cost: grows with the number of streams in the shards of those that go.
+    func finishErasure() throws
+
+    /// Whether a stream was erased; false for one that was never given.
+    func isErased(_ stream: UInt64) throws -> Bool
+
+    /// Which copies of the vault still open what was erased.
+    func erasedCopies() throws -> ErasedCopies
+
     /// Checks that every stream is there and whole, and that each is found by its name.
     ///
     /// - Throws: `LogStorageFault.damaged`. Cost: grows with the number of streams.

@@ -53,7 +53,7 @@ public struct LedgerSalvage {
         manifest = try LedgerDirectory.manifest(at: path)
         let file = path + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName
         let wrapped = try DurableFile.read(file)
-        epochKeys = try OpenLedgerDirectory.epochKeys(wrapped, masterKey)
+        epochKeys = try EpochKeyFile.open(wrapped, SymmetricKey(data: masterKey))
         epochKeyBytes = wrapped ?? []
         let data = path + "/" + LedgerDirectory.logName + "/" + LedgerDirectory.dataName
         logFile = DurableFile.exists(data) ? try RawFile(path: data) : nil

@@ -137,6 +137,16 @@ final class SimulatedVault: Vault {
 
     func check() {}
 
+    // No schedule erases: what was told must still be found.
+    func prepare(_ erasure: VaultErasure) throws { throw LogStorageFault(.full, "not simulated") }
+    var preparedErasure: VaultErasure? { nil }
+    func cancelErasure() {}
+    func close(_ streams: some Sequence<UInt64>) {}
+    var closedStreams: Set<UInt64> { [] }
+    func finishErasure() {}
+    func isErased(_ stream: UInt64) -> Bool { false }
+    func erasedCopies() -> ErasedCopies { ErasedCopies(generation: 0) }
+
     func name(of stream: UInt64) -> StreamName? {
         state.withLock { $0.entries[stream]?.name }
     }

@@ -1,0 +1,148 @@
+public import Entitlements
+import EventLog
+
+/// What an erasure of customers takes (C6, row 9.5): in every environment their streams, those of
+/// their links, and of the purchases whose last owner they are.
+///
+/// A purchase that they once owned, and another owns now, keeps its key; evidence that names them
+/// closes. A purchase that they own goes with all its names, whoever else claimed it before.
+public struct ErasurePlan: Sendable, Equatable {
+    /// A stream that goes.
+    public struct Stream: Sendable, Equatable {
+        /// Its number, which stays.
+        public var number: UInt64
+        /// Its world.
+        public var environment: StoreEnvironment
+        /// Its name, which goes.
+        public var subject: Subject
+        /// Events that name it.
+        public var events: Int
+    }
+
+    /// The streams, in the order of customers and environments.
+    public var streams: [Stream]
+    /// The customers of whom nothing is known, in no environment.
+    public var unknown: [String]
+}
+
+/// The streams that one customer's erasure takes in one environment, the customer's first; never
+/// empty.
+struct ErasureScope {
+    let environment: StoreEnvironment
+    let streams: [UInt64]
+
+    /// nil for a customer whom the environment does not know.
+    ///
+    /// `taken`: streams that go already.
+    init?(
+        of customer: String,
+        _ environment: StoreEnvironment,
+        _ ledger: Ledger,
+        size: UInt64,
+        without taken: Set<UInt64>
+    ) throws {
+        self.environment = environment
+        let name = StreamName(
+            environment: environment.rawValue,
+            subject: Subject.customer(customer).description
+        )
+        guard let stream = try ledger.vault.stream(of: name), !taken.contains(stream) else {
+            return nil
+        }
+        var loader = FactLoader(
+            log: ledger.log,
+            vault: ledger.vault,
+            views: ledger.views,
+            size: size
+        )
+        let facts = try loader.facts(ofCustomer: stream)
+        let found =
+            Self.merged(with: stream, facts, of: .customerLinked)
+            + Self.purchases(ownedBy: stream, facts)
+        var met = taken
+        streams = try found.filter { stream in
+            // One that was erased before is no concern of this erasure.
+            try met.insert(stream).inserted && ledger.vault.name(of: stream) != nil
+        }
+        guard streams.first == stream else { return nil }
+    }
+
+    /// A stream and all that links make one with it (C2, P13), itself first.
+    private static func merged(
+        with stream: UInt64,
+        _ facts: [Fact],
+        of kind: EventKind
+    ) -> [UInt64] {
+        let links = Links(facts, of: kind)
+        let canonical = links.canonical(stream)
+        let linked = facts.filter { $0.kind == kind }
+            .flatMap { [$0.subject] + ($0.other.map { [$0] } ?? []) }
+        return [stream] + linked.filter { links.canonical($0) == canonical }
+    }
+
+    private static func purchases(ownedBy customer: UInt64, _ facts: [Fact]) -> [UInt64] {
+        let names = Links(facts, of: .purchaseLinked)
+        var met: Set<UInt64> = []
+        var owned: [UInt64] = []
+        for claim in facts where claim.kind == .customerClaimed {
+            guard let purchase = claim.other, met.insert(names.canonical(purchase)).inserted
+            else { continue }
+            let ownership = PurchaseOwnership(purchase: purchase, facts: facts)
+            guard ownership.owner == ownership.customers.canonical(customer) else { continue }
+            owned += merged(with: purchase, facts, of: .purchaseLinked)
+        }
+        return owned
+    }
+}
+
+extension Ledger {
+    /// What an erasure of customers would take, as things stand.
+    ///
+    /// - Throws: `LogStorageFault`. Cost: as `show` of each, in each environment.
+    public func plannedErasure(of customers: [String]) throws -> ErasurePlan {
+        let size = try log.end().size
+        if views.end < size { try views.catchUp() }
+        let (scopes, unknown) = try erasureScopes(of: customers, size: size)
+        let streams = try scopes.flatMap { scope in
+            try scope.streams.compactMap { number -> ErasurePlan.Stream? in
+                guard let name = try vault.name(of: number), let subject = Subject(name.subject)
+                else { return nil }
+                return ErasurePlan.Stream(
+                    number: number,
+                    environment: scope.environment,
+                    subject: subject,
+                    events: try views.entries(of: number, below: size).count
+                )
+            }
+        }
+        return ErasurePlan(streams: streams, unknown: unknown)
+    }
+
+    func erasureScopes(
+        of customers: [String],
+        size: UInt64
+    ) throws -> (scopes: [ErasureScope], unknown: [String]) {
+        var taken: Set<UInt64> = []
+        var scopes: [ErasureScope] = []
+        var unknown: [String] = []
+        for customer in customers {
+            var isKnown = false
+            for environment in StoreEnvironment.allCases {
+                guard
+                    let scope = try ErasureScope(
+                        of: customer,
+                        environment,
+                        self,
+                        size: size,
+                        without: taken
+                    )
+                else { continue }
+                taken.formUnion(scope.streams)
+                scopes.append(scope)
+                isKnown = true
+            }
+            if !isKnown { unknown.append(customer) }
+        }
+        return (scopes, unknown)
+    }
+}

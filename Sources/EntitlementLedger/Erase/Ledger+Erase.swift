@@ -1,0 +1,177 @@
+import Entitlements
+import EventLog
+
+/// What an erasure comes to.
+public enum ErasureOutcome: Sendable, Equatable {
+    /// Names and keys are gone; what was asked for before has the same answer.
+    case erased(ErasureReceipt)
+    /// Nothing is known of any of these customers.
+    case unknown
+    /// The request's id is another request's.
+    case refused(Refusal)
+}
+
+extension Ledger {
+    /// Erases customers: destroys the keys and names of their streams (C6, row 9.5).
+    ///
+    /// No byte of the log changes. It says first what goes, by number; from then on the names
+    /// belong to nobody, and what comes later under them starts anew. Then the vault destroys keys
+    /// and names; an erasure that was stopped in between goes on when the ledger is opened.
+    ///
+    /// - Throws: `LedgerFault`, `LogStorageFault`, what the vault's files throw.
+    ///
+    /// Cost: grows with the number of streams in the shards of those that go, for all customers
+    /// together.
+    public func erase(_ customers: [String], _ request: Request) throws -> ErasureOutcome {
+        try requireWriter()
+        let outcome = try writer.alone { try beginErasure(of: customers, request, $0) }
+        guard case .erased = outcome else { return outcome }
+        try finishErasure()
+        guard case .erased(let receipt) = outcome else { return outcome }
+        return .erased(try erasureReceipt(at: receipt.sequence) ?? receipt)
+    }
+
+    /// Says in the log what goes.
+    private func beginErasure(
+        of customers: [String],
+        _ request: Request,
+        _ append: LogWriter.Append
+    ) throws -> ErasureOutcome {
+        // What is in doubt since a failed commit is looked up first.
+        _ = try append([])
+        try resolvePreparedErasure()
+        if let known = try sequence(of: request) {
+            guard let receipt = try erasureReceipt(at: known) else {
+                return .refused(Refusal(.conflict, "id", "event \(known) has this id"))
+            }
+            return .erased(receipt)
+        }
+        let scopes = try erasureScopes(of: customers, size: log.end().size).scopes
+        guard !scopes.isEmpty else { return .unknown }
+        let records = try ErasureSealer(self, request).records(of: scopes)
+        try vault.prepare(
+            VaultErasure(streams: scopes.flatMap(\.streams), signal: records[0].signal)
+        )
+        switch try append([SealedSubmission(records: records)])[0] {
+        case .appended(let first, _):
+            guard let receipt = try erasureReceipt(at: first) else {
+                throw LogStorageFault(.damaged, "the event of an erasure is not there")
+            }
+            return .erased(receipt)
+        default:
+            try vault.cancelErasure()
+            throw LedgerFault(.contended, "the erasure did not come to stand: try again")
+        }
+    }
+
+    private func finishErasure() throws {
+        try vault.finishErasure()
+        try rollUps.forget()
+    }
+
+    /// Finishes or forgets what another process, or an earlier call, left half done.
+    private func resolvePreparedErasure() throws {
+        guard let prepared = vault.preparedErasure else { return }
+        if try views.sequence(of: prepared.signal) == nil {
+            try vault.cancelErasure()
+        } else {
+            try finishErasure()
+        }
+    }
+
+    /// Takes up what was stopped, and forgets from now on whom the log says to be erased.
+    func followErasures() throws {
+        views.moves.whenErased { [weak self] streams in self?.forget(streams) }
+        guard let prepared = vault.preparedErasure else { return }
+        guard isReadOnly else { return try resolvePreparedErasure() }
+        if try views.sequence(of: prepared.signal) != nil { vault.close(prepared.streams) }
+    }
+
+    /// Forgets what this process remembers of streams.
+    private func forget(_ streams: [UInt64]) {
+        vault.close(streams)
+        views.access?.forgetNames()
+        standing.removeAll()
+    }
+}
+
+/// Seals the events that say what an erasure takes.
+private struct ErasureSealer {
+    private let ledger: Ledger
+    private let request: Request
+    private let now: Instant
+
+    /// Numbers of streams in one event: with them it stays far below a record's limit.
+    private static let streamLimit = 4000
+
+    init(_ ledger: Ledger, _ request: Request) {
+        self.ledger = ledger
+        self.request = request
+        now = ledger.clock()
+    }
+
+    /// At least one event for each customer and environment, with what goes in clear beside the
+    /// subject; its id is sealed under the subject's key, and goes too.
+    func records(of scopes: [ErasureScope]) throws -> [SealedRecord] {
+        let parts = scopes.flatMap { scope in
+            var rest = scope.streams.dropFirst()
+            var parts: [Part] = []
+            repeat {
+                let listed = Array(rest.prefix(Self.streamLimit))
+                rest = rest.dropFirst(listed.count)
+                parts.append(
+                    Part(
+                        subject: scope.streams[0],
+                        listed: listed,
+                        environment: scope.environment
+                    )
+                )
+            } while !rest.isEmpty
+            return parts
+        }
+        return try parts.enumerated().map { index, part in
+            try record(part, number: index + 1, left: parts.count - index)
+        }
+    }
+
+    /// What one event says.
+    private struct Part {
+        var subject: UInt64
+        var listed: [UInt64]
+        var environment: StoreEnvironment
+    }
+
+    /// `left`: events of the erasure from this one on.
+    private func record(_ part: Part, number: Int, left: Int) throws -> SealedRecord {
+        let id = number == 1 ? request.id : "\(request.id)#\(number)"
+        var facts = FactsWriter()
+        facts.append(.found, number: UInt64(left))
+        if !part.listed.isEmpty { facts.append(.erased, streams: part.listed) }
+        var identity = FactsWriter()
+        identity.append(id: id, source: request.source)
+        var randomness = ledger.randomness
+        return try SealedRecord(
+            header: SealedRecord.Header(
+                time: now.milliseconds,
+                observedAt: now.milliseconds,
+                stream: part.subject,
+                kind: EventKind.customerErased.rawValue,
+                source: SourceCode.code(of: request.source),
+                environment: part.environment.rawValue
+            ),
+            // The request's, in whatever world its events stand: so a repeat finds the first.
+            signal: ledger.vault.digestSecret.signal(
+                environment: request.environment.rawValue,
+                source: request.source,
+                id: id
+            ),
+            facts: facts.bytes,
+            identity: identity.bytes,
+            key: try ledger.vault.keys(of: part.subject),
+            nonce: SealingNonce(using: &randomness),
+            companion: .none,
+            companionDigest: nil,
+            otherStreams: part.listed
+        )
+    }
+}

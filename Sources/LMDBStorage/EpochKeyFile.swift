@@ -1,0 +1,61 @@
+import Crypto
+import EventLog
+import Synchronization
+
+/// Where the epoch keys stand, and the master key that opens them.
+///
+/// The master key may be changed while a process has the file open: the file is then wrapped anew,
+/// and the source of the key is asked again.
+final class EpochKeyFile: Sendable {
+    private let path: String
+    private let masterKey: Mutex<SymmetricKey>
+    private let renewedKey: @Sendable () throws -> [UInt8]
+
+    /// `renewedKey`: the master key as its source gives it now; nil: as it was.
+    init(
+        vaultPath: String,
+        masterKey: [UInt8],
+        renewedKey: (@Sendable () throws -> [UInt8])? = nil
+    ) {
+        path = vaultPath + "/" + EpochKeys.fileName
+        self.masterKey = Mutex(SymmetricKey(data: masterKey))
+        self.renewedKey = renewedKey ?? { masterKey }
+    }
+
+    /// Reads the keys as they stand.
+    ///
+    /// - Throws: `LedgerOpenFault`.
+    func read() throws -> EpochKeys {
+        let content = try DurableFile.read(path)
+        do {
+            return try Self.open(content, masterKey.withLock { $0 })
+        } catch let fault as LedgerOpenFault where fault.code == .wrongKey {
+            let renewed = SymmetricKey(data: try renewedKey())
+            let keys = try Self.open(content, renewed)
+            masterKey.withLock { $0 = renewed }
+            return keys
+        }
+    }
+
+    /// Opens the content of an epoch file; nil for one that is not there.
+    ///
+    /// - Throws: `LedgerOpenFault`.
+    static func open(_ content: [UInt8]?, _ masterKey: SymmetricKey) throws -> EpochKeys {
+        guard let content else {
+            throw LedgerOpenFault(.damaged, "the vault's epoch keys are missing")
+        }
+        do {
+            return try EpochKeys(unwrapping: content, masterKey: masterKey)
+        } catch is SealingFault {
+            throw LedgerOpenFault(.wrongKey, "the master key does not open the vault")
+        } catch let fault as DecodingFault {
+            throw LedgerOpenFault(.damaged, fault.what)
+        }
+    }
+
+    /// Replaces the keys, durably.
+    func write(_ keys: EpochKeys, using randomness: inout RandomSource) throws {
+        let key = masterKey.withLock { $0 }
+        try DurableFile.replace(path, with: keys.wrapped(by: key, using: &randomness))
+    }
+}

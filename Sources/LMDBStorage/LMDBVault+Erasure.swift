@@ -1,0 +1,171 @@
+public import EventLog
+import LMDB
+import Synchronization
+
+/// Erasure: a stream's key and name go by destroying the epoch key of its shard, under which freed
+/// pages, the journal and older copies of the vault hold them too (storage.md, "Vault and erasure").
+extension LMDBVault {
+    /// See `Vault`.
+    public func prepare(_ erasure: VaultErasure) throws {
+        try writer.withLock { writer in
+            guard writer.erasure == nil else {
+                throw LogStorageFault(.busy, "another erasure is not finished")
+            }
+            try DurableFile.replace(notePath, with: ErasureNote.bytes(of: erasure))
+            writer.erasure = erasure
+        }
+    }
+
+    /// See `Vault`.
+    public var preparedErasure: VaultErasure? { writer.withLock { $0.erasure } }
+
+    /// See `Vault`.
+    public func cancelErasure() throws { try writer.withLock { try forgetErasure(&$0) } }
+
+    private func forgetErasure(_ writer: inout Writer) throws {
+        guard writer.erasure != nil else { return }
+        DurableFile.remove(notePath)
+        try DurableFile.syncDirectory(of: notePath)
+        writer.erasure = nil
+    }
+
+    /// See `Vault`.
+    public func close(_ streams: some Sequence<UInt64>) {
+        state.withLock { state in
+            state.closed.formUnion(streams)
+            state.numbers = state.numbers.filter { !state.closed.contains($0.value) }
+            state.keys = state.keys.filter { !state.closed.contains($0.key) }
+        }
+    }
+
+    /// See `Vault`.
+    public var closedStreams: Set<UInt64> { state.withLock { $0.closed } }
+
+    /// See `Vault`.
+    public func finishErasure() throws {
+        try writer.withLock { writer in try mappingFaults { try finish(&writer) } }
+    }
+
+    /// The three steps, each of which finds what the one before left: (1) the epoch file with old
+    /// and new keys, (2) journal and shards under the new keys, (3) the epoch file without the old.
+    func finish(_ writer: inout Writer) throws {
+        guard let erasure = writer.erasure else { return }
+        close(erasure.streams)
+        var keys = try keyFile.read()
+        if keys.replaced.isEmpty, try !areErased(erasure.streams) {
+            let shards = Set(erasure.streams.map { StreamNumber.shard(of: $0) })
+            keys = keys.turning(shards, using: &writer.randomness)
+            try keyFile.write(keys, using: &writer.randomness)
+        }
+        if !keys.replaced.isEmpty {
+            if epochs.generation != keys.generation { try turn(to: keys, erasure, &writer) }
+            try keyFile.write(keys.turned, using: &writer.randomness)
+        }
+        try forgetErasure(&writer)
+    }
+
+    /// See `Vault`.
+    public func erasedCopies() throws -> ErasedCopies {
+        ErasedCopies(generation: epochs.generation)
+    }
+
+    private func areErased(_ gone: [UInt64]) throws -> Bool {
+        try environment.read { transaction in
+            try gone.allSatisfy { stream in
+                try transaction.get(streams, Key(stream)) { VaultEntry.isTombstone($0) } ?? false
+            }
+        }
+    }
+
+    /// See `Vault`.
+    public func isErased(_ stream: UInt64) throws -> Bool {
+        if closedStreams.contains(stream) { return true }
+        return try mappingFaults { try areErased([stream]) }
+    }
+
+    /// Step 2: the shards' entries under their new keys, tombstones for those that go; first in the
+    /// journal, then in one commit.
+    private func turn(
+        to keys: EpochKeys,
+        _ erasure: VaultErasure,
+        _ writer: inout Writer
+    ) throws {
+        let old = epochs
+        var randomness = writer.randomness
+        let journal = writer.journal
+        try names.turn(to: keys.generation) { transaction in
+            let gone = Set(erasure.streams)
+            for shard in keys.replaced.keys.sorted() {
+                let items = try turn(
+                    shard,
+                    from: old,
+                    to: keys,
+                    without: gone,
+                    &randomness,
+                    transaction
+                )
+                try journal?.append(items)
+            }
+            for stream in erasure.streams {
+                let tombstone = VaultTombstone.bytes(of: stream)
+                try transaction.put(streams, Key(stream), tombstone.span)
+            }
+            try journal?.append(erasure.streams.map { VaultTombstone.bytes(of: $0) })
+            try journal?.sync(nowSeconds: clock() / 1000)
+        }
+        writer.randomness = randomness
+        use(keys.turned)
+    }
+
+    /// Seals what stays of a shard anew and returns it as it is written.
+    private func turn(
+        _ shard: Int,
+        from old: EpochKeys,
+        to new: EpochKeys,
+        without gone: Set<UInt64>,
+        _ randomness: inout RandomSource,
+        _ transaction: borrowing WriteTransaction
+    ) throws -> [[UInt8]] {
+        var found: [(name: VaultNames.Name, stream: UInt64)] = []
+        try transaction.scan(names.names, from: VaultNames.Name.first(of: shard).key) {
+            key,
+            value in
+            guard key.count == 16, value.count == 8 else { return key.count != 16 }
+            let name = VaultNames.Name(key)
+            guard name.shard == shard else { return false }
+            found.append((name, value.uint64(at: 0)))
+            return true
+        }
+        var items: [[UInt8]] = []
+        items.reserveCapacity(found.count)
+        for (name, stream) in found {
+            _ = try transaction.delete(names.names, name.key)
+            guard !gone.contains(stream) else { continue }
+            guard
+                var entry = try transaction.get(
+                    streams,
+                    Key(stream),
+                    { try VaultEntry(opening: $0, epochKeys: old) }
+                ),
+                entry.stream == stream
+            else { throw LogStorageFault(.damaged, "a stream is missing from the vault") }
+            entry.digest = new.digest(of: entry.name, shard: shard)
+            let value = try entry.sealed(under: new.shards[shard], using: &randomness)
+            try transaction.put(streams, Key(stream), value.span)
+            try names.put(
+                stream,
+                of: VaultNames.Name(entry.digest, shard: shard),
+                transaction
+            )
+            items.append(value)
+        }
+        return items
+    }
+}
+
+extension EpochKeys {
+    /// The digest under which a name is found: keyed by its shard's epoch.
+    func digest(of name: StreamName, shard: Int) -> SignalDigest {
+        SignalDigest(KeyedHash(shards[shard]).code(for: name.message.span))
+    }
+}

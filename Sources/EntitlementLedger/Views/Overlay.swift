@@ -53,8 +53,9 @@ struct Overlay {
 }
 
 extension Overlay {
-    /// Events that follow one another: their postings in the order of the log, and where to find
-    /// them. Between them may be gaps that a salvage left.
+    /// Events that follow one another: their postings in the order of the log, and where to find them.
+    ///
+    /// Between them may be gaps that a salvage left.
     private struct Part {
         private(set) var postings = PostingCollector(reservingFor: 0)
         private(set) var start: UInt64

@@ -101,6 +101,12 @@ final class DamagedLog: Sendable {
         return live.contains { $0.holds(place) }
     }
 
+    /// Whether the file ends before its last page, as far as a meta page tells.
+    var isCut: Bool {
+        guard let last = live.first?.lastPage else { return bytes.byteCount == 0 }
+        return last >= bytes.byteCount / UInt64(pageSize)
+    }
+
     /// What stands at a place; empty where the file ends before it.
     func read(_ place: DatabasePage.Place) throws -> [UInt8] {
         let read = try bytes.read(at: place.offset, count: place.count)

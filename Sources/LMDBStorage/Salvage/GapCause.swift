@@ -20,8 +20,7 @@ struct GapCause {
         sequence: UInt64
     ) throws -> (cause: LostRecord.Cause, pages: ClosedRange<UInt64>?) {
         guard let value else {
-            let isCut = (log.live.first?.lastPage ?? 0) >= pageCount
-            return (isCut ? .truncated : .missing, nil)
+            return (log.isCut ? .truncated : .missing, nil)
         }
         let before = offsets.filter { $0.key < place }.max { $0.key < $1.key }?.value.end
         let after = offsets.filter { $0.key > place }.min { $0.key < $1.key }?.value.offset
@@ -34,8 +33,6 @@ struct GapCause {
         let bytes = try log.bytes.read(at: hole.lowerBound, count: count)
         return (cause(in: bytes.span, sequence), pages)
     }
-
-    private var pageCount: UInt64 { log.bytes.byteCount / UInt64(log.pageSize) }
 
     private func cause(in bytes: Span<UInt8>, _ sequence: UInt64) -> LostRecord.Cause {
         var zeros = 0

@@ -1,5 +1,5 @@
 import Crypto
-import EventLog
+public import EventLog
 import FoundationEssentials
 import Glibc
 
@@ -26,7 +26,7 @@ public struct LedgerSalvage {
     private static let ownNames: Set<String> = [
         LedgerDirectory.manifestName, LedgerDirectory.lockName, LedgerDirectory.logName,
         LedgerDirectory.vaultName, LedgerDirectory.viewsName, LedgerDirectory.uncleanName,
-        LedgerDirectory.closedName, LedgerDirectory.lossName, "archive",
+        LedgerDirectory.closedName, LedgerDirectory.lossName, ArchiveDirectory.name,
     ]
 
     /// Reads all that the damaged files hold; writes nothing.
@@ -93,6 +93,9 @@ public struct LedgerSalvage {
         }
         return notes.sorted { $0.key < $1.key }.map { ($0.value.0, $0.value.1) }
     }
+
+    /// The last checkpoint that the log's key signed and that was found.
+    public var lastCheckpoint: Checkpoint? { notes.last?.checkpoint }
 
     /// Says what would come of it; writes nothing.
     public func plan(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws -> SalvageReport {

@@ -1,7 +1,8 @@
 import EventLog
 
-/// What a meta page leads to in a damaged log: the pages that were in use, as far as they can be
-/// followed. All else in the file may be superseded.
+/// What a meta page leads to in a damaged log: the pages that were in use.
+///
+/// As far as they can be followed; all else in the file may be superseded.
 struct LiveState {
     /// The log's end as it stands there.
     private(set) var end: LogEnd?

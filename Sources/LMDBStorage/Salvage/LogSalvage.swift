@@ -84,7 +84,8 @@ struct LogSalvage: Sendable {
             progress(next, end.size)
         }
         if end.size > writtenSize {
-            report.note(gap: writtenSize..<end.size, .truncated, pages: nil)
+            let cause = log.isCut ? LostRecord.Cause.truncated : .missing
+            report.note(gap: writtenSize..<end.size, cause, pages: nil)
             report.isProven = false
         }
         conclude()

@@ -16,13 +16,15 @@ struct Salvage: ParsableCommand {
             """
     )
 
-    @Argument(help: "The damaged ledger's directory.")
-    var damaged: String
+    @OptionGroup var options: LedgerOptions
+
+    @Argument(help: "The damaged ledger's directory (default: that of --ledger).")
+    var directory: String?
 
     @Option(help: "The new ledger's directory: it must not exist, or be empty.")
     var into: String?
 
-    @Option(help: "An archive of the ledger: a tlog-tiles directory.")
+    @Option(help: "An archive of the ledger (default: DAMAGED/archive, if it is there).")
     var archive: [String] = []
 
     @Option(help: "A backup of the ledger: its log and its vault fill gaps.")
@@ -46,12 +48,6 @@ struct Salvage: ParsableCommand {
     @Option(help: "With --continue: the log's new name in checkpoints.")
     var origin: String?
 
-    @Flag(help: "One JSON document on standard output.")
-    var json = false
-
-    @Option(help: "A file with the master key (default: $ENTITLE_KEY_FILE, else DAMAGED/key).")
-    var keyFile: String?
-
     func validate() throws {
         guard (into == nil) == dryRun else {
             throw ValidationError("give either --into NEW or --dry-run")
@@ -61,7 +57,10 @@ struct Salvage: ParsableCommand {
         }
     }
 
+    private var damaged: String { directory ?? options.path }
+
     func run() throws {
+        Settings.current.ledgerPath = damaged
         let reading = Progress("bytes read")
         let salvage = try LedgerSalvage(
             of: damaged,
@@ -80,6 +79,7 @@ struct Salvage: ParsableCommand {
             report = try salvage.write(to: into, as: try newIdentity()) {
                 progress.show($0, of: $1)
             }
+            if continues { try noteContinuation(salvage, report, into) }
         } else {
             report = try salvage.plan { progress.show($0, of: $1) }
         }
@@ -92,6 +92,11 @@ struct Salvage: ParsableCommand {
         let key = try LedgerDirectory.manifest(at: damaged).publicKey
         var supplies: [any SalvageSupply] = []
         for path in archive { supplies.append(try ArchiveCopy(at: path, publicKey: key)) }
+        if archive.isEmpty {
+            // Nobody asked for it: one that is damaged too is as good as none.
+            let own = damaged + "/" + ArchiveDirectory.name
+            if let copy = try? ArchiveCopy(at: own, publicKey: key) { supplies.append(copy) }
+        }
         for path in backup {
             let log = path + "/" + BackupManifest.logFolder
             let vault = path + "/" + LedgerDirectory.vaultFolder
@@ -102,7 +107,7 @@ struct Salvage: ParsableCommand {
     }
 
     private func tell(_ report: SalvageReport) {
-        if json { return Terminal.line(SalvageText.json(report, into: into)) }
+        if options.json { return Terminal.line(SalvageText.json(report, into: into)) }
         for line in SalvageText.lines(report) { Terminal.line(line) }
     }
 
@@ -113,10 +118,24 @@ struct Salvage: ParsableCommand {
     }
 
     private func masterKey() throws -> [UInt8] {
-        var options = LedgerOptions()
+        var options = options
         options.ledger = damaged
-        options.keyFile = keyFile
         return try MasterKey.read(options)
+    }
+
+    /// The first event under the new name says where the log came from.
+    private func noteContinuation(
+        _ salvage: LedgerSalvage,
+        _ report: SalvageReport,
+        _ new: String
+    ) throws {
+        let open = try OpenLedger(at: new, masterKey: masterKey(), writing: true)
+        defer { open.close() }
+        try open.ledger.noteContinuation(
+            of: salvage.manifest.origin,
+            checkpoint: salvage.lastCheckpoint,
+            gaps: report.gaps.map(\.sequences)
+        )
     }
 
     private func text(of file: String) throws -> String {

@@ -12,6 +12,7 @@ final class LedgerService: Sendable {
     let access: AccessControl
     let metrics: ServerMetrics
     let reports = ReportQueue()
+    let accesses: AccessLog
     let logger: Logger
     let clock: @Sendable () -> Instant
     /// Ids for requests that bring none.
@@ -34,6 +35,7 @@ final class LedgerService: Sendable {
         )
         self.metrics = metrics
         logger = options.logger
+        accesses = AccessLog(options.ledger, options.logger)
         clock = options.clock
         makeID = options.makeID
         resolveTimeZones = options.resolveTimeZones
@@ -45,6 +47,8 @@ final class LedgerService: Sendable {
     func stop() async throws {
         try await reports.stop()
         try await pool.shutdownGracefully()
+        // Whoever was answered last is noted last.
+        try await accesses.stop()
     }
 
     /// Does what may wait for the disk, away from the threads that serve connections.

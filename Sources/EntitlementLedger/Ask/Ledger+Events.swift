@@ -41,15 +41,31 @@ extension Ledger {
         _ filter: EventFilter,
         _ body: (_ sequence: UInt64, JSONValue) throws -> Bool
     ) throws {
-        let end = min(filter.sequences.upperBound, try log.end().size)
-        guard filter.sequences.lowerBound < end else { return }
         let opener = EventOpener(vault: vault, log: log)
-        func lend(_ record: Span<UInt8>) throws -> Bool {
-            let header = try RecordHeader(reading: record)
-            guard filter.admits(header) else { return true }
+        try records(filter) { header, record in
             let opened = try opener.open(record)
             if let source = filter.source, opened.source != source { return true }
             return try body(header.sequence, opened.json)
+        }
+    }
+
+    /// The headers of the events that a filter lets through, ascending; sources are not looked at.
+    func headers(_ filter: EventFilter, _ body: (RecordHeader) throws -> Void) throws {
+        try records(filter) { header, _ in
+            try body(header)
+            return true
+        }
+    }
+
+    private func records(
+        _ filter: EventFilter,
+        _ body: (RecordHeader, Span<UInt8>) throws -> Bool
+    ) throws {
+        let end = min(filter.sequences.upperBound, try log.end().size)
+        guard filter.sequences.lowerBound < end else { return }
+        func lend(_ record: Span<UInt8>) throws -> Bool {
+            let header = try RecordHeader(reading: record)
+            return try filter.admits(header) ? body(header, record) : true
         }
         guard let sequences = try sequences(filter, below: end) else {
             try log.scan(from: filter.sequences.lowerBound, upTo: end) { try lend($1) }

@@ -25,7 +25,8 @@ extension Ledger {
         filter.environment = question.environment
         var events: [JSONValue] = []
         try self.events(filter) { _, event in
-            events.append(event)
+            // Who looked at it is no part of what it shows: looking would change it.
+            if event["type"]?.string != EventKind.accessLogged.name { events.append(event) }
             return true
         }
         let names = names ?? MaskedNames(ledger: self, redaction: .none)

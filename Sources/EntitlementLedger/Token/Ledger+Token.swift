@@ -20,9 +20,18 @@ public struct TokenRefusal: Error, Hashable, Sendable {
         case otherCustomer = "other_customer"
         /// The customer's name is gone.
         case erased
+        /// Nothing that could name a customer stands where the token points.
+        case otherLedger = "other_ledger"
         /// The answer is another one now.
         case differs
     }
+}
+
+extension TokenRefusal {
+    fileprivate static let otherLedger = TokenRefusal(
+        code: .otherLedger,
+        message: "the log names no customer where the token points"
+    )
 }
 
 extension Ledger {
@@ -82,12 +91,11 @@ extension Ledger {
                 streams = try RecordHeader(checking: record).indexEntry(record).streams
             }
         }
-        guard Int(place.index) < streams.count,
-            let subject = try vault.name(of: streams[Int(place.index)])?.subject,
-            case .customer(let name)? = Subject(subject)
-        else {
+        guard Int(place.index) < streams.count else { throw TokenRefusal.otherLedger }
+        guard let subject = try vault.name(of: streams[Int(place.index)])?.subject else {
             throw TokenRefusal(code: .erased, message: "no name stands where the token points")
         }
+        guard case .customer(let name)? = Subject(subject) else { throw TokenRefusal.otherLedger }
         if let asked, !asked.utf8.elementsEqual(name.utf8) {
             throw TokenRefusal(code: .otherCustomer, message: "the token is about another customer")
         }

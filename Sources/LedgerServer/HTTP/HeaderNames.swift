@@ -7,6 +7,8 @@ extension HTTPField.Name {
     static let ledgerMinSequence = named("Ledger-Min-Sequence")
     /// A client's name for one request (draft-ietf-httpapi-idempotency-key-header).
     static let idempotencyKey = named("Idempotency-Key")
+    /// Why somebody looks at a customer's data.
+    static let accessReason = named("Access-Reason")
     /// Names the request in the server's logs.
     static let requestID = named("Request-Id")
     /// A key, where `Authorization` is taken.

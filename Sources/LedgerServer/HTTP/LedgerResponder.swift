@@ -64,18 +64,21 @@ struct LedgerResponder: HTTPResponder {
         }
         let query = try Query(request.uri.query, known: target.queryNames)
         let body = try await self.body(of: request, route)
-        var answer = try await route.handler(
-            Call(
-                path: path,
-                query: query,
-                headers: request.headers,
-                body: body,
-                caller: exchange.caller,
-                now: exchange.now,
-                requestID: exchange.id
-            ),
-            service
+        let call = Call(
+            path: path,
+            query: query,
+            headers: request.headers,
+            body: body,
+            caller: exchange.caller,
+            now: exchange.now,
+            requestID: exchange.id
         )
+        let access = try call.access(route)
+        guard access == nil || service.accesses.hasRoom else {
+            throw Problem(.busy, "accesses cannot be noted: try again", retryAfter: 1)
+        }
+        var answer = try await route.handler(call, service)
+        if let access { service.accesses.add(access) }
         for field in exchange.headers { answer.headers.append(field) }
         answer.condition(request.headers, now: exchange.now)
         return answer

@@ -45,7 +45,7 @@ enum OpenAPIDocument {
             JSONMember("summary", .string(route.summary)),
         ]
         if let rights = rights(route) { members.append(JSONMember("description", .string(rights))) }
-        let parameters = pathParameters(route) + route.parameters.map(parameter)
+        let parameters = pathParameters(route) + route.allParameters.map(parameter)
         if !parameters.isEmpty { members.append(JSONMember("parameters", .array(parameters))) }
         if let body = route.body {
             members.append(

@@ -19,6 +19,7 @@ extension RouteTable {
             ),
             answers: [receiptReply],
             problems: appendProblems,
+            isLogged: true,
             handler: grant
         ),
         Route(
@@ -30,6 +31,7 @@ extension RouteTable {
             parameters: [environmentParameter, idempotencyKey],
             answers: [receiptReply],
             problems: appendProblems + [.unknownGrant],
+            isLogged: true,
             handler: withdraw
         ),
         Route(

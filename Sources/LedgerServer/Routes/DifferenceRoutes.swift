@@ -15,6 +15,7 @@ extension RouteTable {
             parameters: pointParameters + secondPointParameters,
             answers: replies(.named("Difference")),
             problems: questionProblems,
+            isLogged: true,
             handler: compare
         )
     ]

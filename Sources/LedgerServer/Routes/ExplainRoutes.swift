@@ -27,6 +27,7 @@ extension RouteTable {
             ],
             answers: replies(.named("Explanation")),
             problems: questionProblems + [.missingField, .unknownFeature],
+            isLogged: true,
             handler: explain
         )
     ]

@@ -41,6 +41,7 @@ extension RouteTable {
                 ),
             ],
             problems: questionProblems + [.unknownCustomer],
+            isLogged: true,
             handler: export
         )
     ]

@@ -37,6 +37,7 @@ extension RouteTable {
             parameters: pointParameters,
             answers: replies(.named("Timeline")) + [drawingReply],
             problems: questionProblems,
+            isLogged: true,
             handler: timeline
         ),
         Route(
@@ -48,6 +49,7 @@ extension RouteTable {
             parameters: pointParameters,
             answers: replies(.named("Purchases")),
             problems: questionProblems,
+            isLogged: true,
             handler: purchases
         ),
     ]

@@ -19,6 +19,8 @@ struct Route: Sendable {
     var answers: [Reply]
     /// Problems beyond those that every call of its access may meet.
     var problems: [ProblemCode] = []
+    /// Whether keys of support and auditors leave an `access.logged` of the customer in the path.
+    var isLogged = false
     var handler: @Sendable (Call, LedgerService) async throws -> Answer
 
     /// Who may call (interfaces.md, "Who may").

@@ -3,38 +3,6 @@ import EntitlementLedger
 import Entitlements
 import LMDBStorage
 
-/// The command `entitle replay`.
-struct Replay: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Folds everything again and compares, writing nothing."
-    )
-
-    @OptionGroup var options: LedgerOptions
-    @OptionGroup var point: PointOptions
-
-    func run() throws {
-        let progress = Progress("replayed")
-        let environment = try options.environment()
-        let point = try point.point()
-        let report = try options.withLedger(writing: false) { ledger in
-            try ledger.replay(point: point, environment: environment) {
-                progress.show($0, of: $1)
-            }
-        }
-        progress.finish()
-        if options.json {
-            Terminal.line(report.json)
-        } else {
-            for difference in report.differences { Terminal.line(difference) }
-            Terminal.line(
-                "\(report.events) events, \(report.customers) customers, "
-                    + "\(report.differences.count) differences, answers \(report.answersDigest)"
-            )
-        }
-        if !report.differences.isEmpty { throw ExitCode.integrity }
-    }
-}
-
 /// The command `entitle rebuild`.
 struct Rebuild: ParsableCommand {
     static let configuration = CommandConfiguration(

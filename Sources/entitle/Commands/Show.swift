@@ -89,7 +89,7 @@ extension CommandFailure {
             switch refusal.code {
             case .differs: (.integrity, "run `entitle audit`: the log and its views are checked")
             case .customerMissing: (.usage, "entitle show CUSTOMER --token TOKEN")
-            case .unknownSequence: (.failed, "ask the ledger that gave the token")
+            case .unknownSequence, .otherLedger: (.failed, "ask the ledger that gave the token")
             case .otherCustomer, .erased: (.failed, nil)
             }
         self.init(exitCode, refusal.code.rawValue, refusal.message, place: "--token", hint: hint)

@@ -1,0 +1,160 @@
+public import Entitlements
+import EventLog
+
+/// Recomputes from the log alone what the ledger would have answered as known at R.
+///
+/// Nothing of it comes from views on the disk, and nothing that was recorded after R can be seen: the
+/// prefix is read anew, its index is made in memory.
+public struct AuditReplay: Sendable {
+    private let ledger: Ledger
+    /// The prefix as a ledger of its own.
+    private let prefix: Ledger
+    /// Events of the prefix.
+    public let size: UInt64
+
+    /// Judges evidence: the payload, its source, its world, and when it was recorded.
+    public typealias Verify = (
+        _ evidence: [UInt8], _ source: String, _ environment: StoreEnvironment,
+        _ recordedAt: Instant
+    ) -> EvidenceVerdict
+
+    /// Reads a prefix.
+    ///
+    /// Cost: one pass over it; memory grows with its events.
+    /// - Throws: `LedgerFault`, `LogStorageFault`.
+    public init(_ ledger: Ledger, knownAt known: BitemporalPoint.Known) throws {
+        self.ledger = ledger
+        size = try ledger.prefix(knownAt: known)
+        prefix = try ledger.readAnew(size: size)
+    }
+
+    /// Answers at T about everybody, or one customer, and holds the live ledger's answers against it.
+    ///
+    /// - Throws: `LedgerFault`, `LogStorageFault`.
+    public func answers(
+        at instant: Instant,
+        environment: StoreEnvironment,
+        customer: String? = nil,
+        progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
+    ) throws -> ReplayReport {
+        let point = BitemporalPoint(at: instant, knownAt: .sequence(size))
+        var report = try prefix.replay(
+            point: point,
+            environment: environment,
+            customer: customer,
+            against: ledger,
+            progress: progress
+        )
+        report.events = size
+        return report
+    }
+
+    /// Asks tokens again, each of its own prefix of the log, read anew.
+    ///
+    /// `next`: the next token, nil for what is none, and who is meant; ends with nil.
+    ///
+    /// - Throws: `LogStorageFault`.
+    public func tokens(
+        _ next: () throws -> (token: DecisionToken?, customer: String?)?
+    ) throws -> TokenReplay {
+        var replay = TokenReplay()
+        var whole: Ledger?
+        while let (token, customer) = try next() {
+            guard let token else {
+                replay.add(.malformed)
+                continue
+            }
+            // Of what was recorded after R only the tokens that were given then speak.
+            if token.size > size, whole == nil { whole = try ledger.readAnew(size: ledger.size()) }
+            let source = token.size > size ? whole ?? prefix : prefix
+            replay.add(try source.outcome(of: token, customer))
+        }
+        return replay
+    }
+
+    /// Judges the evidence of the prefix again, as of when it was signed (rows 7.3, 7.4).
+    ///
+    /// - Throws: `LogStorageFault` where evidence is not what was recorded.
+    public func evidence(
+        of customer: String? = nil,
+        environment: StoreEnvironment,
+        _ verify: Verify,
+        progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
+    ) throws -> EvidenceReplay {
+        var filter = EventFilter(sequences: 0..<size)
+        filter.customer = customer
+        filter.environment = environment
+        var replay = EvidenceReplay()
+        for sequence in try prefix.carriers(filter) {
+            progress(sequence, size)
+            guard let evidence = try prefix.evidence(of: sequence) else {
+                replay.erased += 1
+                continue
+            }
+            guard let event = try prefix.event(at: sequence) else {
+                replay.erased += 1
+                continue
+            }
+            let verdict = verify(
+                evidence,
+                event.event.source,
+                event.event.environment,
+                event.recordedAt
+            )
+            replay.add(verdict, sequence)
+        }
+        return replay
+    }
+}
+
+extension Ledger {
+    /// The first events of a log as a ledger that reads them anew.
+    fileprivate func readAnew(size: UInt64) throws -> Ledger {
+        try Ledger(
+            identity: identity,
+            log: PrefixLog(log, size: size),
+            vault: vault,
+            options: Options(
+                viewsPath: Self.noViews,
+                bootID: "",
+                isReadOnly: true,
+                clock: clock,
+                randomness: randomness
+            )
+        )
+    }
+
+    /// No directory: a reader without views makes an index in memory.
+    private static let noViews = "/dev/null/views"
+
+    /// The first event of each signal whose evidence was kept, ascending.
+    fileprivate func carriers(_ filter: EventFilter) throws -> [UInt64] {
+        var carriers: [UInt64] = []
+        var last: UInt64?
+        try headers(filter) { header in
+            guard header.companion == .evidence, header.carrier != last else { return }
+            last = header.carrier
+            carriers.append(header.sequence)
+        }
+        return carriers
+    }
+
+    /// What a token comes to.
+    fileprivate func outcome(
+        of token: DecisionToken,
+        _ customer: String?
+    ) throws -> TokenReplay.Outcome {
+        do {
+            _ = try answer(to: token, customer: customer)
+            return .same
+        } catch let refusal as TokenRefusal {
+            switch refusal.code {
+            case .differs: return token.rules == RulesVersion.current ? .differs : .otherRules
+            case .erased: return .erased
+            case .unknownSequence, .otherLedger: return .otherLedger
+            case .customerMissing: return .customerMissing
+            case .otherCustomer: return .otherCustomer
+            }
+        }
+    }
+}

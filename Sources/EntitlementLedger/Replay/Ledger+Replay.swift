@@ -1,0 +1,128 @@
+import Crypto
+public import Entitlements
+import EventLog
+
+/// What folding everything again gave.
+public struct ReplayReport: Sendable {
+    /// Events that were folded.
+    public var events: UInt64
+    /// Customers whose state was answered.
+    public var customers: Int
+    /// SHA-256 over all answers, in the order of the streams: two replays of one prefix agree.
+    public var answersDigest: String
+    /// Where the views say other than the log.
+    public var differences: [String]
+    /// What the evidence came to; nil: it was not asked for.
+    public var evidence: EvidenceReplay?
+    /// What decision tokens came to; nil: none were given.
+    public var tokens: TokenReplay?
+
+    /// Whether nothing says other than the log.
+    public var isOK: Bool {
+        differences.isEmpty && (evidence?.refused ?? 0) == 0 && (tokens?.isOK ?? true)
+    }
+
+    /// The `replay` shape.
+    public var json: JSONValue {
+        .members([
+            "ok": .bool(isOK), "events": .integer(events),
+            "customers": .integer(customers), "answersDigest": .string(answersDigest),
+            "differences": .strings(differences), "evidence": evidence?.json ?? .null,
+            "tokens": tokens?.json ?? .null,
+        ])
+    }
+}
+
+extension Ledger {
+    /// Folds the log again up to a prefix, answers every customer at T and compares the views
+    /// with the log; writes nothing.
+    public func replay(
+        point: BitemporalPoint,
+        environment: StoreEnvironment,
+        progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
+    ) throws -> ReplayReport {
+        var report = try replay(
+            point: point,
+            environment: environment,
+            customer: nil,
+            against: nil,
+            progress: progress
+        )
+        // Damage that a question met: by now it was answered from views made anew.
+        report.differences +=
+            (views.replaced.map { [$0] } ?? [])
+            + (try viewDifferences().map { difference in
+                difference.sequence.map { "\($0): \(difference.detail)" } ?? difference.detail
+            })
+        return report
+    }
+
+    /// Answers at a point about everybody of a prefix, or one customer.
+    ///
+    /// `other`: whose answers are held against ours; nil: nobody's.
+    func replay(
+        point: BitemporalPoint,
+        environment: StoreEnvironment,
+        customer: String?,
+        against other: Ledger?,
+        progress: (_ done: UInt64, _ of: UInt64) -> Void
+    ) throws -> ReplayReport {
+        let size = try prefix(knownAt: point.knownAt)
+        var report = ReplayReport(events: size, customers: 0, answersDigest: "", differences: [])
+        var hash = SHA256()
+        let streams = try customer.map { try [stream(of: $0, environment)].compactMap(\.self) }
+            ?? subjects(below: size, environment)
+        for (index, stream) in streams.enumerated() {
+            guard let subject = try vault.name(of: stream)?.subject,
+                case .customer(let id)? = Subject(subject)
+            else { continue }
+            report.customers += 1
+            let question = CustomerQuestion(
+                customer: id,
+                environment: environment,
+                point: BitemporalPoint(at: point.at, knownAt: .sequence(size))
+            )
+            let answer = try show(question).description
+            hash.update(data: Array(answer.utf8))
+            if let other, try other.show(question).description != answer {
+                report.differences.append("stream \(stream): the views answer otherwise")
+            }
+            if index % 256 == 0 { progress(UInt64(index), UInt64(streams.count)) }
+        }
+        report.answersDigest = Hexadecimal.encode(hash.finalize())
+        return report
+    }
+
+    private func stream(of customer: String, _ environment: StoreEnvironment) throws -> UInt64? {
+        try vault.stream(
+            of: StreamName(
+                environment: environment.rawValue,
+                subject: Subject.customer(customer).description
+            )
+        )
+    }
+
+    /// The streams that are subjects of a prefix's events, ascending.
+    private func subjects(
+        below size: UInt64,
+        _ environment: StoreEnvironment
+    ) throws -> [UInt64] {
+        var subjects: Set<UInt64> = []
+        try log.scan(from: 0, upTo: size) { header, _ in
+            if header.environment == environment.rawValue { subjects.insert(header.stream) }
+            return true
+        }
+        return subjects.sorted()
+    }
+
+    /// Writes the views anew from the log, beside the old ones, and switches at once.
+    ///
+    /// - Returns: the number of events that they hold.
+    public func rebuild(
+        progress: (_ done: UInt64, _ of: UInt64) throws -> Void = { _, _ in }
+    ) throws -> UInt64 {
+        try requireWriter()
+        try views.rebuild(progress: progress)
+        return views.position
+    }
+}

@@ -1,0 +1,78 @@
+import EntitlementLedger
+import Entitlements
+import Logging
+import NIOPosix
+import Synchronization
+
+/// Notes who saw or changed whom, behind the answers: nobody waits for the disk.
+///
+/// What cannot be written, because the disk is full say, waits and is written with the next access,
+/// at the latest when the server stops; where there is no room to wait nobody is let in.
+final class AccessLog: Sendable {
+    private let ledger: Ledger
+    private let logger: Logger
+    private let pool = NIOThreadPool(numberOfThreads: 1)
+    private let state = Mutex(State())
+
+    private struct State {
+        var waiting: [CustomerAccess] = []
+        var isWriting = false
+    }
+
+    /// Accesses that wait at most.
+    static let limit = 10_000
+    /// Accesses of one commit.
+    private static let batchSize = 256
+
+    init(_ ledger: Ledger, _ logger: Logger) {
+        self.ledger = ledger
+        self.logger = logger
+        pool.start()
+    }
+
+    /// Whether one more access could be noted; a ledger that is only read notes none.
+    var hasRoom: Bool { ledger.isReadOnly || state.withLock { $0.waiting.count < Self.limit } }
+
+    /// Takes an access to be written.
+    func add(_ access: CustomerAccess) {
+        guard !ledger.isReadOnly else { return }
+        let begins = state.withLock { state in
+            state.waiting.append(access)
+            defer { state.isWriting = true }
+            return !state.isWriting
+        }
+        if begins { pool.submit { [self] _ in write() } }
+    }
+
+    /// Writes what waits, and ends the thread; nothing may be added any more.
+    func stop() async throws {
+        try await pool.shutdownGracefully()
+        write()
+        let lost = state.withLock { $0.waiting.count }
+        guard lost > 0 else { return }
+        logger.error("accesses to customers were not noted", metadata: ["count": "\(lost)"])
+    }
+
+    /// Writes batch by batch until nothing waits or a batch fails.
+    private func write() {
+        while true {
+            let batch = state.withLock { state in
+                let batch = Array(state.waiting.prefix(Self.batchSize))
+                if batch.isEmpty { state.isWriting = false }
+                return batch
+            }
+            guard !batch.isEmpty else { return }
+            do {
+                try ledger.logAccess(batch)
+                state.withLock { $0.waiting.removeFirst(batch.count) }
+            } catch {
+                state.withLock { $0.isWriting = false }
+                logger.error(
+                    "accesses to customers wait to be noted",
+                    metadata: ["fault": "\(type(of: error))"]
+                )
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Stores
+
+/// The command `entitle replay`.
+struct Replay: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Folds everything again and compares, writing nothing.",
+        discussion: """
+            With --known, --known-sequence, --customer or --tokens it is an auditor's: the answers \
+            of then are made from that prefix of the log alone and held against the ledger's, the \
+            evidence is judged again as of when it was signed (RevenueCat signs none), and decision \
+            tokens are asked again. Exit 3 where something differs.
+            """
+    )
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var point: PointOptions
+    @OptionGroup var stores: StoresOptions
+    @Option(help: "Only this customer.") var customer: String?
+    @Option(help: "Decision tokens, one a line, or answers that hold one; - for standard input.")
+    var tokens: String?
+
+    private var isForAuditor: Bool {
+        customer != nil || tokens != nil || point.known != nil || point.knownSequence != nil
+    }
+
+    func run() throws {
+        let progress = Progress("replayed")
+        let environment = try options.environment()
+        let point = try point.point()
+        let report = try options.withLedger(writing: false) { ledger in
+            if isForAuditor { return try audit(ledger, point, environment, progress) }
+            return try ledger.replay(point: point, environment: environment) {
+                progress.show($0, of: $1)
+            }
+        }
+        progress.finish()
+        if options.json { Terminal.line(report.json) } else { Self.print(report) }
+        if !report.isOK { throw ExitCode.integrity }
+    }
+
+    private func audit(
+        _ ledger: Ledger,
+        _ point: BitemporalPoint,
+        _ environment: StoreEnvironment,
+        _ progress: Progress
+    ) throws -> ReplayReport {
+        let customer = try customer.map(CustomerArgument.checked)
+        let verifier = StoredEvidenceVerifier(appStore: try stores.appStore(options))
+        let replay = try AuditReplay(ledger, knownAt: point.knownAt)
+        var report = try replay.answers(
+            at: point.at,
+            environment: environment,
+            customer: customer
+        ) { progress.show($0, of: $1) }
+        report.evidence = try replay.evidence(of: customer, environment: environment) {
+            evidence,
+            source,
+            world,
+            recordedAt in
+            Blocking.wait {
+                await verifier.verdict(
+                    on: evidence,
+                    source: source,
+                    environment: world,
+                    recordedAt: recordedAt
+                )
+            }
+        } progress: {
+            progress.show($0, of: $1)
+        }
+        if let tokens {
+            let reader = try LineReader(tokens)
+            report.tokens = try replay.tokens { try Self.token(reader, customer) }
+        }
+        return report
+    }
+
+    /// The next token of a file, by itself or in an answer; nil at the end.
+    private static func token(
+        _ reader: LineReader,
+        _ customer: String?
+    ) throws -> (token: DecisionToken?, customer: String?)? {
+        var next = try reader.next()
+        while let line = next, line.isBlank { next = try reader.next() }
+        guard let line = next else { return nil }
+        guard let bytes = line.bytes else { return (nil, customer) }
+        if let answer = try? JSONValue(parsing: bytes), answer.members != nil {
+            let token = answer["token"]?.string.flatMap { DecisionToken($0) }
+            return (token, customer ?? answer["customer"]?.string)
+        }
+        let text = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
+        return (DecisionToken(text), customer)
+    }
+
+    private static func print(_ report: ReplayReport) {
+        for difference in report.differences { Terminal.line(difference) }
+        Terminal.line(
+            "\(report.events) events, \(report.customers) customers, "
+                + "\(report.differences.count) differences, answers \(report.answersDigest)"
+        )
+        if let evidence = report.evidence {
+            for refusal in evidence.refusals {
+                Terminal.line("event \(refusal.sequence): its evidence is \(refusal.code)")
+            }
+            Terminal.line(
+                "evidence: \(evidence.verified) verified, \(evidence.unsigned) of sources that "
+                    + "sign nothing, \(evidence.unchecked) unchecked (no verifier is configured), "
+                    + "\(evidence.erased) erased, \(evidence.refused) refused"
+            )
+        }
+        if let tokens = report.tokens {
+            for other in tokens.others {
+                Terminal.line("token \(other.number): \(other.outcome.rawValue)")
+            }
+            let count = tokens.counts.values.reduce(0, +)
+            Terminal.line("tokens: \(tokens.counts[.same] ?? 0) of \(count) the same")
+        }
+    }
+}

@@ -27,7 +27,7 @@ struct Entitle: ParsableCommand {
                 name: "CHANGE",
                 subcommands: [
                     CatalogCommand.self, Claim.self, Grant.self, Withdraw.self, Trial.self,
-                    LinkCommand.self, Use.self,
+                    LinkCommand.self, Use.self, Erase.self,
                 ]
             ),
             CommandGroup(

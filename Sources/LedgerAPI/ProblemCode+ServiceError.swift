@@ -22,7 +22,8 @@ extension ProblemCode {
             ServiceError(.networkError)
         case .notConfigured: ServiceError(.keyNotFound)
         case .methodNotAllowed, .notFound, .unauthenticated, .forbidden, .conflict, .keyReused,
-            .notAllowed, .overLimit, .unknownCustomer, .notPermitted, .recordedTime, .unknownSequence, .readOnly,
+            .notAllowed, .overLimit, .unknownCustomer, .notPermitted, .recordedTime,
+            .unknownSequence, .readOnly,
             .internal:
             ServiceError(.unknown, isRetryable: isRetryable)
         }

@@ -4,8 +4,9 @@ import LedgerAPI
 enum RouteTable {
     static let routes: [Route] =
         signalRoutes + claimRoutes + changeRoutes + flowRoutes + questionRoutes + explainRoutes
-        + exportRoutes + differenceRoutes + catalogRoutes + gateRoutes + whatIfRoutes + reportRoutes + flagRoutes
-        + operationRoutes
+        + exportRoutes + differenceRoutes + catalogRoutes + gateRoutes + whatIfRoutes + reportRoutes
+        + flagRoutes
+        + logRoutes + operationRoutes
 
     /// Parameters of questions about a customer.
     static let pointParameters = [

@@ -173,7 +173,7 @@ public final class LMDBLog: LogStorage {
             let count = try Bundle.count(value)
             for place in 0..<count {
                 let range = try Bundle.range(of: place, count: count, in: value)
-                TreeHash.leaf(value.extracting(range)).append(to: &hashes)
+                TreeHash.leaf(ofEntry: value.extracting(range)).append(to: &hashes)
             }
             return true
         }

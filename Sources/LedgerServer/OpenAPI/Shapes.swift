@@ -18,6 +18,7 @@ enum Shapes {
         Shape.Member("RecordProof", RouteTable.recordProofShape),
         Shape.Member("GrowthProof", RouteTable.growthProofShape),
         Shape.Member("Receipt", receipt),
+        Shape.Member("Erasure", erasure),
         Shape.Member("SignalReceipt", signalReceipt),
         Shape.Member("ClaimOutcome", claimOutcome),
         Shape.Member("RestoreAnswer", restoreAnswer),

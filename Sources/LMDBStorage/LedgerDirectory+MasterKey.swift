@@ -22,9 +22,10 @@ extension LedgerDirectory {
     /// Where a new master key stands until everything is wrapped by it.
     public static let nextKeyName = keyName + ".new"
 
-    /// Wraps by a new master key what the old one wraps: days of the quarantine, backups that can
-    /// be reached, and last the epoch keys. Nothing else changes; a process that has the ledger open
-    /// goes on.
+    /// Wraps by a new master key what the old one wraps.
+    ///
+    /// Days of the quarantine, backups that can be reached, and last the epoch keys. Nothing else
+    /// changes; a process that has the ledger open goes on.
     ///
     /// Stopped half-way, the same call goes on.
     ///

@@ -34,7 +34,7 @@ struct Entitle: ParsableCommand {
                 name: "CHECK",
                 subcommands: [
                     Audit.self, Replay.self, Drift.self, Rebuild.self, CheckpointCommand.self,
-                    CheckExport.self,
+                    Prove.self, CheckProof.self, CheckExport.self, Salvage.self,
                 ]
             ),
             CommandGroup(name: "KEEP", subcommands: [Archive.self, Backup.self, Restore.self]),

@@ -17,6 +17,8 @@ struct Audit: ParsableCommand {
     var quick = false
     @Flag(help: "Only the log's hashes, order, end and checkpoints: no keys, no views.")
     var hashes = false
+    @Option(help: "A checkpoint that somebody noted down: proves that the log extends it.")
+    var against: String?
     @Flag(help: "Without the master key: --hashes.") var withoutKey = false
     @Flag(help: .hidden) var inProcess = false
 
@@ -36,7 +38,12 @@ struct Audit: ParsableCommand {
         AuditChild.endWithParent()
         let progress = Progress("audited")
         func audit(_ ledger: Ledger) throws -> AuditReport {
-            try ledger.audit(scope) { progress.show($0, of: $1) }
+            let older = try against.map { try ProofFile.text($0) }
+            var report = try ledger.audit(scope) { progress.show($0, of: $1) }
+            if let older, let fault = try ledger.fault(against: older) {
+                report.faults.append(fault)
+            }
+            return report
         }
         let report =
             withoutKey

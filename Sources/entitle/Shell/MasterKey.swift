@@ -63,12 +63,12 @@ enum MasterKey {
             && settings.keyCommand == nil
     }
 
-    /// The same where there is no ledger yet: its own key may stand in the new directory already.
+    /// The same for a ledger that is being made: what is given, else its own if that stands there
+    /// already, else that of the ledger at hand.
     static func read(_ options: LedgerOptions, orAt path: String) throws -> [UInt8] {
         var options = options
-        if isOwn(options), options.ledger == nil {
-            options.keyFile = path + "/" + LedgerDirectory.keyName
-        }
+        let own = path + "/" + LedgerDirectory.keyName
+        if isOwn(options), FileManager.default.fileExists(atPath: own) { options.keyFile = own }
         return try read(options, needsLedger: false)
     }
 

@@ -40,6 +40,7 @@ struct OpenLedger {
                     bootID: SystemClock.bootID,
                     isReadOnly: !writing,
                     clock: clock,
+                    knownLoss: directory.knownLoss,
                     published: directory.published
                 )
             )

@@ -94,7 +94,7 @@ public final class LMDBVault: Vault {
                 environment: environment,
                 streams: streams,
                 highestCounter: highestCounter,
-                generation: epochKeys.generation,
+                generation: epochKeys.first,
                 isReadOnly: isReadOnly
             )
         }

@@ -185,7 +185,7 @@ private struct Auditor {
 
     mutating func checkCheckpoints() {
         do {
-            let key = try ledger.signer.verifierKey
+            let key = try ledger.verifierKey
             let checkpoints = try ledger.log.checkpoints()
             for (size, note) in scope == .quick
                 ? checkpoints.suffix(Self.quickCheckpoints) : checkpoints[...]

@@ -126,4 +126,14 @@ public protocol Vault: Sendable {
 
     /// Signs checkpoints.
     var checkpointKey: Curve25519.Signing.PrivateKey { get }
+
+    /// Verifies what the checkpoint key signs, under a log's name.
+    func verifierKey(named name: String) throws -> VerifierKey
+}
+
+extension Vault {
+    /// The public half of the checkpoint key.
+    public func verifierKey(named name: String) throws -> VerifierKey {
+        try VerifierKey(name: name, publicKey: checkpointKey.publicKey)
+    }
 }

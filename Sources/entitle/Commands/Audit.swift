@@ -19,19 +19,25 @@ struct Audit: ParsableCommand {
     var hashes = false
     @Option(help: "A checkpoint that somebody noted down: proves that the log extends it.")
     var against: String?
+    @Flag(help: "Without the master key: --hashes.") var withoutKey = false
     @Flag(help: .hidden) var inProcess = false
 
-    private var scope: AuditScope { quick ? .quick : hashes ? .hashes : .everything }
+    private var scope: AuditScope {
+        quick ? .quick : hashes || withoutKey ? .hashes : .everything
+    }
 
     func validate() throws {
         if quick && hashes { throw ValidationError("--quick and --hashes exclude each other") }
+        if quick && withoutKey {
+            throw ValidationError("--quick opens records: it needs the master key")
+        }
     }
 
     func run() throws {
         guard inProcess else { return try runInChild() }
         AuditChild.endWithParent()
         let progress = Progress("audited")
-        let report = try options.withLedger(writing: false, isCheck: true) { ledger in
+        func audit(_ ledger: Ledger) throws -> AuditReport {
             let older = try against.map { try ProofFile.text($0) }
             var report = try ledger.audit(scope) { progress.show($0, of: $1) }
             if let older, let fault = try ledger.fault(against: older) {
@@ -39,6 +45,10 @@ struct Audit: ParsableCommand {
             }
             return report
         }
+        let report =
+            withoutKey
+            ? try KeylessLedger.with(options, audit)
+            : try options.withLedger(writing: false, isCheck: true, audit)
         progress.finish()
         if options.json {
             Terminal.line(report.json)
@@ -59,7 +69,12 @@ struct Audit: ParsableCommand {
     /// Passes on what the child says; says it for one that could not.
     private func runInChild() throws {
         // The program's name and `audit` come first.
-        let outcome = try AuditChild.run(Array(CommandLine.arguments.dropFirst(2)), isHeard: true)
+        let isReadable = options.keyDescriptor == nil && options.keyCommand == nil
+        let outcome = try AuditChild.run(
+            Array(CommandLine.arguments.dropFirst(2)),
+            key: withoutKey || isReadable ? nil : MasterKey.read(options),
+            isHeard: true
+        )
         let isDamaged = outcome.code == nil || outcome.code == ExitCode.integrity.rawValue
         guard isDamaged, outcome.output.isEmpty else {
             Terminal.write(String(decoding: outcome.output, as: UTF8.self))

@@ -70,7 +70,8 @@ extension Ledger {
         let size = try prefix(knownAt: point.knownAt)
         var report = ReplayReport(events: size, customers: 0, answersDigest: "", differences: [])
         var hash = SHA256()
-        let streams = try customer.map { try [stream(of: $0, environment)].compactMap(\.self) }
+        let streams =
+            try customer.map { try [stream(of: $0, environment)].compactMap(\.self) }
             ?? subjects(below: size, environment)
         for (index, stream) in streams.enumerated() {
             guard let subject = try vault.name(of: stream)?.subject,

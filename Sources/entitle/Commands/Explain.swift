@@ -11,6 +11,7 @@ struct Explain: ParsableCommand {
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var point: PointOptions
+    @OptionGroup var access: AccessOptions
 
     @Option(
         name: .customLong("for"),
@@ -35,8 +36,9 @@ struct Explain: ParsableCommand {
             environment: try options.environment(),
             point: try point.point()
         )
-        let answer = try options.withLedger(writing: false) { ledger in
-            switch try ledger.explain(feature, question) {
+        let answer = try options.withLedger(writing: access.isNoted) { ledger in
+            try access.note("explain", of: question.customer, question.environment, ledger)
+            return switch try ledger.explain(feature, question) {
             case .explained(let head, let size, let explanation):
                 try explanation.answer(
                     head: head,

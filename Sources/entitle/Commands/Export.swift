@@ -18,6 +18,7 @@ struct Export: ParsableCommand {
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var point: PointOptions
+    @OptionGroup var access: AccessOptions
     @Option(help: "A customer id.") var customer: String?
     @Option(
         parsing: .unconditional,
@@ -47,6 +48,9 @@ struct Export: ParsableCommand {
     @Flag(help: "Goes on with an export into this directory that was stopped.") var resume = false
 
     func validate() throws {
+        if access.isNoted && customer == nil {
+            throw ValidationError("--reason is noted of a customer")
+        }
         guard (customer == nil) != (from == nil && to == nil) else {
             throw ValidationError("either --customer, or --from and --to")
         }
@@ -58,7 +62,7 @@ struct Export: ParsableCommand {
     func run() throws {
         try ExportPlace.check(output, ledger: options.path)
         let progress = Progress("exported")
-        try keepCheckpoint()
+        try prepareLog()
         let outcome = try options.withLedger(writing: false) { try write($0, progress) }
         if options.json { return Terminal.line(outcome) }
         Terminal.line(
@@ -67,12 +71,18 @@ struct Export: ParsableCommand {
         )
     }
 
-    /// Keeps a checkpoint that covers everything; beside a server, which holds the writer's lock, the
+    /// Notes the access, and keeps a checkpoint that covers everything; beside a server, which holds the writer's lock, the
     /// export signs one itself.
-    private func keepCheckpoint() throws {
+    private func prepareLog() throws {
         do {
-            _ = try options.withLedger(writing: true) { try $0.checkpoint() }
-        } catch let fault as LedgerOpenFault where fault.code == .locked {}
+            try options.withLedger(writing: true) { ledger in
+                if let customer {
+                    let environment = try options.environment()
+                    try access.note("export", of: customer, environment, ledger)
+                }
+                _ = try ledger.checkpoint()
+            }
+        } catch let fault as LedgerOpenFault where fault.code == .locked && !access.isNoted {}
     }
 
     private func write(_ ledger: Ledger, _ progress: Progress) throws -> JSONValue {

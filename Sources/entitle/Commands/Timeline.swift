@@ -11,6 +11,7 @@ struct Timeline: ParsableCommand {
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var point: PointOptions
+    @OptionGroup var access: AccessOptions
     @Option(help: "Draws it into a file, or - for standard output.") var svg: String?
     @Argument(help: "A customer id.") var customer: String
 
@@ -20,8 +21,9 @@ struct Timeline: ParsableCommand {
             environment: try options.environment(),
             point: try point.point()
         )
-        let answer = try options.withLedger(writing: false) {
-            try $0.timelineAnswer(question)
+        let answer = try options.withLedger(writing: access.isNoted) { ledger in
+            try access.note("timeline", of: question.customer, question.environment, ledger)
+            return try ledger.timelineAnswer(question)
         }
         if let svg { return try draw(answer, into: svg) }
         if options.json { return Terminal.line(answer) }

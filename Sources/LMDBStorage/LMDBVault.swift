@@ -290,7 +290,7 @@ public final class LMDBVault: Vault {
     }
 
     /// See `Vault`.
-    public func check() throws { try mappingFaults { try names.check() } }
+    public func check() throws -> UInt64 { try mappingFaults { try names.check() } }
 }
 
 extension LMDBVault.State {

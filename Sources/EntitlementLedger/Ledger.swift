@@ -36,6 +36,7 @@ public final class Ledger: Sendable {
     let rollUps: RollUpShelf
     /// Whether it only reads.
     public let isReadOnly: Bool
+    let knownLoss: KnownLoss?
     /// A checkpoint that was published before the log was restored to less.
     let published: String?
 
@@ -55,6 +56,9 @@ public final class Ledger: Sendable {
         /// against it.
         public var published: String?
 
+        /// What a salvage could not bring back, for audits and `status`.
+        public var knownLoss: KnownLoss?
+
         /// Makes options.
         public init(
             viewsPath: String,
@@ -62,6 +66,7 @@ public final class Ledger: Sendable {
             isReadOnly: Bool,
             clock: @escaping @Sendable () -> Instant,
             randomness: RandomSource = .system,
+            knownLoss: KnownLoss? = nil,
             published: String? = nil
         ) {
             self.published = published
@@ -70,6 +75,7 @@ public final class Ledger: Sendable {
             self.isReadOnly = isReadOnly
             self.clock = clock
             self.randomness = randomness
+            self.knownLoss = knownLoss
         }
     }
 
@@ -89,6 +95,7 @@ public final class Ledger: Sendable {
         clock = options.clock
         randomness = options.randomness
         isReadOnly = options.isReadOnly
+        knownLoss = options.knownLoss
         published = options.published
         views = try Views(
             path: options.viewsPath,

@@ -53,9 +53,18 @@ final class EpochKeyFile: Sendable {
         }
     }
 
-    /// Replaces the keys, durably.
-    func write(_ keys: EpochKeys, using randomness: inout RandomSource) throws {
-        let key = masterKey.withLock { $0 }
-        try DurableFile.replace(path, with: keys.wrapped(by: key, using: &randomness))
+    /// The master key as it is known.
+    var key: SymmetricKey { masterKey.withLock { $0 } }
+
+    /// Opens the content of another epoch file by the same master key.
+    func open(_ content: [UInt8]) throws -> EpochKeys { try Self.open(content, key) }
+
+    /// Replaces the keys, durably; elsewhere: those of a copy.
+    func write(
+        _ keys: EpochKeys,
+        to elsewhere: String? = nil,
+        using randomness: inout RandomSource
+    ) throws {
+        try DurableFile.replace(elsewhere ?? path, with: keys.wrapped(by: key, using: &randomness))
     }
 }

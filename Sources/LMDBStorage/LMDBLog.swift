@@ -173,7 +173,7 @@ public final class LMDBLog: LogStorage {
             let count = try Bundle.count(value)
             for place in 0..<count {
                 let range = try Bundle.range(of: place, count: count, in: value)
-                TreeHash.leaf(value.extracting(range)).append(to: &hashes)
+                TreeHash.leaf(ofEntry: value.extracting(range)).append(to: &hashes)
             }
             return true
         }
@@ -197,15 +197,26 @@ public final class LMDBLog: LogStorage {
         var checkpoints: [(size: UInt64, note: String)] = []
         try read { transaction, tables in
             try transaction.scan(tables.checkpoints, from: nil) { key, value in
-                guard key.count == 8 else {
-                    throw LogStorageFault(.damaged, "a checkpoint's key is not a size")
-                }
-                let note = String(decoding: value.copy(), as: UTF8.self)
-                checkpoints.append((key.loadUInt64BigEndian(at: 0), note))
+                checkpoints.append(try Self.checkpoint(key, value))
                 return true
             }
         }
         return checkpoints
+    }
+
+    /// See `LogStorage`.
+    public func lastCheckpoint() throws -> (size: UInt64, note: String)? {
+        try read { try $0.last($1.checkpoints) { try Self.checkpoint($0, $1) } }
+    }
+
+    private static func checkpoint(
+        _ key: Span<UInt8>,
+        _ value: Span<UInt8>
+    ) throws -> (size: UInt64, note: String) {
+        guard key.count == 8 else {
+            throw LogStorageFault(.damaged, "a checkpoint's key is not a size")
+        }
+        return (key.loadUInt64BigEndian(at: 0), String(decoding: value.copy(), as: UTF8.self))
     }
 }
 

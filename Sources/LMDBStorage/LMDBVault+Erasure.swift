@@ -46,13 +46,17 @@ extension LMDBVault {
         try writer.withLock { writer in try mappingFaults { try finish(&writer) } }
     }
 
-    /// The three steps, each of which finds what the one before left: (1) the epoch file with old
-    /// and new keys, (2) journal and shards under the new keys, (3) the epoch file without the old.
+    /// Three steps, each of which finds what the one before left.
+    ///
+    /// (1) The epoch file with old and new keys; (2) journal and shards under the new keys; (3) the
+    /// epoch file without the old. Then backups follow.
     func finish(_ writer: inout Writer) throws {
         guard let erasure = writer.erasure else { return }
         close(erasure.streams)
         var keys = try keyFile.read()
         if keys.replaced.isEmpty, try !areErased(erasure.streams) {
+            // While the names are known.
+            try clearQuarantine(of: erasure.streams, &writer)
             let shards = Set(erasure.streams.map { StreamNumber.shard(of: $0) })
             keys = keys.turning(shards, using: &writer.randomness)
             try keyFile.write(keys, using: &writer.randomness)
@@ -61,12 +65,9 @@ extension LMDBVault {
             if epochs.generation != keys.generation { try turn(to: keys, erasure, &writer) }
             try keyFile.write(keys.turned, using: &writer.randomness)
         }
+        try reachBackups(keys.turned, erased: erasure.streams, &writer)
         try forgetErasure(&writer)
-    }
-
-    /// See `Vault`.
-    public func erasedCopies() throws -> ErasedCopies {
-        ErasedCopies(generation: epochs.generation)
+        compactJournal(&writer)
     }
 
     private func areErased(_ gone: [UInt64]) throws -> Bool {
@@ -126,16 +127,7 @@ extension LMDBVault {
         _ randomness: inout RandomSource,
         _ transaction: borrowing WriteTransaction
     ) throws -> [[UInt8]] {
-        var found: [(name: VaultNames.Name, stream: UInt64)] = []
-        try transaction.scan(names.names, from: VaultNames.Name.first(of: shard).key) {
-            key,
-            value in
-            guard key.count == 16, value.count == 8 else { return key.count != 16 }
-            let name = VaultNames.Name(key)
-            guard name.shard == shard else { return false }
-            found.append((name, value.uint64(at: 0)))
-            return true
-        }
+        let found = try names.streams(of: shard, transaction)
         var items: [[UInt8]] = []
         items.reserveCapacity(found.count)
         for (name, stream) in found {

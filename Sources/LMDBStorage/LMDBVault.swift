@@ -1,4 +1,5 @@
 public import Crypto
+import Dispatch
 public import EventLog
 import LMDB
 import Synchronization
@@ -21,6 +22,9 @@ public final class LMDBVault: Vault {
     /// Held while reserved streams become durable, or some go; `state` is free meanwhile.
     let writer: Mutex<Writer>
     let clock: @Sendable () -> Int64
+    /// Where the journal is written anew, behind whoever writes.
+    let compacting = DispatchQueue(label: "entitlement-ledger.vault.journal")
+    let path: String
     /// Where an erasure is noted until it is finished.
     let notePath: String
 
@@ -67,6 +71,7 @@ public final class LMDBVault: Vault {
         let epochKeys = try keyFile.read()
         self.keyFile = keyFile
         self.clock = clock
+        self.path = path
         notePath = path + "/" + ErasureNote.fileName
         digestSecret = KeyedHash(epochKeys.digestSecret)
         shardSecret = KeyedHash(epochKeys.shardSecret)
@@ -148,6 +153,7 @@ public final class LMDBVault: Vault {
     /// Syncs the journal and ends the use of the environment.
     public func close() {
         writer.withLock { $0.journal = nil }
+        compacting.sync {}
         names.finish()
         environment.close()
     }

@@ -18,7 +18,7 @@ extension LedgerDirectory {
     }
 
     /// The log's size when a writer last closed it, in decimal digits.
-    private static let closedName = "closed"
+    static let closedName = "closed"
 
     /// Notes the log's size at its end, for ``closedSize(at:)``; not synced, for a smaller one that
     /// stands does no harm.

@@ -11,6 +11,8 @@ public enum LedgerDirectory {
     static let lockName = "writer.lock"
     static let logName = "log"
     static let vaultName = "vault"
+    /// LMDB's data file in the directories of log and vault.
+    static let dataName = "data.mdb"
     /// Where views stand, in generations.
     public static let viewsName = "views"
     /// Where the master key stands unless it comes from elsewhere.
@@ -105,7 +107,7 @@ public enum LedgerDirectory {
         }
     }
 
-    private static func write(_ manifest: Manifest, to path: String) throws {
+    static func write(_ manifest: Manifest, to path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try DurableFile.replace(
@@ -184,6 +186,8 @@ public struct LedgerOpenFault: Error, Sendable, Equatable {
         case recovering
         /// A part of the ledger is damaged or absent.
         case damaged
+        /// A salvage could not bring its tree back: only reading goes on.
+        case treeLost = "tree_lost"
     }
 
     /// Makes a fault.

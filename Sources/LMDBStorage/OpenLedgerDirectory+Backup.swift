@@ -15,9 +15,9 @@ extension OpenLedgerDirectory {
     /// How often a copy is begun anew because keys were replaced meanwhile.
     private static let copyAttempts = 5
 
-    /// Copies the vault as it stands into a folder: every item sealed, and the epoch file that only
-    /// the master key opens. Writing to the ledger goes on.
+    /// Copies the vault as it stands into a folder, while writing to the ledger goes on.
     ///
+    /// The copy is every item, sealed, and the epoch file, which only the master key opens.
     /// The folder is made if it is not there; what an older backup left in it is replaced. The copy
     /// is read back: every entry opens.
     ///

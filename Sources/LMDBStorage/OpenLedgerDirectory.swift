@@ -13,6 +13,8 @@ public final class OpenLedgerDirectory: Sendable {
     public let log: LMDBLog
     /// Names and keys.
     public let vault: LMDBVault
+    /// What a salvage could not bring back of it; nil: nothing that its log does not show.
+    public let knownLoss: KnownLoss?
     /// A checkpoint that was published before the ledger was restored to less, a signed note.
     public let published: String?
     private let lock: Int32?
@@ -38,6 +40,13 @@ public final class OpenLedgerDirectory: Sendable {
     ) throws {
         self.path = path
         manifest = try LedgerDirectory.manifest(at: path)
+        knownLoss = try LedgerDirectory.knownLoss(at: path)
+        guard !forWriting || knownLoss?.isTreeLost != true else {
+            throw LedgerOpenFault(
+                .treeLost,
+                "hashes of its tree are lost: it can only be read"
+            )
+        }
         published = try LedgerDirectory.published(at: path)
         let lock = forWriting ? try Self.takeLock(path + "/" + LedgerDirectory.lockName) : nil
         self.lock = lock

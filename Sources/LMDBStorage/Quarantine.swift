@@ -33,6 +33,13 @@ public struct Quarantine {
         for day in try days() where day < oldest { try destroy(day) }
     }
 
+    /// The quarantine as it stands; nothing is destroyed.
+    init(ledgerPath: String, masterKey: SymmetricKey, randomness: RandomSource) {
+        path = ledgerPath + "/" + Self.directoryName
+        self.masterKey = masterKey
+        self.randomness = randomness
+    }
+
     /// The days that have items, ascending.
     public func days() throws -> [String] {
         guard FileManager.default.fileExists(atPath: path) else { return [] }
@@ -91,6 +98,12 @@ public struct Quarantine {
             writer.append(sealed.span)
         }
         try DurableFile.replace(path + "/" + day + Self.itemsSuffix, with: writer.bytes)
+    }
+
+    /// Keeps only these items of a day, under a new key: what the old one sealed is closed.
+    mutating func renew(_ day: String, with items: [[UInt8]]) throws {
+        try destroy(day)
+        try replace(day, with: items)
     }
 
     private func key(of day: String) throws -> SymmetricKey? {

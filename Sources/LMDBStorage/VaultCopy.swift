@@ -79,16 +79,24 @@ enum VaultCopy {
     }
 
     /// Appends every item of a table to a file, in the order of their counters, and syncs it.
+    ///
+    /// `after`, `last`: the streams between which they stand; all unless given.
+    @discardableResult
     static func write(
         _ table: Table,
         of environment: LMDB.Environment,
-        to file: Int32
+        to file: Int32,
+        after: UInt64 = 0,
+        upTo last: UInt64 = .max
     ) throws -> VaultCounts {
         var counts = VaultCounts(streams: 0, erased: 0)
         var buffer: [UInt8] = []
         try mappingFaults {
             try environment.read { transaction in
-                try transaction.scan(table, from: nil) { _, value in
+                try transaction.scan(table, from: Key(after &+ 1)) { key, value in
+                    guard key.count == 8, key.loadUInt64BigEndian(at: 0) <= last else {
+                        return false
+                    }
                     counts.streams += 1
                     if VaultEntry.isTombstone(value) { counts.erased += 1 }
                     buffer += value.copy()

@@ -47,7 +47,9 @@ final class VaultNames: Sendable {
         var generation: UInt64?
     }
 
-    /// `highestCounter`: of a stream that the log names. `generation`: of a vault that was just made.
+    /// `highestCounter`: of a stream that the log names.
+    ///
+    /// `generation`: of a vault that was just made.
     init(
         environment: LMDB.Environment,
         streams: Table,
@@ -295,6 +297,23 @@ final class VaultNames: Sendable {
                 current.numbers[digest] = nil
             }
         }
+    }
+
+    /// The names of a shard and their streams, of those that the table covers.
+    func streams<Transaction: ReadableTransaction & ~Copyable>(
+        of shard: Int,
+        _ transaction: borrowing Transaction
+    ) throws -> [(name: Name, stream: UInt64)] {
+        var found: [(name: Name, stream: UInt64)] = []
+        try transaction.scan(names, from: Name.first(of: shard).key) { key, value in
+            // The mark of what is covered stands among the names of the first shard.
+            guard key.count == 16, value.count == 8 else { return true }
+            let name = Name(key)
+            guard name.shard == shard else { return false }
+            found.append((name, value.uint64(at: 0)))
+            return true
+        }
+        return found
     }
 
     func put(

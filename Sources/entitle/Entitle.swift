@@ -27,14 +27,14 @@ struct Entitle: ParsableCommand {
                 name: "CHANGE",
                 subcommands: [
                     CatalogCommand.self, Claim.self, Grant.self, Withdraw.self, Trial.self,
-                    LinkCommand.self, Use.self,
+                    LinkCommand.self, Use.self, Erase.self,
                 ]
             ),
             CommandGroup(
                 name: "CHECK",
                 subcommands: [
                     Audit.self, Replay.self, Drift.self, Rebuild.self, CheckpointCommand.self,
-                    CheckExport.self,
+                    Prove.self, CheckProof.self, CheckExport.self, Salvage.self,
                 ]
             ),
             CommandGroup(name: "KEEP", subcommands: [Archive.self, Backup.self, Restore.self]),

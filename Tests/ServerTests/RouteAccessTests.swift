@@ -21,6 +21,7 @@ struct `Who may` {
         "restorePurchases": Right(scopes: [.write, .admin], customers: .themselves),
         "grant": Right(scopes: [.write, .support, .admin]),
         "withdrawGrant": Right(scopes: [.write, .support, .admin]),
+        "eraseCustomer": Right(scopes: [.admin]),
         "startTrial": Right(scopes: [.write, .admin], customers: .themselves),
         "use": Right(scopes: [.write, .admin], customers: .themselves),
         "recordFlow": Right(scopes: [.write, .admin], customers: .themselves),

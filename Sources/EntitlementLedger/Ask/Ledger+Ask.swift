@@ -40,16 +40,10 @@ extension Ledger {
             var (low, high) = (UInt64(0), size)
             while low < high {
                 let middle = low + (high - low) / 2
-                if try recordedAt(middle) <= instant { low = middle + 1 } else { high = middle }
+                if try log.recordedAt(middle) <= instant { low = middle + 1 } else { high = middle }
             }
             return low
         }
-    }
-
-    private func recordedAt(_ sequence: UInt64) throws -> Instant {
-        var recordedAt: Int64 = 0
-        try log.readRecords([sequence]) { recordedAt = try RecordHeader(reading: $1).recordedAt }
-        return Instant(milliseconds: recordedAt)
     }
 
     /// A customer over effective time, from the first `size` events.

@@ -29,7 +29,9 @@ extension Ledger {
     public func event(at sequence: UInt64) throws -> RecordedEvent? {
         let opener = EventOpener(vault: vault, log: log)
         var event: RecordedEvent?
-        try log.readRecords([sequence]) { event = try opener.open($1).recorded }
+        try log.readRecords([sequence]) { _, record in
+            if !LostRecord.isOne(record) { event = try opener.open(record).recorded }
+        }
         return event
     }
 

@@ -11,6 +11,7 @@ extension Ledger {
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) throws -> AuditReport {
         var auditor = Auditor(ledger: self, end: try log.end(), scope: scope)
+        auditor.noteKnownLoss()
         if scope == .quick {
             auditor.checkLastRecords()
         } else {
@@ -50,6 +51,28 @@ private struct Auditor {
         self.end = end
         self.scope = scope
         report.treeSize = end.size
+    }
+
+    /// What a salvage could not bring back and the log does not show.
+    mutating func noteKnownLoss() {
+        guard let loss = ledger.knownLoss else { return }
+        if loss.isTreeLost {
+            report.faults.note(.tree, nil, "a salvage could not bring the signed tree back")
+        }
+        if loss.unconfirmed > 0 {
+            let detail = "\(loss.unconfirmed) records are confirmed by no hash of the signed tree"
+            report.faults.note(.record, nil, detail)
+        }
+        if loss.behindEnd > 0 {
+            report.faults.note(.record, nil, "\(loss.behindEnd) records at the end are lost")
+        }
+        if loss.streams > 0 {
+            report.faults.note(
+                .vault,
+                nil,
+                "the names and keys of \(loss.streams) streams are lost"
+            )
+        }
     }
 
     // MARK: Records and tree

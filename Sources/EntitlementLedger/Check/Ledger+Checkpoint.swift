@@ -20,7 +20,7 @@ extension Ledger {
                 try last.size == 0
                     || TreeReader(LogTiles(log)).root(size: last.size) == last.root
             else { throw LogStorageFault(.damaged, "the log does not extend its last checkpoint") }
-            if last.size == end.size, let kept = try log.checkpoints().last { return kept.note }
+            if last.size == end.size, let kept = try log.lastCheckpoint() { return kept.note }
         }
         let text = Checkpoint(origin: identity.origin, size: end.size, root: end.edge.root).text
         let note = try signer.sign(text).description
@@ -46,7 +46,7 @@ extension Ledger {
 
     /// The last checkpoint that was signed; nil if there is none.
     func lastCheckpoint() throws -> Checkpoint? {
-        guard let last = try log.checkpoints().last else { return nil }
+        guard let last = try log.lastCheckpoint() else { return nil }
         return try Checkpoint(SignedNote.parse(last.note).verified(by: [signer.verifierKey]))
     }
 }

@@ -1,5 +1,5 @@
 import Entitlements
-import EventLog
+public import EventLog
 
 /// Reads a part of the log that begins with a bundle and notes what is wrong with its records.
 ///
@@ -62,7 +62,8 @@ struct RecordAudit: Sendable {
         _ tile: [UInt8],
         _ ledger: Ledger
     ) {
-        checkHash(TreeHash.leaf(record), at: sequence, tile)
+        checkHash(TreeHash.leaf(ofEntry: record), at: sequence, tile)
+        if LostRecord.isOne(record) { return checkGap(LostRecord(record), at: sequence) }
         do {
             // The hash says more of the bytes than their checksum, which is a writer's affair.
             let header =
@@ -83,6 +84,14 @@ struct RecordAudit: Sendable {
         } catch {
             faults.note(.record, sequence, error.auditSentence)
         }
+    }
+
+    /// A gap that a salvage left is a known loss, and a fault for all that.
+    private mutating func checkGap(_ gap: LostRecord?, at sequence: UInt64) {
+        guard let gap, gap.sequence == sequence else {
+            return faults.note(.record, sequence, "what stands for a lost record is not whole")
+        }
+        faults.note(.record, sequence, "the record is lost: \(gap.cause.sentence)")
     }
 
     /// Compares a leaf with its tile; the leaf that fills a bundle gives the bundle's root.
@@ -162,6 +171,21 @@ struct RecordAudit: Sendable {
         where try !ledger.vault.isErased(stream) {
             let detail = "stream \(stream) is erased by the log, and the vault has its key"
             faults.note(.vault, header.sequence, detail)
+        }
+    }
+}
+
+extension LostRecord.Cause {
+    /// What became of the record, in words.
+    public var sentence: String {
+        switch self {
+        case .missing: "nothing of it was found"
+        case .checksum: "its checksum did not hold"
+        case .zeroed: "its place was full of zeros"
+        case .truncated: "the file ended before it"
+        case .overwritten: "its place held something else"
+        case .altered: "its bytes were not those that the tree names"
+        case .ambiguous: "several records claimed its place"
         }
     }
 }

@@ -21,6 +21,8 @@ extension LogStorage {
 
     /// Lends the bytes that stand for each record of a range, ascending, until the body returns
     /// false; nothing of them is read.
+    ///
+    /// Gaps that a salvage left are passed over.
     func scanRecords(
         from first: UInt64,
         upTo end: UInt64,
@@ -33,10 +35,24 @@ extension LogStorage {
                 if sequence < first { continue }
                 if sequence >= end { return false }
                 let range = try Bundle.range(of: index, count: count, in: block)
-                if try !body(sequence, block.extracting(range)) { return false }
+                let record = block.extracting(range)
+                if LostRecord.isOne(record) { continue }
+                if try !body(sequence, record) { return false }
             }
             return true
         }
+    }
+}
+
+extension LogStorage {
+    /// T3 of a record; of a gap that a salvage left, that of the record before.
+    func recordedAt(_ sequence: UInt64) throws -> Instant {
+        var recordedAt: Int64 = 0
+        try readRecords([sequence]) { _, record in
+            recordedAt =
+                try LostRecord(record)?.recordedAt ?? RecordHeader(reading: record).recordedAt
+        }
+        return Instant(milliseconds: recordedAt)
     }
 }
 

@@ -28,6 +28,17 @@ enum SharedPart {
         _ blob: [UInt8],
         digest: EventLog.Digest
     ) throws(DecodingFault) -> [UInt8] {
+        let content = try content(blob)
+        guard TreeHash.companion(content.span) == digest else {
+            throw DecodingFault(what: "a shared part is not what its digest says", offset: 0)
+        }
+        return content
+    }
+
+    /// The content, whatever its digest.
+    ///
+    /// - Throws: `DecodingFault`.
+    static func content(_ blob: [UInt8]) throws(DecodingFault) -> [UInt8] {
         let bytes = blob.span
         let end = bytes.count - checksumCount
         guard end >= headerCount, bytes.uint32(at: 0) == magic,
@@ -46,8 +57,8 @@ enum SharedPart {
                     isNewer: true
                 )
             }
-        guard let content, TreeHash.companion(content.span) == digest else {
-            throw DecodingFault(what: "a shared part is not what its digest says", offset: 0)
+        guard let content else {
+            throw DecodingFault(what: "a shared part cannot be unpacked", offset: 0)
         }
         return content
     }

@@ -25,6 +25,25 @@ public struct ErasurePlan: Sendable, Equatable {
     public var unknown: [String]
 }
 
+extension ErasurePlan {
+    /// The plan as JSON (schemas/erasure-plan.schema.json).
+    public var json: JSONValue {
+        .members([
+            "streams": .array(
+                streams.map { stream in
+                    .members([
+                        "subject": .string(stream.subject.description),
+                        "environment": .string(stream.environment.name),
+                        "stream": .string("erased/\(stream.number)"),
+                        "events": .integer(stream.events),
+                    ])
+                }
+            ),
+            "unknown": .strings(unknown),
+        ])
+    }
+}
+
 /// The streams that one customer's erasure takes in one environment, the customer's first; never
 /// empty.
 struct ErasureScope {

@@ -1,8 +1,10 @@
 public import Entitlements
 public import EventLog
 
-/// What proves an erasure and names nobody: which streams are gone, where the log says so, and which
-/// backups still open them. Signed by the key of checkpoints.
+/// What proves an erasure and names nobody.
+///
+/// It says which streams are gone, where the log says so, and which copies still hold them; signed by
+/// the key of checkpoints.
 public struct ErasureReceipt: Sendable, Equatable {
     /// The log's name.
     public var origin: String
@@ -29,9 +31,7 @@ public struct ErasureReceipt: Sendable, Equatable {
 
 extension ErasureReceipt {
     /// The text that is signed: a line for each thing said.
-    static func text(
-        _ receipt: ErasureReceipt
-    ) -> String {
+    static func text(_ receipt: ErasureReceipt) -> String {
         var lines = [
             title, "origin \(receipt.origin)", "sequence \(receipt.sequence)",
             "events \(receipt.events)", "recorded \(receipt.recordedAt)",
@@ -42,6 +42,7 @@ extension ErasureReceipt {
         lines += receipt.copies.missed.map {
             "backup \(Instant(milliseconds: $0.until)) \($0.path.withoutControlCharacters)"
         }
+        lines += receipt.copies.exports.map { "export \($0.withoutControlCharacters)" }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -64,7 +65,7 @@ extension ErasureReceipt {
                     }
                 ),
             ]),
-            "note": .string(note),
+            "exports": .strings(copies.exports), "note": .string(note),
         ])
     }
 }
@@ -110,7 +111,7 @@ extension Ledger {
             streams: streams.sorted(),
             treeSize: next,
             root: try TreeReader(LogTiles(log)).root(size: next),
-            copies: try vault.erasedCopies(),
+            copies: try vault.erasedCopies(of: streams.sorted()),
             note: ""
         )
         receipt.note = try signer.sign(ErasureReceipt.text(receipt)).description

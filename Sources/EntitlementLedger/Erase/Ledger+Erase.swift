@@ -40,13 +40,16 @@ extension Ledger {
         // What is in doubt since a failed commit is looked up first.
         _ = try append([])
         try resolvePreparedErasure()
+        let scopes = try erasureScopes(of: customers, size: log.end().size).scopes
         if let known = try sequence(of: request) {
-            guard let receipt = try erasureReceipt(at: known) else {
-                return .refused(Refusal(.conflict, "id", "event \(known) has this id"))
+            // A repeat has the first outcome, unless it would pass for the erasure of somebody else.
+            guard scopes.isEmpty, let receipt = try erasureReceipt(at: known) else {
+                return .refused(
+                    Refusal(.conflict, "id", "event \(known) has this id and other content")
+                )
             }
             return .erased(receipt)
         }
-        let scopes = try erasureScopes(of: customers, size: log.end().size).scopes
         guard !scopes.isEmpty else { return .unknown }
         let records = try ErasureSealer(self, request).records(of: scopes)
         try vault.prepare(

@@ -26,7 +26,7 @@ extension Ledger {
         manifest: [UInt8],
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) throws -> ArchiveProgress {
-        guard let last = try log.checkpoints().last else {
+        guard let last = try log.lastCheckpoint() else {
             return ArchiveProgress(archived: 0, size: try size())
         }
         var writer = ArchiveWriter(log: log, store: store, key: try verifierKey)

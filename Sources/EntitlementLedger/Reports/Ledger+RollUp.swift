@@ -62,10 +62,7 @@ extension Ledger {
     private static let lastOfAll = Instant(milliseconds: .max)
 
     func recordedThrough(_ size: UInt64) throws -> Instant {
-        guard size > 0 else { return Instant(milliseconds: .min) }
-        var recordedAt: Int64 = 0
-        try log.readRecords([size - 1]) { recordedAt = try RecordHeader(reading: $1).recordedAt }
-        return Instant(milliseconds: recordedAt)
+        size > 0 ? try log.recordedAt(size - 1) : Instant(milliseconds: .min)
     }
 
     private func move(

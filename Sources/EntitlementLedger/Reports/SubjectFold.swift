@@ -41,6 +41,11 @@ struct SubjectFold<Item: Sendable>: Sendable {
         /// Ascending by sequence.
         var links: [(fact: Fact, signal: SignalDigest)] = []
 
+        /// Counts records that nobody wants, up to a number of records.
+        mutating func pad(to count: Int) {
+            while buckets.count < count { buckets.append(0) }
+        }
+
         /// The links without those whose signal occurs earlier in their stream (E1).
         var distinctLinks: [Fact] {
             var met = SignalSet(expecting: links.count)
@@ -107,6 +112,8 @@ struct SubjectFold<Item: Sendable>: Sendable {
                     throw LogStorageFault(.damaged, "record \(sequence) is another")
                 }
                 let kind = try header.eventKind()
+                // A gap has its place, and nobody wants it.
+                survey.pad(to: Int(sequence - start))
                 guard header.environment == environment.rawValue, kinds.contains(kind) else {
                     survey.buckets.append(0)
                     return true
@@ -120,6 +127,7 @@ struct SubjectFold<Item: Sendable>: Sendable {
                 }
                 return true
             }
+            survey.pad(to: Int(end - start))
             return survey
         }
         return surveys.reduce(into: Survey()) { whole, survey in

@@ -19,6 +19,9 @@ struct Overlay {
     /// Adds what follows; what is known already, because somebody caught up before, is passed over.
     mutating func add(_ entries: [IndexEntry]) { recent.add(entries) }
 
+    /// Passes over gaps that a salvage left, up to a size.
+    mutating func pass(to size: UInt64) { recent.pass(to: size) }
+
     /// What is to be moved into the tables next, and where it ends; it stays until it is dropped.
     mutating func beginMoving() -> (postings: PostingCollector, end: UInt64) {
         if moving == nil, recent.count > 0 {
@@ -50,7 +53,9 @@ struct Overlay {
 }
 
 extension Overlay {
-    /// Events without a gap: their postings in the order of the log, and where to find them.
+    /// Events that follow one another: their postings in the order of the log, and where to find them.
+    ///
+    /// Between them may be gaps that a salvage left.
     private struct Part {
         private(set) var postings = PostingCollector(reservingFor: 0)
         private(set) var start: UInt64
@@ -68,13 +73,15 @@ extension Overlay {
 
         mutating func add(_ entries: [IndexEntry]) {
             for entry in entries where entry.sequence >= end {
-                precondition(entry.sequence == end, "the overlay follows the log without a gap")
-                end += 1
+                end = entry.sequence + 1
                 if signals[entry.signal] == nil { signals[entry.signal] = entry.sequence }
                 postings.append(entry)
                 chain()
             }
         }
+
+        /// Counts a part of the log as known that has no event any more.
+        mutating func pass(to size: UInt64) { end = max(end, size) }
 
         /// Chains the streams' postings that are not yet.
         private mutating func chain() {

@@ -194,6 +194,8 @@ final class Views: LogIndex {
                 return entries.count < Self.batchLimit
             }
             absorb(entries)
+            // Gaps at the end are no events, and the end for all that.
+            if entries.isEmpty { state.withLock { $0.overlay.pass(to: size) } }
         }
     }
 

@@ -10,7 +10,7 @@ public struct NoteFault: Error, Sendable {
         case tooLarge
         /// The key's text or name is not of the form that C2SP signed-note asks for.
         case malformedKey
-        /// The key is of a signature type other than Ed25519 (0x01).
+        /// The key is of a signature type other than Ed25519's (0x01, 0x04).
         case unsupportedKey
         /// No signature is by a known key.
         case noKnownSignature
@@ -18,6 +18,8 @@ public struct NoteFault: Error, Sendable {
         case invalidSignature
         /// The text is not of the form that C2SP tlog-checkpoint asks for.
         case malformedCheckpoint
+        /// The text is not a proof of the form that C2SP tlog-proof or tlog-witness asks for.
+        case malformedProof
         /// The key could not sign.
         case signingFailed
     }

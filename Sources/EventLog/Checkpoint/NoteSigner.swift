@@ -13,7 +13,10 @@ public struct NoteSigner: Sendable {
     ///
     /// - Throws: ``NoteFault`` `malformedKey` where the name is empty or holds a space, a plus or
     ///   a control character.
-    public init(name: String, privateKey: Curve25519.Signing.PrivateKey) throws(NoteFault) {
+    public init(
+        name: String,
+        privateKey: Curve25519.Signing.PrivateKey
+    ) throws(NoteFault) {
         verifierKey = try VerifierKey(name: name, publicKey: privateKey.publicKey)
         self.privateKey = privateKey
     }

@@ -87,7 +87,7 @@ public struct SignedNote: Hashable, Sendable, CustomStringConvertible {
         bytes.indices.dropFirst().last { bytes[$0] == newline && bytes[$0 - 1] == newline }
     }
 
-    private static func signature(in line: ArraySlice<UInt8>) throws(NoteFault) -> NoteSignature {
+    static func signature(in line: ArraySlice<UInt8>) throws(NoteFault) -> NoteSignature {
         let text = String(decoding: line, as: UTF8.self)
         let fields = text.unicodeScalars
             .split(separator: " ", omittingEmptySubsequences: false).map(String.init)

@@ -1,5 +1,3 @@
-import Crypto
-
 /// A text of which at least one signature by a known key was checked.
 public struct VerifiedNote: Hashable, Sendable {
     /// The signed text; ends in a newline.
@@ -16,11 +14,10 @@ extension SignedNote {
     /// - Throws: ``NoteFault`` `invalidSignature` where one of a known key is wrong, whatever the
     ///   others say; `noKnownSignature` where none is by a known key.
     public func verified(by known: [VerifierKey]) throws(NoteFault) -> VerifiedNote {
-        let message = Array(text.utf8)
         var keys: [VerifierKey] = []
         for signature in signatures {
             for key in known where signature.names(key) {
-                guard key.publicKey.isValidSignature(signature.bytes, for: message) else {
+                guard key.accepts(signature.bytes, of: text) else {
                     throw NoteFault(.invalidSignature, "a signature of \(key.name) is wrong")
                 }
                 if !keys.contains(key) { keys.append(key) }
@@ -30,11 +27,5 @@ extension SignedNote {
             throw NoteFault(.noKnownSignature, "no signature is by a known key")
         }
         return VerifiedNote(text: text, keys: keys)
-    }
-}
-
-extension NoteSignature {
-    fileprivate func names(_ key: VerifierKey) -> Bool {
-        keyID == key.keyID && NoteName.areEqual(name, key.name)
     }
 }

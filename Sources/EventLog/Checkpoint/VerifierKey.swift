@@ -1,15 +1,22 @@
 public import Crypto
 
-/// A named Ed25519 key that notes are verified by (C2SP signed-note, signature type 0x01).
+/// A named Ed25519 key that notes are verified by (C2SP signed-note).
 ///
-/// Its text, the "vkey", is `<name>+<key id in hex>+<base64 of 0x01 and the key>`.
+/// Its text, the "vkey", is `<name>+<key id in hex>+<base64 of the type and the key>`.
 public struct VerifierKey: Sendable {
-    /// The signature type Ed25519.
-    static let ed25519: UInt8 = 0x01
+    /// What a key signs: the signature types that are known.
+    public enum Kind: UInt8, Sendable {
+        /// The text of a note (C2SP signed-note, Ed25519).
+        case note = 0x01
+        /// A checkpoint that a witness has seen, with the time (C2SP tlog-cosignature, Ed25519).
+        case cosignature = 0x04
+    }
 
+    /// What the key signs.
+    public let kind: Kind
     /// The name, for a log its origin; recommended is a URL without scheme.
     public let name: String
-    /// The first four bytes, big-endian, of SHA-256 of name, 0x0A, 0x01 and key: names the key,
+    /// The first four bytes, big-endian, of SHA-256 of name, 0x0A, type and key: names the key,
     /// proves nothing.
     public let keyID: UInt32
     /// The Ed25519 key.
@@ -19,19 +26,24 @@ public struct VerifierKey: Sendable {
     ///
     /// - Throws: ``NoteFault`` `malformedKey` where the name is empty or holds a space, a plus or
     ///   a control character.
-    public init(name: String, publicKey: Curve25519.Signing.PublicKey) throws(NoteFault) {
+    public init(
+        name: String,
+        publicKey: Curve25519.Signing.PublicKey,
+        kind: Kind = .note
+    ) throws(NoteFault) {
         guard NoteName.isValid(name) else {
             throw NoteFault(.malformedKey, "a key's name has no space and no plus")
         }
         self.name = name
         self.publicKey = publicKey
-        keyID = Self.keyID(name: name, encodedKey: Self.encoded(publicKey))
+        self.kind = kind
+        keyID = Self.keyID(name: name, encodedKey: Self.encoded(publicKey, kind))
     }
 
     /// Reads the text of a key.
     ///
     /// - Throws: ``NoteFault`` `malformedKey` where the form, the id or the key's length is wrong,
-    ///   `unsupportedKey` where the type is not Ed25519.
+    ///   `unsupportedKey` where the type is none of ``Kind``.
     public init(parsing text: String) throws(NoteFault) {
         let parts = text.split(separator: "+", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[1].utf8.count == 8,
@@ -43,7 +55,7 @@ public struct VerifierKey: Sendable {
         guard Self.keyID(name: String(parts[0]), encodedKey: encoded) == Self.bigEndian(id) else {
             throw NoteFault(.malformedKey, "the key id does not belong to name and key")
         }
-        guard type == Self.ed25519 else {
+        guard let kind = Kind(rawValue: type) else {
             throw NoteFault(.unsupportedKey, "signature type \(type) is not supported")
         }
         let key: Curve25519.Signing.PublicKey
@@ -52,17 +64,18 @@ public struct VerifierKey: Sendable {
         } catch {
             throw NoteFault(.malformedKey, "an Ed25519 key has 32 bytes")
         }
-        try self.init(name: String(parts[0]), publicKey: key)
+        try self.init(name: String(parts[0]), publicKey: key, kind: kind)
     }
 
     /// The text of the key, to be published.
     public var text: String {
+        let encoded = Self.encoded(publicKey, kind)
         let id = (0..<4).map { UInt8(truncatingIfNeeded: keyID >> (24 - 8 * $0)) }
-        return "\(name)+\(Hexadecimal.encode(id))+\(Base64.encode(Self.encoded(publicKey).span))"
+        return "\(name)+\(Hexadecimal.encode(id))+\(Base64.encode(encoded.span))"
     }
 
-    private static func encoded(_ key: Curve25519.Signing.PublicKey) -> [UInt8] {
-        [ed25519] + Array(key.rawRepresentation)
+    private static func encoded(_ key: Curve25519.Signing.PublicKey, _ kind: Kind) -> [UInt8] {
+        [kind.rawValue] + Array(key.rawRepresentation)
     }
 
     private static func keyID(name: String, encodedKey: [UInt8]) -> UInt32 {

@@ -45,6 +45,16 @@ public protocol LogStorage: Sendable, TileSource {
 
     /// The signed checkpoints that were kept, ascending by size.
     func checkpoints() throws -> [(size: UInt64, note: String)]
+
+    /// The last of them; nil for none. Cost: one small read.
+    func lastCheckpoint() throws -> (size: UInt64, note: String)?
+}
+
+extension LogStorage {
+    /// The last of all, for a storage that has no shorter way.
+    public func lastCheckpoint() throws -> (size: UInt64, note: String)? {
+        try checkpoints().last
+    }
 }
 
 /// The end of a log.

@@ -95,7 +95,9 @@ public final class MemoryVault: Vault {
     }
 
     /// None.
-    public func erasedCopies() -> ErasedCopies { ErasedCopies(generation: 0) }
+    public func erasedCopies(of streams: [UInt64]) -> ErasedCopies {
+        ErasedCopies(generation: 0)
+    }
 
     /// Does nothing: memory is not checked.
     public func check() {}

@@ -113,8 +113,8 @@ public protocol Vault: Sendable {
     /// Whether a stream was erased; false for one that was never given.
     func isErased(_ stream: UInt64) throws -> Bool
 
-    /// Which copies of the vault still open what was erased.
-    func erasedCopies() throws -> ErasedCopies
+    /// Which copies that the product made still open what was erased.
+    func erasedCopies(of streams: [UInt64]) throws -> ErasedCopies
 
     /// Checks that every stream is there and whole, and that each is found by its name.
     ///

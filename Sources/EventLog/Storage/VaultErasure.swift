@@ -24,6 +24,8 @@ public struct ErasedCopies: Sendable, Equatable {
     /// Backups that still open what was erased, and until when they are to be deleted, in
     /// milliseconds since 1970.
     public var missed: [Missed]
+    /// Exports that hold what was erased: they are to be deleted by whoever has them.
+    public var exports: [String]
 
     /// A backup that could not be reached.
     public struct Missed: Sendable, Equatable {
@@ -40,9 +42,15 @@ public struct ErasedCopies: Sendable, Equatable {
     }
 
     /// Puts it together.
-    public init(generation: UInt64, reached: [String] = [], missed: [Missed] = []) {
+    public init(
+        generation: UInt64,
+        reached: [String] = [],
+        missed: [Missed] = [],
+        exports: [String] = []
+    ) {
         self.generation = generation
         self.reached = reached
         self.missed = missed
+        self.exports = exports
     }
 }

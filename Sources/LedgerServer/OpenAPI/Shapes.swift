@@ -16,6 +16,7 @@ enum Shapes {
         Shape.Member("Explanation", explanation),
         Shape.Member("WhatIf", whatIf),
         Shape.Member("Receipt", receipt),
+        Shape.Member("Erasure", erasure),
         Shape.Member("SignalReceipt", signalReceipt),
         Shape.Member("ClaimOutcome", claimOutcome),
         Shape.Member("RestoreAnswer", restoreAnswer),

@@ -3,10 +3,10 @@ import LedgerAPI
 /// Every call of the HTTP interface, in the order of its description.
 enum RouteTable {
     static let routes: [Route] =
-        signalRoutes + claimRoutes + changeRoutes + flowRoutes + questionRoutes + explainRoutes
-        + exportRoutes + differenceRoutes + catalogRoutes + gateRoutes + whatIfRoutes + reportRoutes
-        + flagRoutes
-        + operationRoutes
+        signalRoutes + claimRoutes + changeRoutes + eraseRoutes + flowRoutes
+        + questionRoutes + explainRoutes + exportRoutes + differenceRoutes
+        + catalogRoutes + gateRoutes + whatIfRoutes + reportRoutes
+        + flagRoutes + operationRoutes
 
     /// Parameters of questions about a customer.
     static let pointParameters = [

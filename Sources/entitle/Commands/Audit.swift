@@ -17,6 +17,8 @@ struct Audit: ParsableCommand {
     var quick = false
     @Flag(help: "Only the log's hashes, order, end and checkpoints: no keys, no views.")
     var hashes = false
+    @Option(help: "A checkpoint that somebody noted down: proves that the log extends it.")
+    var against: String?
     @Flag(help: .hidden) var inProcess = false
 
     private var scope: AuditScope { quick ? .quick : hashes ? .hashes : .everything }
@@ -30,7 +32,12 @@ struct Audit: ParsableCommand {
         AuditChild.endWithParent()
         let progress = Progress("audited")
         let report = try options.withLedger(writing: false, isCheck: true) { ledger in
-            try ledger.audit(scope) { progress.show($0, of: $1) }
+            let older = try against.map { try ProofFile.text($0) }
+            var report = try ledger.audit(scope) { progress.show($0, of: $1) }
+            if let older, let fault = try ledger.fault(against: older) {
+                report.faults.append(fault)
+            }
+            return report
         }
         progress.finish()
         if options.json {

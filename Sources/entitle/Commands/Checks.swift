@@ -28,25 +28,6 @@ struct Rebuild: ParsableCommand {
     }
 }
 
-/// The command `entitle checkpoint`.
-struct CheckpointCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "checkpoint",
-        abstract: "Signs the log's size and root, for others to keep."
-    )
-
-    @OptionGroup var options: LedgerOptions
-
-    func run() throws {
-        let note = try options.withLedger(writing: true) { try $0.checkpoint() }
-        if options.json {
-            Terminal.line(.members(["checkpoint": .string(note)]))
-        } else {
-            Terminal.write(note)
-        }
-    }
-}
-
 /// The command `entitle status`.
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "How the ledger is.")

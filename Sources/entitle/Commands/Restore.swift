@@ -94,7 +94,7 @@ struct Restore: ParsableCommand {
 
     /// What was made is audited as a stranger would.
     private func audit() throws {
-        let key = options.keyFile.map { ["--key-file", $0] } ?? []
+        let key = MasterKey.file(options, orAt: into).map { ["--key-file", $0] } ?? []
         let outcome = try AuditChild.run(["--ledger", into] + key, isHeard: true)
         Terminal.note(
             String(decoding: outcome.output, as: UTF8.self).trimmingCharacters(in: .newlines)

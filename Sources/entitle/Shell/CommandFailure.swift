@@ -140,7 +140,21 @@ extension CommandFailure {
                 hint: "wait until it is done; commands that only read work meanwhile"
             )
         case .damaged:
-            self.init(.integrity, "damaged", fault.message, place: place)
+            self.init(
+                .integrity,
+                "damaged",
+                fault.message,
+                place: place,
+                hint: "`entitle salvage \(place ?? "DIR") --into NEW` rescues what is intact"
+            )
+        case .treeLost:
+            self.init(
+                .integrity,
+                fault.code.rawValue,
+                fault.message,
+                place: place,
+                hint: "salvage it again with an archive or a backup, or with --continue"
+            )
         }
     }
 

@@ -119,16 +119,22 @@ enum MasterKey {
         return try parse(text, place: file)
     }
 
-    /// The same where there is no ledger yet: its own key may stand in the new directory already.
+    /// The same for a ledger that is being made.
     static func read(_ options: LedgerOptions, orAt path: String) throws -> [UInt8] {
-        let isGiven =
-            options.keyFile != nil || Settings.current.keyFile != nil
-            || Settings.current.key != nil
         var options = options
-        if !isGiven, options.ledger == nil {
-            options.keyFile = path + "/" + LedgerDirectory.keyName
-        }
+        options.keyFile = file(options, orAt: path)
         return try read(options, needsLedger: false)
+    }
+
+    /// The key's file for a ledger that is being made: what is given, else its own if that stands
+    /// there already, else that of the ledger at hand; nil where the key itself is given.
+    static func file(_ options: LedgerOptions, orAt path: String) -> String? {
+        if let given = options.keyFile { return given }
+        if Settings.current.key != nil { return nil }
+        if let given = Settings.current.keyFile { return given }
+        let own = path + "/" + LedgerDirectory.keyName
+        return FileManager.default.fileExists(atPath: own)
+            ? own : options.path + "/" + LedgerDirectory.keyName
     }
 
     static func parse(_ text: String, place: String) throws -> [UInt8] {

@@ -38,6 +38,7 @@ struct OpenLedger {
                     bootID: SystemClock.bootID,
                     isReadOnly: !writing,
                     clock: clock,
+                    knownLoss: directory.knownLoss,
                     published: directory.published
                 )
             )

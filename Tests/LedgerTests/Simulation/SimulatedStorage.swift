@@ -145,7 +145,9 @@ final class SimulatedVault: Vault {
     var closedStreams: Set<UInt64> { [] }
     func finishErasure() {}
     func isErased(_ stream: UInt64) -> Bool { false }
-    func erasedCopies() -> ErasedCopies { ErasedCopies(generation: 0) }
+    func erasedCopies(of streams: [UInt64]) -> ErasedCopies {
+        ErasedCopies(generation: 0)
+    }
 
     func name(of stream: UInt64) -> StreamName? {
         state.withLock { $0.entries[stream]?.name }

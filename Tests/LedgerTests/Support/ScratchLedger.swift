@@ -25,7 +25,7 @@ final class ScratchLedger {
     let path: String
     let clock: TestClock
     private(set) var ledger: Ledger
-    private var directory: OpenLedgerDirectory
+    private(set) var directory: OpenLedgerDirectory
     private var isOpen = true
 
     private static let masterKey = (0..<32).map { UInt8($0) }

@@ -1,0 +1,17 @@
+public import EventLog
+
+/// What a salvage asks of the bytes of events.
+public enum RecordContent {
+    /// The streams that a record names: its subject's, and those in its facts; empty where the record
+    /// is of a format that this version does not know.
+    public static func streams(of record: [UInt8]) -> [UInt64] {
+        guard let header = try? RecordHeader(reading: record.span) else { return [] }
+        return [header.stream] + ((try? header.otherStreams(record.span)) ?? [])
+    }
+
+    /// The SHA-256 of what a shared part of evidence contains; nil where the bytes are none.
+    public static func digest(ofSharedPart bytes: [UInt8]) -> Digest? {
+        guard let content = try? SharedPart.content(bytes) else { return nil }
+        return TreeHash.companion(content.span)
+    }
+}

@@ -1,0 +1,129 @@
+import Crypto
+public import EventLog
+import FoundationEssentials
+import Glibc
+import LMDB
+
+/// What an erasure does to copies that the product made: backups of the vault are brought up to its
+/// generation; what it cannot reach is named.
+extension LMDBVault {
+    /// Days after which a backup is to be deleted.
+    private static let backupDays: Int64 = 30
+    private static let millisecondsPerDay: Int64 = 86_400_000
+
+    /// The ledger's directory: the vault's is one of its folders.
+    private var ledgerPath: String {
+        URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
+    }
+
+    /// See `Vault`.
+    public func erasedCopies(of streams: [UInt64]) throws -> ErasedCopies {
+        let keys = epochs
+        var copies = ErasedCopies(generation: keys.generation)
+        for backup in try BackupList.read(ledgerPath: ledgerPath).backups {
+            let content = try? DurableFile.read(Self.keysFile(of: backup))
+            if let content, (try? EpochKeys.generation(of: content)) == keys.generation {
+                copies.reached.append(backup.path)
+            } else {
+                copies.missed.append(.init(path: backup.path, until: until(backup)))
+            }
+        }
+        copies.exports = try exports(holding: Set(streams))
+        return copies
+    }
+
+    private func until(_ backup: BackupList.Entry) -> Int64 {
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        // A time that cannot be read is no reason to keep the backup longer.
+        let made =
+            (try? style.parse(backup.at)).map { Int64($0.timeIntervalSince1970 * 1000) } ?? clock()
+        return made + Self.backupDays * Self.millisecondsPerDay
+    }
+
+    /// The exports that hold one of these streams, or a range of everything.
+    private func exports(holding streams: Set<UInt64>) throws -> [String] {
+        struct Line: Decodable {
+            var path: String
+            var streams: [UInt64]?
+        }
+        let decoder = JSONDecoder()
+        var paths: Set<String> = []
+        for line in try LedgerDirectory.exports(at: ledgerPath) {
+            guard let export = try? decoder.decode(Line.self, from: Data(line.utf8)) else {
+                continue
+            }
+            if export.streams?.contains(where: streams.contains) ?? true {
+                paths.insert(export.path)
+            }
+        }
+        return paths.sorted()
+    }
+
+    private static func keysFile(of backup: BackupList.Entry) -> String {
+        folder(of: backup) + "/" + EpochKeys.fileName
+    }
+
+    private static func folder(of backup: BackupList.Entry) -> String {
+        backup.path + "/" + LedgerDirectory.vaultFolder
+    }
+
+    /// Brings every backup that can be reached up to the present keys: first what stays of the
+    /// shards changed since, and the tombstones, behind its journal; then its epoch file.
+    ///
+    /// One that cannot be reached, or is another ledger's, stays as it is: the receipt names it.
+    ///
+    /// `erased`: the streams of this erasure.
+    func reachBackups(_ keys: EpochKeys, erased: [UInt64], _ writer: inout Writer) throws {
+        for backup in try BackupList.read(ledgerPath: ledgerPath).backups {
+            try? reach(backup, keys, erased: erased, &writer)
+        }
+    }
+
+    private func reach(
+        _ backup: BackupList.Entry,
+        _ keys: EpochKeys,
+        erased: [UInt64],
+        _ writer: inout Writer
+    ) throws {
+        let keysFile = Self.keysFile(of: backup)
+        guard let content = try DurableFile.read(keysFile) else { return }
+        let generation = try EpochKeys.generation(of: content)
+        guard generation < keys.generation,
+            try keyFile.open(content).checkpointKey == keys.checkpointKey
+        else { return }
+        let journal = Self.folder(of: backup) + "/" + VaultJournal.fileName
+        guard DurableFile.exists(journal) else { return }
+        let file = try DurableFile.openForAppending(journal)
+        defer { Glibc.close(file) }
+        for shard in keys.shards(since: generation).sorted() {
+            try DurableFile.write(Array(values(of: shard).joined()), to: file)
+        }
+        // One that was missed before lacks earlier tombstones too.
+        let tombstones = generation + 1 == keys.generation ? erased : try allErased()
+        try DurableFile.write(tombstones.flatMap(VaultTombstone.bytes), to: file)
+        guard fsync(file) == 0 else { throw FileFault(errno, "fsync") }
+        try keyFile.write(keys, to: keysFile, using: &writer.randomness)
+    }
+
+    /// The entries of a shard as they stand.
+    private func values(of shard: Int) throws -> [[UInt8]] {
+        try environment.read { transaction in
+            try names.streams(of: shard, transaction).compactMap { entry in
+                try transaction.get(streams, Key(entry.stream)) { $0.copy() }
+            }
+        }
+    }
+
+    private func allErased() throws -> [UInt64] {
+        var erased: [UInt64] = []
+        try environment.read { transaction in
+            try transaction.scan(streams, from: nil) { key, value in
+                if key.count == 8, VaultEntry.isTombstone(value) {
+                    erased.append(key.loadUInt64BigEndian(at: 0))
+                }
+                return true
+            }
+        }
+        return erased
+    }
+}

@@ -1,0 +1,76 @@
+public import EventLog
+
+/// An archive of the log, and the copy of the vault that a backup has beside it.
+///
+/// Files of it may be damaged or missing: what cannot be read is not there.
+public struct ArchiveCopy: SalvageSupply {
+    private let store: ArchiveDirectory
+    private var reader: ArchiveReader { ArchiveReader(store) }
+    private let key: VerifierKey
+    /// The folder with a vault's journal and epoch keys; nil: only the log was archived.
+    private let vault: String?
+
+    private static let sharedFolder = "shared"
+    private static let partLimit = 9 << 20
+
+    /// Reads an archive.
+    ///
+    /// `publicKey`: the verifier key of the log's checkpoints. `vault`: the backup's folder of it.
+    ///
+    /// - Throws: `NoteFault` for another key's text, `ArchiveFault` where the archive's checkpoint is
+    ///   not that key's.
+    public init(at path: String, publicKey: String, vault: String? = nil) throws {
+        store = try ArchiveDirectory(at: path, forWriting: false)
+        key = try VerifierKey(parsing: publicKey)
+        self.vault = vault
+        _ = try reader.checkpoint(by: key)
+    }
+
+    /// See `SalvageSupply`.
+    public func records(ofBundle bundle: UInt64) -> [[UInt8]] {
+        ((try? reader.records(ofBundle: bundle)) ?? nil) ?? []
+    }
+
+    /// See `SalvageSupply`.
+    public func tiles(level: Int, index: UInt64) -> [[UInt8]] {
+        ((try? reader.tile(level: level, index: index)) ?? nil).map { [$0] } ?? []
+    }
+
+    /// See `SalvageSupply`.
+    public func companion(_ digest: EventLog.Digest, ofBundle bundle: UInt64) -> [UInt8]? {
+        (try? reader.companions(ofBundle: bundle))?[digest]
+    }
+
+    /// See `SalvageSupply`.
+    public func sharedParts(_ body: ([UInt8]) throws -> Void) throws {
+        for name in store.names(in: Self.sharedFolder) {
+            let part = try? store.read("\(Self.sharedFolder)/\(name)", limit: Self.partLimit)
+            if let part = part ?? nil { try body(part) }
+        }
+    }
+
+    /// See `SalvageSupply`.
+    public func notes() -> [String] {
+        let sizes = (try? reader.checkpointSizes()) ?? []
+        let older = sizes.compactMap { size in (try? reader.note(size: size)) ?? nil }
+        let newest = (try? reader.note()) ?? nil
+        return (older + [newest].compactMap(\.self)).map(\.description)
+    }
+
+    /// The end that the archive's signed checkpoint names, where its tiles give that root.
+    public func ends() -> [LogEnd] {
+        guard let checkpoint = try? reader.checkpoint(by: key),
+            let edge = try? TreeReader(reader).edge(size: checkpoint.size),
+            edge.root == checkpoint.root
+        else { return [] }
+        return [LogEnd(edge: edge, lastRecordedAt: .min, highestCounter: 0)]
+    }
+
+    /// See `SalvageSupply`.
+    public func vaultItems(_ body: (VaultItem) throws -> Void) throws {
+        guard let vault, DurableFile.exists(vault + "/" + VaultJournal.fileName) else { return }
+        try VaultJournalReader.read(vault + "/" + VaultJournal.fileName) { _, part in
+            if case .item(let item) = part { try body(item) }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import Dispatch
+import EventLog
+import FoundationEssentials
+import Synchronization
+
+/// All that the raw bytes of a log's data file still hold.
+final class DamagedLog: Sendable {
+    let bytes: any RawBytes
+    /// What was found, wherever it stands; records by sequence.
+    let found: PageSweep
+    /// What the meta pages lead to, the newest first; one for each meta page that can be read.
+    let live: [LiveState]
+    let pageSize: Int
+
+    /// Meta pages that a file has.
+    static let metaCount = 2
+    /// Stretches that are looked at together.
+    private static let width = max(1, ProcessInfo.processInfo.activeProcessorCount)
+
+    private static let stretchesPerCore = 4
+
+    /// Reads all of it, on all cores.
+    ///
+    /// `progress`: is told bytes done and bytes in all.
+    ///
+    /// Cost: one pass over the file; memory grows with bundles, superseded records and evidences,
+    /// some ten bytes each, not with the records.
+    init(_ bytes: any RawBytes, progress: (UInt64, UInt64) -> Void) throws {
+        self.bytes = bytes
+        let metas = try Self.metas(bytes)
+        let pageSize = metas.first?.pageSize ?? DatabasePage.usualSize
+        self.pageSize = pageSize
+        var live: [LiveState] = []
+        for meta in metas { live.append(try LiveState(meta, of: bytes)) }
+        self.live = live
+        var found = PageSweep()
+        var next: UInt64 = 0
+        while next < bytes.byteCount {
+            let all = stride(from: next, to: bytes.byteCount, by: PageSweep.stretch)
+            let starts = Array(all.prefix(Self.width * Self.stretchesPerCore))
+            let sweeps = try Self.sweep(bytes, starts, pageSize)
+            for sweep in sweeps { found.join(sweep) }
+            next += UInt64(PageSweep.stretch * starts.count)
+            progress(min(next, bytes.byteCount), bytes.byteCount)
+        }
+        found.sort()
+        self.found = found
+    }
+
+    private static func sweep(
+        _ bytes: any RawBytes,
+        _ starts: [UInt64],
+        _ pageSize: Int
+    ) throws -> [PageSweep] {
+        let sweeps = Mutex<[PageSweep]>(Array(repeating: PageSweep(), count: starts.count))
+        let fault = Mutex<(any Error)?>(nil)
+        DispatchQueue.concurrentPerform(iterations: starts.count) { number in
+            do {
+                let sweep = try PageSweep(of: bytes, at: starts[number], pageSize: pageSize)
+                sweeps.withLock { $0[number] = sweep }
+            } catch {
+                fault.withLock { $0 = error }
+            }
+        }
+        if let fault = fault.withLock({ $0 }) { throw fault }
+        return sweeps.withLock { $0 }
+    }
+
+    /// The meta pages that can be read, the newest first.
+    static func metas(_ bytes: any RawBytes) throws -> [DatabasePage.Meta] {
+        let head = try bytes.read(at: 0, count: DatabasePage.metaCount)
+        let first = DatabasePage.meta(head.span)
+        // The second one stands a page behind; where the first is lost, its size is a guess.
+        let size = first?.pageSize ?? DatabasePage.usualSize
+        let page = try bytes.read(at: UInt64(size), count: DatabasePage.metaCount)
+        let second = DatabasePage.meta(page.span)
+        let metas = [first, second].compactMap { $0 }.filter { $0.pageSize == size }
+        return metas.sorted { $0.transaction > $1.transaction }
+    }
+
+    /// The runs that hold a record of a range.
+    func runs(overlapping sequences: Range<UInt64>) -> ArraySlice<RecordRun> {
+        let start = sequences.lowerBound - min(sequences.lowerBound, Bundle.recordCount - 1)
+        let (low, high) = (place(of: start), place(of: sequences.upperBound))
+        return found.runs[low..<high]
+    }
+
+    /// The first run that begins at or behind a sequence.
+    private func place(of sequence: UInt64) -> Int {
+        var (low, high) = (0, found.runs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if found.runs[middle].first < sequence { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Whether a place is in use, as far as a meta page tells.
+    func isLive(_ run: RecordRun) -> Bool {
+        let place = DatabasePage.Place(offset: run.offset, count: run.byteCount)
+        return live.contains { $0.holds(place) }
+    }
+
+    /// Whether the file ends before its last page, as far as a meta page tells.
+    var isCut: Bool {
+        guard let last = live.first?.lastPage else { return bytes.byteCount == 0 }
+        return last >= bytes.byteCount / UInt64(pageSize)
+    }
+
+    /// What stands at a place; empty where the file ends before it.
+    func read(_ place: DatabasePage.Place) throws -> [UInt8] {
+        let read = try bytes.read(at: place.offset, count: place.count)
+        return read.count == place.count ? read : []
+    }
+
+    /// The values that may be a tile, those in use first.
+    func tiles(_ key: TileKey) throws -> [[UInt8]] {
+        var places = live.compactMap { $0.tiles[key] }
+        for place in found.tiles[key] ?? [] where !places.contains(place) { places.append(place) }
+        var values: [[UInt8]] = []
+        for place in places {
+            let value = try read(place)
+            if !value.isEmpty { values.append(value) }
+        }
+        return values
+    }
+
+    /// A full tile of leaves that holds a hash at a place, whatever its key was.
+    ///
+    /// Cost: a small read for each full tile of the file.
+    func unnamedTile(
+        holding leaf: EventLog.Digest,
+        at place: Int
+    ) throws -> [EventLog.Digest]? {
+        let width = EventLog.Digest.byteCount
+        for tile in found.unnamedTiles {
+            let one = try bytes.read(at: tile.offset + UInt64(place * width), count: width)
+            guard EventLog.Digest(exactly: one.span) == leaf else { continue }
+            let all = try read(tile)
+            guard !all.isEmpty else { continue }
+            return (0..<TileCoordinate.fullWidth).map { EventLog.Digest(all.span, at: $0 * width) }
+        }
+        return nil
+    }
+
+    /// An evidence or attachment of a digest; nil where no whole one was found.
+    func companion(_ digest: EventLog.Digest) throws -> [UInt8]? {
+        guard let place = found.companions[digest.half] else { return nil }
+        let blob = try read(place)
+        return TreeHash.companion(blob.span) == digest ? blob : nil
+    }
+}

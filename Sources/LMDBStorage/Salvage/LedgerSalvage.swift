@@ -1,0 +1,263 @@
+import Crypto
+public import EventLog
+import FoundationEssentials
+import Glibc
+
+/// Rescues a ledger whose files are damaged into a new directory (storage.md, "Archive, restore,
+/// salvage"; row 3.6, Z5).
+///
+/// Opens nothing of the damaged one with LMDB, and changes nothing in it. Every intact record keeps
+/// its sequence; what is lost leaves a gap that names its cause.
+public struct LedgerSalvage {
+    private let path: String
+    private let rules: SalvageRules
+    private let supplies: [any SalvageSupply]
+    /// Where the file said that the log ended, and what else tells.
+    public let manifest: LedgerDirectory.Manifest
+    private let epochKeys: EpochKeys
+    private let epochKeyBytes: [UInt8]
+    private let log: DamagedLog
+    private let notes: [(checkpoint: Checkpoint, note: String)]
+    private let logFile: RawFile?
+    /// Held so that nobody writes meanwhile; nil: nobody can.
+    private let lock: FileLock?
+
+    /// Files of a ledger's directory that a salvage makes anew, or leaves behind.
+    private static let ownNames: Set<String> = [
+        LedgerDirectory.manifestName, LedgerDirectory.lockName, LedgerDirectory.logName,
+        LedgerDirectory.vaultName, LedgerDirectory.viewsName, LedgerDirectory.uncleanName,
+        LedgerDirectory.closedName, LedgerDirectory.lossName, ArchiveDirectory.name,
+    ]
+
+    /// Reads all that the damaged files hold; writes nothing.
+    ///
+    /// `checkpoints`: signed notes that somebody kept; those that the log's key did not sign are
+    /// passed over.
+    ///
+    /// - Throws: `LedgerOpenFault` where manifest or epoch keys are lost, or the master key is another;
+    ///   `FileFault`.
+    ///
+    /// Cost: one pass over the log's file, on all cores.
+    public init(
+        of path: String,
+        masterKey: [UInt8],
+        rules: SalvageRules,
+        supplies: [any SalvageSupply] = [],
+        checkpoints: [String] = [],
+        progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
+    ) throws {
+        self.path = path
+        self.rules = rules
+        lock = try Self.takeLock(path)
+        self.supplies = supplies
+        manifest = try LedgerDirectory.manifest(at: path)
+        let file = path + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName
+        let wrapped = try DurableFile.read(file)
+        epochKeys = try EpochKeyFile.open(wrapped, SymmetricKey(data: masterKey))
+        epochKeyBytes = wrapped ?? []
+        let data = path + "/" + LedgerDirectory.logName + "/" + LedgerDirectory.dataName
+        logFile = DurableFile.exists(data) ? try RawFile(path: data) : nil
+        log = try DamagedLog(logFile ?? [UInt8](), progress: progress)
+        let texts =
+            try log.found.notes.values.flatMap(\.self) + checkpoints
+            + supplies.flatMap { try $0.notes() }
+        notes = try Self.verified(texts, manifest)
+    }
+
+    private static func takeLock(_ path: String) throws -> FileLock? {
+        let file = path + "/" + LedgerDirectory.lockName
+        guard DurableFile.exists(file) else { return nil }
+        do {
+            guard let lock = try DurableFile.lock(file, isShared: true) else {
+                throw LedgerOpenFault(.locked, "another process writes to it")
+            }
+            return FileLock(descriptor: lock)
+        } catch is FileFault {
+            // A medium that cannot be written to has no writer.
+            return nil
+        }
+    }
+
+    /// The checkpoints that the log's key signed, ascending, each size once.
+    private static func verified(
+        _ texts: [String],
+        _ manifest: LedgerDirectory.Manifest
+    ) throws -> [(checkpoint: Checkpoint, note: String)] {
+        let key = try VerifierKey(parsing: manifest.publicKey)
+        var notes: [UInt64: (Checkpoint, String)] = [:]
+        for text in texts {
+            guard let verified = try? SignedNote.parse(text).verified(by: [key]),
+                let checkpoint = try? Checkpoint(verified), checkpoint.origin == manifest.origin
+            else { continue }
+            notes[checkpoint.size] = (checkpoint, text)
+        }
+        return notes.sorted { $0.key < $1.key }.map { ($0.value.0, $0.value.1) }
+    }
+
+    /// The last checkpoint that the log's key signed and that was found.
+    public var lastCheckpoint: Checkpoint? { notes.last?.checkpoint }
+
+    /// Says what would come of it; writes nothing.
+    public func plan(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws -> SalvageReport {
+        var tree = TreeCheck(notes.map(\.checkpoint))
+        var (report, vault, streams) = try runLog(progress) { tree.add($0) }
+        report.vault = vault.report(lost: streams)
+        report.checkpoints = notes.count
+        tree.conclude(&report)
+        return report
+    }
+
+    /// Writes what was rescued into a new directory.
+    ///
+    /// `identity`: the new ledger's id and origin where it is to go on under another name; nil: it
+    /// stays the same ledger.
+    ///
+    /// - Throws: `LedgerOpenFault.notEmpty`, `.cannotCreate`; `LogStorageFault`, `FileFault`. What was
+    ///   written until then is no ledger: its manifest comes last.
+    public func write(
+        to target: String,
+        as identity: (id: [UInt8], origin: String)? = nil,
+        progress: (UInt64, UInt64) -> Void = { _, _ in }
+    ) throws -> SalvageReport {
+        try LedgerDirectory.requireRoom(at: target)
+        try LedgerDirectory.makeFolders(at: target)
+        try DurableFile.replace(
+            target + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName,
+            with: epochKeyBytes
+        )
+        let new = try LMDBLog(path: target + "/" + LedgerDirectory.logName, isReadOnly: false)
+        var tree = TreeCheck(notes.map(\.checkpoint))
+        var report: SalvageReport
+        do {
+            defer { new.close() }
+            let (found, vault, streams) = try runLog(progress) { batch in
+                tree.add(batch)
+                _ = try new.append(batch)
+            }
+            report = found
+            tree.conclude(&report)
+            report.vault = vault.report(lost: streams)
+            try vault.write(to: target + "/" + LedgerDirectory.vaultName, lost: streams)
+            report.checkpoints = notes.count
+            if identity == nil {
+                for (checkpoint, note) in notes {
+                    try new.keepCheckpoint(size: checkpoint.size, note: note)
+                }
+            }
+            LedgerDirectory.noteClosed(try new.end().size, at: target)
+        }
+        try copyOthers(to: target)
+        try noteLoss(report, at: target, isContinued: identity != nil)
+        try writeManifest(to: target, identity)
+        return report
+    }
+
+    private func runLog(
+        _ progress: (UInt64, UInt64) -> Void,
+        _ body: (LogBatch) throws -> Void
+    ) throws -> (SalvageReport, VaultSalvage, lost: [UInt64]) {
+        let end = try SalvagedEnd(
+            of: log,
+            closedSize: LedgerDirectory.closedSize(at: path) ?? 0,
+            signed: notes.map(\.checkpoint),
+            supplied: supplies.flatMap { try $0.ends() }
+        )
+        var vault = VaultSalvage(epochKeys: epochKeys)
+        let folder = path + "/" + LedgerDirectory.vaultName + "/"
+        try vault.read(folder + LedgerDirectory.dataName)
+        try vault.read(folder + VaultJournal.fileName)
+        for supply in supplies { try vault.read(supply) }
+        try vault.chooseEntries()
+        var salvage = try LogSalvage(log, end: end, supplies: supplies, vault: vault, rules: rules)
+        var report = try salvage.run(progress: progress, body)
+        report.unreadableBytes = logFile?.unreadableByteCount ?? 0
+        return (report, vault, vault.lost(named: salvage.keyless))
+    }
+
+    // MARK: The new directory
+
+    /// Keys, settings, the quarantine: what else stands in the ledger's directory goes along.
+    private func copyOthers(to target: String) throws {
+        let manager = FileManager.default
+        for name in try manager.contentsOfDirectory(atPath: path)
+        where !Self.ownNames.contains(name) && !name.hasSuffix(".lock") {
+            try manager.copyItem(atPath: path + "/" + name, toPath: target + "/" + name)
+        }
+    }
+
+    private func noteLoss(
+        _ report: SalvageReport,
+        at target: String,
+        isContinued: Bool
+    ) throws {
+        let loss = KnownLoss(
+            isTreeLost: !report.isProven && !isContinued,
+            unconfirmed: UInt64(report.unconfirmed.reduce(0) { $0 + $1.count }),
+            streams: report.vault.lostCount,
+            behindEnd: report.size - min(report.size, report.records + report.lostWithin)
+        )
+        guard loss != KnownLoss(isTreeLost: false, unconfirmed: 0, streams: 0, behindEnd: 0) else {
+            return
+        }
+        try LedgerDirectory.note(loss, at: target)
+    }
+
+    private func writeManifest(
+        to target: String,
+        _ identity: (id: [UInt8], origin: String)?
+    ) throws {
+        var new = manifest
+        if let identity {
+            let signer = try NoteSigner(
+                name: identity.origin,
+                privateKey: Curve25519.Signing.PrivateKey(
+                    rawRepresentation: epochKeys.checkpointKey
+                )
+            )
+            new.ledger = Hexadecimal.encode(identity.id)
+            new.origin = identity.origin
+            new.publicKey = signer.verifierKey.text
+        }
+        for name in [LedgerDirectory.logName, LedgerDirectory.vaultName] {
+            try DurableFile.syncDirectory(of: target + "/" + name + "/")
+        }
+        try LedgerDirectory.write(new, to: target)
+    }
+}
+
+/// A lock that goes with its holder.
+private final class FileLock: Sendable {
+    private let descriptor: Int32
+
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+}
+
+/// Compares the tree of what was rescued with signed checkpoints, as it grows.
+private struct TreeCheck {
+    private var edge = TreeEdge()
+    private var waiting: ArraySlice<Checkpoint>
+    private var agrees = true
+    private var confirmedSize: UInt64 = 0
+
+    init(_ checkpoints: [Checkpoint]) { waiting = checkpoints[...] }
+
+    mutating func add(_ batch: LogBatch) {
+        for leaf in batch.leaves {
+            edge.append(leaf)
+            while let next = waiting.first, next.size <= edge.size {
+                if next.size == edge.size {
+                    if next.root == edge.root { confirmedSize = next.size } else { agrees = false }
+                }
+                waiting.removeFirst()
+            }
+        }
+    }
+
+    /// What a checkpoint covers is confirmed; a tree that is another one than was signed is lost.
+    func conclude(_ report: inout SalvageReport) {
+        report.confirm(upTo: confirmedSize)
+        if !agrees { report.isProven = false }
+    }
+}

@@ -1,0 +1,124 @@
+public import EventLog
+
+/// What a salvage found, kept and lost.
+public struct SalvageReport: Sendable {
+    /// How many records the log had, as far as anything tells.
+    public var size: UInt64 = 0
+    /// Records that were kept, each at its sequence.
+    public var records: UInt64 = 0
+    /// Of these, those whose hash is the tree's.
+    public var confirmed: UInt64 = 0
+    /// Of these, those that came from a second copy.
+    public var refilled: UInt64 = 0
+    /// Places of the log whose record is lost.
+    public var lost: UInt64 = 0
+    /// Of these, those that have a gap in their place: others were behind the log's end.
+    public var lostWithin: UInt64 = 0
+    /// The gaps, ascending; the first of them where they are many.
+    public var gaps: [Gap] = []
+    /// Ranges of records that were kept and that no hash confirms.
+    public var unconfirmed: [Range<UInt64>] = []
+    /// Records of which the evidence or attachment is lost.
+    public var lostCompanions: [UInt64] = []
+    /// Evidences and attachments that were kept.
+    public var companions: UInt64 = 0
+    /// Whether the tree of what was kept is the one that was signed: proofs and checkpoints hold.
+    public var isProven = true
+    /// Signed checkpoints that were kept.
+    public var checkpoints = 0
+    /// What became of names and keys.
+    public var vault = VaultReport()
+    /// Bytes that the disk did not give.
+    public var unreadableBytes: UInt64 = 0
+
+    /// Gaps, and ranges, that are listed.
+    static let listLimit = 10_000
+
+    /// Neighbouring records that are lost in the same way.
+    public struct Gap: Sendable, Equatable {
+        /// Their sequences.
+        public var sequences: Range<UInt64>
+        /// What became of them.
+        public var cause: LostRecord.Cause
+        /// The pages of the damaged file where they stood, where that is known.
+        public var pages: ClosedRange<UInt64>?
+    }
+
+    /// What became of the vault.
+    public struct VaultReport: Sendable, Equatable {
+        /// Streams with their key.
+        public var streams: UInt64 = 0
+        /// Streams that were erased before.
+        public var erased: UInt64 = 0
+        /// Numbers of streams whose name and key are lost.
+        public var lost: [UInt64] = []
+        /// How many these are.
+        public var lostCount: UInt64 = 0
+    }
+
+    /// Whether nothing at all is lost.
+    public var isWhole: Bool {
+        lost == 0 && isProven && lostCompanions.isEmpty && vault.lostCount == 0
+    }
+
+    mutating func note(
+        gapAt sequence: UInt64,
+        _ cause: LostRecord.Cause,
+        pages: ClosedRange<UInt64>?
+    ) {
+        note(gap: sequence..<sequence + 1, cause, pages: pages)
+    }
+
+    mutating func note(
+        gap sequences: Range<UInt64>,
+        _ cause: LostRecord.Cause,
+        pages: ClosedRange<UInt64>?
+    ) {
+        lost += UInt64(sequences.count)
+        if let last = gaps.indices.last, gaps[last].cause == cause,
+            gaps[last].sequences.upperBound == sequences.lowerBound,
+            (gaps[last].pages == nil) == (pages == nil)
+        {
+            gaps[last].sequences = gaps[last].sequences.lowerBound..<sequences.upperBound
+            if let pages, let known = gaps[last].pages {
+                gaps[last].pages =
+                    min(
+                        known.lowerBound,
+                        pages.lowerBound
+                    )...max(known.upperBound, pages.upperBound)
+            }
+        } else if gaps.count < Self.listLimit {
+            gaps.append(Gap(sequences: sequences, cause: cause, pages: pages))
+        }
+    }
+
+    /// Takes back the last gap: it stood at the log's end.
+    mutating func dropLastGap() {
+        lost -= 1
+        lostWithin -= 1
+        guard let last = gaps.indices.last else { return }
+        let sequences = gaps[last].sequences
+        gaps[last].sequences = sequences.lowerBound..<sequences.upperBound - 1
+        if gaps[last].sequences.isEmpty { gaps.removeLast() }
+    }
+
+    /// Counts everything as confirmed that a signed tree of a size covers.
+    mutating func confirm(upTo size: UInt64) {
+        let ranges = unconfirmed
+        unconfirmed = []
+        for range in ranges {
+            let rest = max(range.lowerBound, size)..<max(range.upperBound, size)
+            confirmed += UInt64(range.count - rest.count)
+            if !rest.isEmpty { unconfirmed.append(rest) }
+        }
+        if size >= self.size { isProven = true }
+    }
+
+    mutating func note(unconfirmed sequence: UInt64) {
+        if let last = unconfirmed.indices.last, unconfirmed[last].upperBound == sequence {
+            unconfirmed[last] = unconfirmed[last].lowerBound..<sequence + 1
+        } else if unconfirmed.count < Self.listLimit {
+            unconfirmed.append(sequence..<sequence + 1)
+        }
+    }
+}

@@ -1,0 +1,18 @@
+public import EventLog
+
+/// What a salvage has to know of the events' bytes, which are another layer's.
+public struct SalvageRules: Sendable {
+    /// The SHA-256 of what a shared part of evidence contains; nil where the bytes are none.
+    public var sharedPartDigest: @Sendable ([UInt8]) -> Digest?
+    /// The streams that a record names: its subject's and those in its facts.
+    public var namedStreams: @Sendable ([UInt8]) -> [UInt64]
+
+    /// Makes rules.
+    public init(
+        sharedPartDigest: @escaping @Sendable ([UInt8]) -> Digest?,
+        namedStreams: @escaping @Sendable ([UInt8]) -> [UInt64]
+    ) {
+        self.sharedPartDigest = sharedPartDigest
+        self.namedStreams = namedStreams
+    }
+}

@@ -1,0 +1,170 @@
+import Crypto
+import EventLog
+import Glibc
+
+/// Puts a vault together again from the raw bytes of its data file, its journal and second copies.
+///
+/// An entry counts where it opens under its shard's epoch key; a tombstone is final.
+struct VaultSalvage {
+    private var places: [Place] = []
+    private var files: [RawFile] = []
+    /// Items of second copies.
+    private var supplied: [VaultItem] = []
+    private let epochKeys: EpochKeys
+
+    /// Where an item stands.
+    private struct Place {
+        var stream: UInt64
+        /// Number of the file; of the supplied items where it is negative.
+        var file: Int32
+        var count: Int32
+        var offset: UInt64
+        var isTombstone: Bool
+    }
+
+    init(epochKeys: EpochKeys) { self.epochKeys = epochKeys }
+
+    /// Finds what a file holds; one that is missing holds nothing.
+    mutating func read(_ path: String) throws {
+        guard DurableFile.exists(path) else { return }
+        let number = Int32(files.count)
+        files.append(try RawFile(path: path))
+        try VaultJournalReader.read(path) { offset, part in
+            guard case .item(let item) = part else { return }
+            places.append(
+                Place(
+                    stream: item.stream,
+                    file: number,
+                    count: Int32(item.bytes.count),
+                    offset: offset,
+                    isTombstone: item.isTombstone
+                )
+            )
+        }
+    }
+
+    mutating func read(_ supply: any SalvageSupply) throws {
+        try supply.vaultItems { item in
+            let place = Place(
+                stream: item.stream,
+                file: -1,
+                count: 0,
+                offset: UInt64(supplied.count),
+                isTombstone: item.isTombstone
+            )
+            places.append(place)
+            supplied.append(item)
+        }
+    }
+
+    /// Leaves one item for each stream, ascending; to be called when everything was read.
+    mutating func chooseEntries() throws {
+        places.sort { ($0.stream, $0.file, $0.offset) < ($1.stream, $1.file, $1.offset) }
+        var chosen: [Place] = []
+        var start = 0
+        while start < places.count {
+            let stream = places[start].stream
+            let group = places[start...].prefix { $0.stream == stream }
+            start = group.endIndex
+            guard stream != StreamNumber.catalog else { continue }
+            if let place = try choice(group) { chosen.append(place) }
+        }
+        places = chosen
+    }
+
+    /// Whether a stream has its key, or a tombstone.
+    func holds(_ stream: UInt64) -> Bool {
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle].stream < stream { low = middle + 1 } else { high = middle }
+        }
+        return low < places.count && places[low].stream == stream
+    }
+
+    /// The streams without an item, ascending: those that records name, and every other counter
+    /// below the highest, for counters are given without a gap.
+    func lost(named: Set<UInt64>) -> [UInt64] {
+        let held = Set(places.map { StreamNumber.counter(of: $0.stream) })
+        var lost = Dictionary(
+            named.map { (StreamNumber.counter(of: $0), $0) },
+            uniquingKeysWith: { first, _ in first }
+        ).filter { !held.contains($0.key) }
+        let highest = max(held.max() ?? 0, lost.keys.max() ?? 0)
+        // A number that is somebody's invention is not filled up to.
+        guard highest < UInt64(held.count + lost.count) + Self.fillLimit else {
+            return lost.values.sorted()
+        }
+        for counter in 0..<highest where !held.contains(counter + 1) && lost[counter + 1] == nil {
+            // A number that no record names has a shard that nobody asks for.
+            lost[counter + 1] = StreamNumber.number(counter: counter + 1, shard: 0)
+        }
+        return lost.values.sorted()
+    }
+
+    /// Counters without an item that are filled up at most.
+    private static let fillLimit: UInt64 = 1 << 24
+
+    private func choice(_ group: ArraySlice<Place>) throws -> Place? {
+        var choice: Place?
+        for place in group {
+            switch try item(place) {
+            case .tombstone: return place
+            case .entry(_, _, let bytes):
+                if (try? VaultEntry(opening: bytes.span, epochKeys: epochKeys)) != nil {
+                    choice = place
+                }
+            case nil: continue
+            }
+        }
+        return choice
+    }
+
+    private func item(_ place: Place) throws -> VaultItem? {
+        guard place.file >= 0 else { return supplied[Int(place.offset)] }
+        let bytes = try files[Int(place.file)].read(at: place.offset, count: Int(place.count))
+        return try? VaultItem(checking: bytes.span)
+    }
+
+    /// What there is, and what is lost.
+    func report(lost: [UInt64]) -> SalvageReport.VaultReport {
+        var report = SalvageReport.VaultReport()
+        report.lost = Array(lost.prefix(SalvageReport.listLimit))
+        report.lostCount = UInt64(lost.count)
+        report.streams = UInt64(places.count { !$0.isTombstone })
+        report.erased = UInt64(places.count { $0.isTombstone })
+        return report
+    }
+
+    /// Makes a vault in an existing, empty directory.
+    ///
+    /// `lost`: streams without a key; they get tombstones, for their numbers are never given again.
+    func write(to path: String, lost: [UInt64]) throws {
+        let journal = path + "/" + VaultJournal.fileName + ".rescued"
+        let file = try DurableFile.openForAppending(journal)
+        defer {
+            close(file)
+            DurableFile.remove(journal)
+        }
+        var buffer: [UInt8] = []
+        for place in places {
+            guard let item = try item(place) else { continue }
+            buffer += item.bytes
+            guard buffer.count >= Self.bufferCount else { continue }
+            try DurableFile.write(buffer, to: file)
+            buffer = []
+        }
+        for stream in lost { buffer += VaultItem.tombstone(stream: stream).bytes }
+        try DurableFile.write(buffer, to: file)
+        _ = try VaultCopy.make(at: path, from: journal, epochKeys: epochKeys, erased: [])
+    }
+
+    /// Bytes that are written at once.
+    private static let bufferCount = 1 << 20
+}
+
+extension VaultItem {
+    fileprivate var isTombstone: Bool {
+        if case .tombstone = self { true } else { false }
+    }
+}

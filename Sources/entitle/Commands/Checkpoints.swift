@@ -1,0 +1,78 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+
+/// The command `entitle checkpoint`.
+struct CheckpointCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "checkpoint",
+        abstract: "Signs the log's size and root, for others to keep.",
+        discussion: """
+            A checkpoint that somebody else holds is what shows that history was changed: \
+            publish it where you cannot take it back, or have witnesses sign it.
+            """
+    )
+
+    @OptionGroup var options: LedgerOptions
+    @Option(help: "A file, or a directory, to put it in as well.") var publish: String?
+    @Option(help: "A file with what a witness signed, to be kept with the checkpoint.")
+    var cosignature: String?
+    @Option(help: "The witness's verifier key; may be repeated.") var witness: [String] = []
+
+    func validate() throws {
+        if (cosignature == nil) != witness.isEmpty {
+            throw ValidationError("--cosignature and --witness go together")
+        }
+    }
+
+    func run() throws {
+        let witnesses = try witness.map {
+            try ProofFile.key($0, "--witness", kind: .cosignature)
+        }
+        let lines = try cosignature.map { try ProofFile.text($0) }
+        let note = try options.withLedger(writing: true) { ledger in
+            let note =
+                try lines.map { try ledger.addCosignatures($0, of: witnesses) }
+                ?? ledger.checkpoint()
+            if let publish { try Publication.put(note, at: publish, of: ledger) }
+            return note
+        }
+        if options.json {
+            Terminal.line(.members(["checkpoint": .string(note)]))
+        } else {
+            Terminal.write(note)
+        }
+    }
+}
+
+/// Checkpoints in places where others find them.
+enum Publication {
+    /// Writes a checkpoint to a file, or into a directory as `checkpoint` and under its size.
+    ///
+    /// - Throws: `CommandFailure` where the place holds a checkpoint that the log does not extend.
+    static func put(_ note: String, at path: String, of ledger: Ledger) throws {
+        let values = try? URL(filePath: path).resourceValues(forKeys: [.isDirectoryKey])
+        let isDirectory = values?.isDirectory ?? false
+        let file = isDirectory ? path + "/" + ArchiveLayout.checkpoint : path
+        if let standing = FileManager.default.contents(atPath: file) {
+            let older = String(decoding: standing, as: UTF8.self)
+            if let fault = try ledger.fault(against: older) {
+                throw CommandFailure(
+                    .integrity,
+                    "forked",
+                    fault.detail,
+                    place: file,
+                    hint: "what was published stays: it is the proof that history was changed"
+                )
+            }
+        }
+        let size = try Checkpoint(parsing: SignedNote.parse(note).text).size
+        let files = isDirectory ? ["\(path)/\(size)", file] : [file]
+        for file in files {
+            try Data(note.utf8).write(to: URL(filePath: file), options: .atomic)
+        }
+    }
+}

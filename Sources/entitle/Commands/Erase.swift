@@ -1,0 +1,125 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+
+/// The command `entitle erase`.
+struct Erase: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Erases customers: their names and keys are destroyed, the log stays whole.",
+        discussion: """
+            What goes: the customer's stream and those of their links, in every environment, and \
+            the purchases that they own, with every receipt that names them. What stays: facts \
+            without names, for reports. A purchase that another owns stays with its owner. It \
+            cannot be undone. The receipt is signed and names nobody; it lists the backups and \
+            exports that still hold them.
+            """
+    )
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var requested: RequestOptions
+    @Argument(help: "A customer id.") var customer: String?
+    @Option(help: "The customer id again: what is erased cannot be brought back.")
+    var confirm: String?
+    @Option(
+        name: .customLong("customers"),
+        help: ArgumentHelp(
+            "A file with a customer id on each line, erased together; --confirm takes their number.",
+            valueName: "file"
+        )
+    )
+    var file: String?
+    @Flag(help: "Lists what would go, and erases nothing.") var dryRun = false
+
+    func validate() throws {
+        if (customer == nil) == (file == nil) {
+            throw ValidationError("give a customer, or --customers FILE")
+        }
+    }
+
+    func run() throws {
+        let customers = try customers()
+        if dryRun { return try showPlan(customers) }
+        try requireConfirmation(of: customers)
+        let request = try requested.request(options)
+        let outcome = try options.withLedger(writing: true) { ledger in
+            try ledger.erase(customers, request)
+        }
+        switch outcome {
+        case .erased(let receipt): show(receipt)
+        case .unknown:
+            guard options.json else {
+                return Terminal.line("nothing is known of them: nothing to erase")
+            }
+            Terminal.line(.members(["outcome": "unknown", "receipt": .null]))
+        case .refused(let refusal): throw CommandFailure(refusal)
+        }
+    }
+
+    private func customers() throws -> [String] {
+        if let customer { return [try CustomerArgument.checked(customer)] }
+        guard let file, let text = try? String(contentsOfFile: file, encoding: .utf8) else {
+            throw CommandFailure(
+                .noInput,
+                "no_input",
+                "the file cannot be read",
+                place: file
+            )
+        }
+        let lines = text.split(whereSeparator: \.isNewline).map(String.init)
+        guard !lines.isEmpty else {
+            throw CommandFailure(.badInput, "invalid_value", "it names no customer", place: file)
+        }
+        return try lines.map { try CustomerArgument.checked($0) }
+    }
+
+    private func requireConfirmation(of customers: [String]) throws {
+        let expected = customer ?? "\(customers.count)"
+        guard confirm.map({ $0.utf8.elementsEqual(expected.utf8) }) ?? false else {
+            throw CommandFailure(
+                .usage,
+                "usage",
+                "an erasure is confirmed by saying whom it takes",
+                place: "--confirm",
+                hint: customer == nil
+                    ? "--confirm \(expected), the number of customers; --dry-run shows what goes"
+                    : "repeat the customer's id; --dry-run shows what goes"
+            )
+        }
+    }
+
+    private func showPlan(_ customers: [String]) throws {
+        let plan = try options.withLedger(writing: false) { ledger in
+            try ledger.plannedErasure(of: customers)
+        }
+        if options.json { return Terminal.line(plan.json) }
+        for stream in plan.streams {
+            Terminal.line(
+                "\(stream.subject)  \(stream.environment.name)  \(stream.events) events"
+            )
+        }
+        if !plan.unknown.isEmpty {
+            Terminal.note("nothing is known of \(plan.unknown.count) of them")
+        }
+        Terminal.note("\(plan.streams.count) streams would lose their names and keys")
+    }
+
+    private func show(_ receipt: ErasureReceipt) {
+        if options.json {
+            return Terminal.line(.members(["outcome": "erased", "receipt": receipt.json]))
+        }
+        Terminal.write(receipt.note)
+        Terminal.note("erased: \(receipt.streams.count) streams have neither name nor key")
+        for backup in receipt.copies.missed {
+            Terminal.note(
+                "warning: delete this backup by \(Instant(milliseconds: backup.until)), "
+                    + "or make it reachable and back up anew: \(backup.path)"
+            )
+        }
+        for export in receipt.copies.exports {
+            Terminal.note("warning: delete this export: \(export)")
+        }
+    }
+}

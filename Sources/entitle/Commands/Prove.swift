@@ -1,0 +1,197 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+
+/// The command `entitle prove`.
+struct Prove: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Proves that an event stands in the log, or that the log extends an older one.",
+        discussion: """
+            The file is checked by `entitle check-proof`, without a ledger, or by any program that \
+            knows C2SP tlog-proof. It holds the record, sealed as it is. With --consistency it is the \
+            request that a witness takes (C2SP tlog-witness).
+            """
+    )
+
+    @OptionGroup var options: LedgerOptions
+    @Argument(help: "The event's number.") var sequence: UInt64?
+    @Option(help: "The size of an older checkpoint, or a file with one.") var consistency: String?
+    @Option(help: "Where the proof goes (default: standard output).") var output: String?
+    @Flag(help: "Leaves the record out: whoever checks has it from elsewhere.")
+    var withoutRecord = false
+
+    func validate() throws {
+        if (sequence == nil) == (consistency == nil) {
+            throw ValidationError("expected the number of an event, or --consistency")
+        }
+    }
+
+    func run() throws {
+        let text = try Signing.withCheckpointed(options) { try proof($0.ledger) }
+        guard let output else {
+            return options.json
+                ? Terminal.line(.members(["proof": .string(text)])) : Terminal.write(text)
+        }
+        try Data(text.utf8).write(to: URL(filePath: output), options: .atomic)
+        if options.json {
+            Terminal.line(.members(["output": .string(output)]))
+        } else {
+            Terminal.line("wrote \(output)")
+        }
+    }
+
+    private func proof(_ ledger: Ledger) throws -> String {
+        if let sequence {
+            return try ledger.proof(of: sequence, withRecord: !withoutRecord).text
+        }
+        let old = consistency ?? ""
+        if let size = UInt64(old) { return try ledger.growthProof(from: size).text }
+        let note = try ProofFile.text(old)
+        if let fault = try ledger.fault(against: note) {
+            throw CommandFailure(.integrity, "forked", fault.detail, place: old)
+        }
+        let checkpoint = try Checkpoint(parsing: SignedNote.parse(note).text)
+        return try ledger.growthProof(from: checkpoint.size).text
+    }
+}
+
+/// The command `entitle check-proof`.
+struct CheckProof: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Checks a proof without a ledger: exit 3 where it does not hold."
+    )
+
+    @Argument(help: "The proof.") var file: String
+    @Option(help: "The log's verifier key: `publicKey` of its ledger.json.") var key: String
+    @Option(help: "The record, where the proof does not hold it.") var record: String?
+    @Option(help: "The older checkpoint, for a proof of consistency.") var old: String?
+    @Option(help: "The key of a witness who must have signed; may be repeated.")
+    var witness: [String] = []
+    @Flag(help: "One JSON document on standard output.") var json = false
+
+    func run() throws {
+        let keys =
+            try [ProofFile.key(key, "--key")]
+            + witness.map { try ProofFile.key($0, "--witness", kind: .cosignature) }
+        let text = try ProofFile.text(file)
+        do {
+            show(try check(text, keys))
+        } catch let fault as NoteFault where Self.isForm(fault) {
+            throw CommandFailure(.badInput, fault.code.rawValue, fault.message, place: file)
+        } catch let fault as ProofFault {
+            throw CommandFailure(.integrity, "not_proven", fault.message, place: file)
+        }
+    }
+
+    private func check(_ text: String, _ keys: [VerifierKey]) throws -> [JSONMember] {
+        if text.hasPrefix("old ") {
+            let proof = try GrowthProof(parsing: text)
+            guard let old else {
+                throw CommandFailure(.usage, "usage", "expected the older checkpoint: --old FILE")
+            }
+            let older = try SignedNote.parse(ProofFile.text(old))
+            let checkpoint = try proof.verified(against: older, by: keys)
+            return members("consistency", checkpoint, keys)
+                + [JSONMember("oldSize", .integer(proof.oldSize))]
+        }
+        let proof = try RecordProof(parsing: text)
+        guard let bytes = try record.map({ try ProofFile.bytes($0) }) ?? proof.record else {
+            throw CommandFailure(
+                .usage,
+                "usage",
+                "the proof does not hold the record",
+                hint: "give it with --record FILE"
+            )
+        }
+        let leaf = TreeHash.leaf(bytes.span)
+        let checkpoint = try proof.verified(leafHash: leaf, by: keys)
+        var members = members("inclusion", checkpoint, keys)
+        members.append(JSONMember("sequence", .integer(proof.sequence)))
+        members.append(JSONMember("leafHash", .string(leaf.base64)))
+        if let header = try? RecordHeader(checking: bytes.span) {
+            let recordedAt = Instant(milliseconds: header.recordedAt)
+            members.append(JSONMember("recordedAt", .instant(recordedAt)))
+        }
+        return members
+    }
+
+    private func members(
+        _ kind: String,
+        _ checkpoint: Checkpoint,
+        _ keys: [VerifierKey]
+    ) -> [JSONMember] {
+        [
+            JSONMember("ok", .bool(true)), JSONMember("kind", .string(kind)),
+            JSONMember("origin", .string(checkpoint.origin)),
+            JSONMember("size", .integer(checkpoint.size)),
+            JSONMember("rootHash", .string(checkpoint.root.base64)),
+            JSONMember("signedBy", .strings(keys.map(\.name))),
+        ]
+    }
+
+    private func show(_ members: [JSONMember]) {
+        let result = JSONValue.object(members)
+        if json { return Terminal.line(result) }
+        let log = "\(result["origin"]?.string ?? "") at \(result["size"]?.integer ?? 0) events"
+        if let sequence = result["sequence"]?.integer {
+            let time = result["recordedAt"]?.string.map { ", recorded at \($0)," } ?? ""
+            Terminal.line("proven: event \(sequence)\(time) stands in \(log)")
+        } else {
+            Terminal.line("proven: \(log) extends \(result["oldSize"]?.integer ?? 0) events")
+        }
+        let names = result["signedBy"]?.array?.compactMap(\.string) ?? []
+        Terminal.line("signed by " + names.joined(separator: ", "))
+    }
+
+    /// Whether a text is not what it should be at all, rather than a proof that fails.
+    private static func isForm(_ fault: NoteFault) -> Bool {
+        switch fault.code {
+        case .malformedNote, .tooLarge, .malformedProof, .malformedCheckpoint: true
+        case .malformedKey, .unsupportedKey, .noKnownSignature, .invalidSignature,
+            .signingFailed:
+            false
+        }
+    }
+}
+
+/// Files and keys that a proof is checked with.
+enum ProofFile {
+    /// Bytes of a file at most.
+    private static let byteLimit = 4 << 20
+
+    static func bytes(_ path: String) throws -> [UInt8] {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw CommandFailure(.noInput, "no_file", "the file cannot be read", place: path)
+        }
+        guard data.count <= byteLimit else {
+            throw CommandFailure(.badInput, "too_large", "the file is too long", place: path)
+        }
+        return Array(data)
+    }
+
+    static func text(_ path: String) throws -> String {
+        guard let text = String(validating: try bytes(path), as: UTF8.self) else {
+            throw CommandFailure(.badInput, "not_text", "the file is not UTF-8", place: path)
+        }
+        return text
+    }
+
+    static func key(
+        _ text: String,
+        _ place: String,
+        kind: VerifierKey.Kind = .note
+    ) throws -> VerifierKey {
+        do {
+            let key = try VerifierKey(parsing: text)
+            guard key.kind == kind else {
+                throw NoteFault(.unsupportedKey, "the key is not of the kind that is asked for")
+            }
+            return key
+        } catch let fault as NoteFault {
+            throw CommandFailure(.usage, "usage", fault.message, place: place)
+        }
+    }
+}

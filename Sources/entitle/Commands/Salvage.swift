@@ -1,0 +1,147 @@
+import ArgumentParser
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+
+/// The command `entitle salvage`.
+struct Salvage: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Rescues what is intact of a damaged ledger into a new one: exit 3 on a loss.",
+        discussion: """
+            Reads the raw pages of log and vault and changes nothing in them. Every record keeps its \
+            sequence; what is lost leaves a gap that is named. An archive, a backup or another copy \
+            of the ledger fills gaps.
+            """
+    )
+
+    @OptionGroup var options: LedgerOptions
+
+    @Argument(help: "The damaged ledger's directory (default: that of --ledger).")
+    var directory: String?
+
+    @Option(help: "The new ledger's directory: it must not exist, or be empty.")
+    var into: String?
+
+    @Option(help: "An archive of the ledger (default: DAMAGED/archive, if it is there).")
+    var archive: [String] = []
+
+    @Option(help: "A backup of the ledger: its log and its vault fill gaps.")
+    var backup: [String] = []
+
+    @Option(help: "Another ledger directory with the same log, damaged or not.")
+    var from: [String] = []
+
+    @Option(help: "A file with a signed checkpoint that somebody kept.")
+    var checkpoint: [String] = []
+
+    @Flag(help: "Say what would come of it, and write nothing.")
+    var dryRun = false
+
+    @Flag(
+        name: .customLong("continue"),
+        help: "Where the tree is lost: let the log go on under a new ledger id and --origin."
+    )
+    var continues = false
+
+    @Option(help: "With --continue: the log's new name in checkpoints.")
+    var origin: String?
+
+    func validate() throws {
+        guard (into == nil) == dryRun else {
+            throw ValidationError("give either --into NEW or --dry-run")
+        }
+        guard continues == (origin != nil) else {
+            throw ValidationError("--continue and --origin go together")
+        }
+    }
+
+    private var damaged: String { directory ?? options.path }
+
+    func run() throws {
+        Settings.current.ledgerPath = damaged
+        let reading = Progress("bytes read")
+        let salvage = try LedgerSalvage(
+            of: damaged,
+            masterKey: try masterKey(),
+            rules: SalvageRules(
+                sharedPartDigest: RecordContent.digest(ofSharedPart:),
+                namedStreams: RecordContent.streams(of:)
+            ),
+            supplies: try supplies(),
+            checkpoints: try checkpoint.map { try text(of: $0) }
+        ) { reading.show($0, of: $1) }
+        reading.finish()
+        let progress = Progress("records")
+        let report: SalvageReport
+        if let into {
+            report = try salvage.write(to: into, as: try newIdentity()) {
+                progress.show($0, of: $1)
+            }
+            if continues { try noteContinuation(salvage, report, into) }
+        } else {
+            report = try salvage.plan { progress.show($0, of: $1) }
+        }
+        progress.finish()
+        tell(report)
+        if !report.isWhole { throw ExitCode.integrity }
+    }
+
+    private func supplies() throws -> [any SalvageSupply] {
+        let key = try LedgerDirectory.manifest(at: damaged).publicKey
+        var supplies: [any SalvageSupply] = []
+        for path in archive { supplies.append(try ArchiveCopy(at: path, publicKey: key)) }
+        if archive.isEmpty {
+            // Nobody asked for it: one that is damaged too is as good as none.
+            let own = damaged + "/" + ArchiveDirectory.name
+            if let copy = try? ArchiveCopy(at: own, publicKey: key) { supplies.append(copy) }
+        }
+        for path in backup {
+            let log = path + "/" + BackupManifest.logFolder
+            let vault = path + "/" + LedgerDirectory.vaultFolder
+            supplies.append(try ArchiveCopy(at: log, publicKey: key, vault: vault))
+        }
+        for path in from { supplies.append(try LedgerCopy(at: path)) }
+        return supplies
+    }
+
+    private func tell(_ report: SalvageReport) {
+        if options.json { return Terminal.line(SalvageText.json(report, into: into)) }
+        for line in SalvageText.lines(report) { Terminal.line(line) }
+    }
+
+    private func newIdentity() throws -> (id: [UInt8], origin: String)? {
+        guard let origin else { return nil }
+        var randomness = RandomSource.system
+        return (randomness.bytes(16), origin)
+    }
+
+    private func masterKey() throws -> [UInt8] {
+        var options = options
+        options.ledger = damaged
+        return try MasterKey.read(options)
+    }
+
+    /// The first event under the new name says where the log came from.
+    private func noteContinuation(
+        _ salvage: LedgerSalvage,
+        _ report: SalvageReport,
+        _ new: String
+    ) throws {
+        let open = try OpenLedger(at: new, masterKey: masterKey(), writing: true)
+        defer { open.close() }
+        try open.ledger.noteContinuation(
+            of: salvage.manifest.origin,
+            checkpoint: salvage.lastCheckpoint,
+            gaps: report.gaps.map(\.sequences)
+        )
+    }
+
+    private func text(of file: String) throws -> String {
+        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
+            throw CommandFailure(.noInput, "no_input", "the file cannot be read", place: file)
+        }
+        return text
+    }
+}

@@ -1,0 +1,138 @@
+import Entitlements
+import Foundation
+import Testing
+
+/// The commands that keep and prove a ledger, from outside.
+@Suite(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
+struct KeepCommandTests {
+    private static func filled(
+        _ body: (CommandLedger, _ key: String) async throws -> Void
+    ) async throws {
+        try await CommandLedger.with { ledger in
+            let lines = (0..<100).flatMap { Sample.ownedPurchase("u\($0)", "app_store/\($0)") }
+            #expect(try await ledger.importing(lines).code == 0)
+            let manifest = try Data(contentsOf: URL(filePath: ledger.path + "/ledger.json"))
+            let key = try JSONValue(parsing: Array(manifest))["publicKey"]?.string
+            try await body(ledger, try #require(key))
+        }
+    }
+
+    @Test func `an archive is written, continued and checked`() async throws {
+        try await Self.filled { ledger, _ in
+            let first = try await ledger.run(["archive"])
+            #expect(first.json?["archived"]?.integer == 301)
+            _ = try await ledger.importing(Sample.ownedPurchase("late", "app_store/late"))
+            let more = try await ledger.run(["archive"])
+            #expect(more.json?["archived"]?.integer == 304)
+            let sound = try await ledger.run(["archive", "--check"])
+            #expect(sound.code == 0)
+            #expect(sound.json?["ok"]?.bool == true)
+            let file = URL(filePath: ledger.path + "/archive/tile/0/000")
+            var bytes = try Data(contentsOf: file)
+            bytes[77] ^= 1
+            try bytes.write(to: file)
+            let damaged = try await ledger.run(["archive", "--check"])
+            #expect(damaged.code == 3)
+            #expect(damaged.json?["faults"]?.array?.first?["kind"]?.string == "archive")
+        }
+    }
+
+    @Test func `a backup is restored beside, and the old ledger is left alone`() async throws {
+        try await Self.filled { ledger, _ in
+            let (place, new) = (ledger.folder + "/backup", ledger.folder + "/new")
+            let made = try await ledger.run(["backup", place])
+            #expect(made.code == 0, "\(made.errors)")
+            #expect(made.json?["log"]?["events"]?.integer == 301)
+            #expect(!FileManager.default.fileExists(atPath: place + "/key"))
+            let plan = try await ledger.run(["restore", place, "--into", new, "--dry-run"])
+            #expect(plan.json?["restored"]?.integer == 301)
+            #expect(!FileManager.default.fileExists(atPath: new))
+            let restored = try await ledger.run(["restore", place, "--into", new])
+            #expect(restored.code == 0, "\(restored.errors)")
+            let again = try await ledger.run(["restore", place, "--into", new])
+            #expect(again.code == 73)
+            let point = ["--at", "2026-01-10", "--known-sequence", "301"]
+            let answers = try await [ledger.path, new].asyncMap { path in
+                try await EntitleCommand.run(
+                    ["show", "u7", "--ledger", path, "--json"] + point,
+                    environment: ["ENTITLE_KEY_FILE": ledger.path + "/key"]
+                ).output
+            }
+            #expect(answers[0] == answers[1])
+            #expect(answers[0].contains("app_store/7"))
+            // Without the key that is kept elsewhere nothing opens.
+            let keyless = try await EntitleCommand.run(["show", "u7", "--ledger", new, "--json"])
+            #expect(keyless.code == 78)
+        }
+    }
+
+    @Test func `a proof is checked without a ledger`() async throws {
+        try await Self.filled { ledger, key in
+            let file = ledger.folder + "/p.tlog-proof"
+            let made = try await ledger.run(["prove", "17", "--output", file])
+            #expect(made.code == 0, "\(made.errors)")
+            let check = ["check-proof", file, "--key", key, "--json"]
+            let proven = try await EntitleCommand.run(check)
+            #expect(proven.code == 0)
+            #expect(proven.json?["sequence"]?.integer == 17)
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            try Data(text.replacing("index 17", with: "index 16").utf8)
+                .write(to: URL(filePath: file))
+            #expect(try await EntitleCommand.run(check).code == 3)
+            try Data("no proof".utf8).write(to: URL(filePath: file))
+            #expect(try await EntitleCommand.run(check).code == 65)
+            #expect(try await ledger.run(["prove", "9999"]).problemCode == "unknown_sequence")
+        }
+    }
+
+    @Test func `an older checkpoint shows a log that was cut or forked`() async throws {
+        try await Self.filled { ledger, key in
+            let noted = try ledger.file("noted", try await note(ledger))
+            _ = try await ledger.importing(Sample.ownedPurchase("late", "app_store/late"))
+            let newer = try ledger.file("newer", try await note(ledger))
+            #expect(try await ledger.run(["audit", "--against", noted]).code == 0)
+            let growth = ledger.folder + "/growth"
+            _ = try await ledger.run(["prove", "--consistency", noted, "--output", growth])
+            let check = ["check-proof", growth, "--key", key, "--old"]
+            #expect(try await EntitleCommand.run(check + [noted]).code == 0)
+            #expect(try await EntitleCommand.run(check + [newer]).code == 3)
+            // The same history up to 301, then another one under the same key.
+            let (place, fork) = (ledger.folder + "/backup", ledger.folder + "/fork")
+            _ = try await ledger.run(["backup", place])
+            let cut = ["restore", place, "--into", fork, "--until-sequence", "301"]
+            #expect(try await ledger.run(cut).code == 0)
+            try FileManager.default.copyItem(atPath: ledger.path + "/key", toPath: fork + "/key")
+            let against = ["audit", "--quick", "--json", "--ledger", fork, "--against"]
+            #expect(try await EntitleCommand.run(against + [noted]).code == 0)
+            let shorter = try await EntitleCommand.run(against + [newer])
+            #expect(shorter.code == 3)
+            #expect(shorter.output.contains("the log is cut"))
+            let other = CommandLedger(folder: ledger.folder)
+            let line = Sample.ownedPurchase("other", "app_store/other").map { $0 + "\n" }.joined()
+            let imported = try await EntitleCommand.run(
+                ["import", "-", "--ledger", fork, "--json"],
+                input: Array(line.utf8)
+            )
+            #expect(imported.code == 0, "\(imported.errors)")
+            #expect(imported.errors.contains("no checkpoint"))
+            let forked = try await EntitleCommand.run(against + [newer])
+            #expect(forked.code == 3)
+            #expect(forked.output.contains("the log is a fork"))
+            #expect(try await other.run(["audit", "--quick", "--against", newer]).code == 0)
+        }
+    }
+
+    private func note(_ ledger: CommandLedger) async throws -> String {
+        try #require(try await ledger.run(["checkpoint"]).json?["checkpoint"]?.string)
+    }
+}
+
+extension Array {
+    fileprivate func asyncMap<Result>(
+        _ body: (Element) async throws -> Result
+    ) async throws -> [Result] {
+        var results: [Result] = []
+        for element in self { results.append(try await body(element)) }
+        return results
+    }
+}

@@ -1,0 +1,304 @@
+"""Damaged ledgers put together again: what is confirmed comes back, what is lost is named, and nothing
+is invented."""
+
+import json
+import os
+import random
+import shutil
+
+from damage import EVENTS, KINDS, LATER, Image, forged, records
+from harness import Fault, History, QUESTION_TIME, copy_ledger, in_parallel, say
+
+LOG, VAULT = "log/data.mdb", "vault/data.mdb"
+# Of an answer: what says how long the log is, not what holds.
+OF_THE_LOG = {"sequence", "token"}
+# Controls of a kind.
+CONTROLS = 3
+
+
+class World:
+    """A sound ledger, an earlier state of it, its archive, and what it answers."""
+
+    def __init__(self, tool, seed):
+        self.tool = tool
+        history = History(seed + 17)
+        self.ledger = tool.make("rescue")
+        tool.ask(self.ledger, "import", "--format", "events", "-",
+                 data=history.lines(range(LATER)))
+        self.older = copy_ledger(self.ledger, tool.directory("earlier"))
+        tool.ask(self.ledger, "import", "--format", "events", "-",
+                 data=history.lines(range(LATER, EVENTS)))
+        tool.ask(self.ledger, "checkpoint")
+        self.archive = tool.directory("archive")
+        tool.ask(self.ledger, "archive", "--to", self.archive)
+        self.events = [
+            json.loads(line) for line in tool.ask(self.ledger, "events", "--json").splitlines()]
+        self.customers = [history.customer(n) for n in range(history.customers + EVENTS // 4)]
+        self.asked = "".join(
+            json.dumps({"customer": customer, "at": QUESTION_TIME}) + "\n"
+            for customer in self.customers).encode()
+        self.answers = self.ask(self.ledger)
+        self.groups = groups_of(self.events)
+
+    def ask(self, ledger):
+        """What holds for each customer; None where nothing is answered."""
+        done = self.tool.run(ledger, "show", "--questions", "-", "--json", data=self.asked)
+        answers = [
+            {name: value for name, value in json.loads(line).items() if name not in OF_THE_LOG}
+            for line in done.stdout.splitlines()]
+        return dict(zip(self.customers, answers)) if done.returncode == 0 else None
+
+    def damaged(self, path, kind, seed, without_journal=False):
+        """A copy with one damaged file; None where no byte is another one."""
+        source = random.Random(seed)
+        ledger = copy_ledger(self.ledger, self.tool.directory("damaged"))
+        content = read(self.ledger, path)
+        image = Image(content, read(self.older, path), source)
+        kind(image)
+        if bytes(image.content) == content:
+            shutil.rmtree(ledger)
+            return None
+        write(ledger, path, image.content)
+        if without_journal:
+            os.remove(os.path.join(ledger, "vault", "journal"))
+        return ledger
+
+    def rescue(self, ledger, *words):
+        """Salvages; the exit code, the report and the new ledger."""
+        into = self.tool.directory("rescued")
+        done = self.tool.run(ledger, "salvage", ledger, "--into", into, "--json", *words)
+        if done.returncode not in (0, 3):
+            raise Fault("salvage ended with %d: %s" % (
+                done.returncode, done.stderr[-300:].decode(errors="replace")))
+        return done.returncode, json.loads(done.stdout), into
+
+
+def read(ledger, path):
+    with open(os.path.join(ledger, path), "rb") as file:
+        return file.read()
+
+
+def write(ledger, path, content):
+    with open(os.path.join(ledger, path), "wb") as file:
+        file.write(content)
+
+
+def names_of(event):
+    names = [event["subject"]]
+    data = event["data"]
+    if data.get("purchase"):
+        names.append("purchase/" + data["purchase"])
+    names += ["customer/" + data["alias"]] if data.get("alias") else []
+    return names
+
+
+def groups_of(events):
+    """Names that events name together, by one of them."""
+    parents = {}
+
+    def root(name):
+        while parents.setdefault(name, name) != name:
+            name = parents[name]
+        return name
+
+    for event in events:
+        first, *rest = [root(name) for name in names_of(event)]
+        for other in rest:
+            parents[root(other)] = root(first)
+    return {name: root(name) for name in list(parents)}
+
+
+def lost_of(report):
+    return {
+        n for gap in report["gaps"] for n in range(gap["first"], gap["last"] + 1)}
+
+
+def faults_of(world, code, report, into, wants_all):
+    """What is wrong with a salvage; an empty list if nothing is."""
+    wrong = []
+    lost = lost_of(report)
+    if (code == 0) != report["ok"]:
+        wrong.append("exit %d, ok %s" % (code, report["ok"]))
+    if report["lost"] != len(lost) or report["records"] + len(lost) != report["size"]:
+        wrong.append("gaps do not add up: %s" % {k: report[k] for k in ("lost", "records", "size")})
+    if report["size"] != len(world.events):
+        wrong.append("the size is said to be %d" % report["size"])
+    if wants_all and not report["ok"]:
+        wrong.append("not all came back: %d lost" % report["lost"])
+    audit = world.tool.run(into, "audit", "--json")
+    found = json.loads(audit.stdout)
+    if found["ok"] != report["ok"]:
+        wrong.append("audit says %s: %s" % (found["ok"], found["faults"][:2]))
+    named = {fault["sequence"] for fault in found["faults"] if fault["kind"] == "record"}
+    within = {n for n in lost if n < found["treeSize"]}
+    if not within <= named and len(found["faults"]) < 1000:
+        wrong.append("audit does not name %s" % sorted(within - named)[:5])
+    wrong += wrong_events(world, report, lost, into)
+    return wrong + wrong_answers(world, report, lost, into)
+
+
+def wrong_events(world, report, lost, into):
+    """Events that are not those of the undamaged ledger, but for the lost ones."""
+    done = world.tool.run(into, "events", "--json")
+    if report["lostCompanions"] and done.returncode == 3:
+        return []  # Without its catalog document a catalog's event cannot be shown.
+    if done.returncode != 0:
+        return ["events ended with %d" % done.returncode]
+    got = {int(e["sequence"]): e for e in map(json.loads, done.stdout.splitlines())}
+    want = {n: event for n, event in enumerate(world.events) if n not in lost}
+    if set(got) != set(want):
+        return ["events at %s" % sorted(set(got) ^ set(want))[:5]]
+    if report["vault"]["lost"]:
+        # Whose name is lost shows as erased.
+        got = {n: e for n, e in got.items() if not e["subject"].startswith("erased/")
+               and not any(value is None or str(value).startswith("erased/")
+                           for value in e["data"].values())}
+    return ["event %d is another one" % n for n in got if got[n] != want[n]][:3]
+
+
+def wrong_answers(world, report, lost, into):
+    """Answers that differ though no lost event concerns the customer."""
+    if 0 in lost or report["lostCompanions"] or report["vault"]["lost"]:
+        return []
+    touched = {world.groups[name] for n in lost for name in names_of(world.events[n])}
+    answers = world.ask(into)
+    if answers is None:
+        return ["show answers nothing"]
+    return [
+        "another answer for a customer without a lost event" for customer in world.customers
+        if world.groups.get("customer/" + customer) not in touched
+        and answers[customer] != world.answers[customer]][:1]
+
+
+def trial(world, path, kind, seed):
+    """One damage: salvaged from itself alone and, of the log, with the archive."""
+    ledger = world.damaged(path, kind, seed)
+    if ledger is None:
+        return None
+    wrong, recovered = [], {}
+    ways = [("alone", ())] + ([("archive", ("--archive", world.archive))] if path == LOG else [])
+    try:
+        for name, words in ways:
+            code, report, into = world.rescue(ledger, *words)
+            # The vault's journal is its second copy.
+            wants_all = name == "archive" or path == VAULT
+            wrong += ["%s: %s" % (name, text)
+                      for text in faults_of(world, code, report, into, wants_all)]
+            recovered[name] = report["records"]
+            shutil.rmtree(into)
+    except (Fault, ValueError, KeyError) as fault:
+        wrong.append("%s: %s" % (type(fault).__name__, fault))
+    shutil.rmtree(ledger, ignore_errors=True)
+    return wrong, recovered
+
+
+def keyless_trial(world, kind, seed):
+    """A damaged vault without its journal: keys that are lost are named."""
+    ledger = world.damaged(VAULT, kind, seed, without_journal=True)
+    if ledger is None:
+        return None
+    try:
+        code, report, into = world.rescue(ledger)
+        wrong = faults_of(world, code, report, into, wants_all=False)
+        if report["lost"]:
+            wrong.append("records are lost with keys")
+        shutil.rmtree(into)
+    except (Fault, ValueError, KeyError) as fault:
+        return ["%s: %s" % (type(fault).__name__, fault)], {}
+    shutil.rmtree(ledger, ignore_errors=True)
+    return wrong, {"keys": report["vault"]["streams"]}
+
+
+def summary(results):
+    done = [result for result in results if result is not None]
+    figures = {"files": len(done), "bad": sum(1 for wrong, _ in done if wrong)}
+    for name in ("alone", "archive", "keys"):
+        counts = [recovered[name] for _, recovered in done if name in recovered]
+        if counts:
+            figures[name] = {"worst": min(counts), "mean": round(sum(counts) / len(counts), 1)}
+    return figures
+
+
+def run(tool, report, seed, count):
+    """So many damages of log and vault each, all kinds in turn, and the controls."""
+    world = World(tool, seed)
+    figures = {"events": len(world.events)}
+    works = {
+        "log": lambda p: trial(world, LOG, *p),
+        "vault": lambda p: trial(world, VAULT, *p),
+        "vaultAlone": lambda p: keyless_trial(world, *p)}
+    for name, work in works.items():
+        plan = [(KINDS[n % len(KINDS)], "%s/%d/%d" % (name, seed, n)) for n in range(count)]
+        results = in_parallel(work, plan)
+        figures[name] = summary(results)
+        for (kind, text), result in zip(plan, results, strict=True):
+            for wrong in (result or ([], {}))[0][:2]:
+                report.fail("salvage", "%s, %s (%s): %s" % (name, kind.__name__, text, wrong))
+        say("salvage: %s: %s" % (name, figures[name]))
+    report.figures["salvage"] = figures
+    report.figures["salvageControl"] = controls(world, report, seed)
+
+
+# What must not come back, and what the checks above must not pass.
+
+def controls(world, report, seed):
+    source = random.Random("controls/%d" % seed)
+    content = read(world.ledger, LOG)
+    places = records(content)
+    figures = {"altered": 0, "superseded": 0, "checksFailed": 0}
+    chosen = source.sample(sorted(places), CONTROLS)
+    for record in chosen:
+        figures["altered"] += control_altered(world, content, places[record], record, source)
+    for record in chosen:
+        figures["superseded"] += control_superseded(world, content, record, source)
+    figures["checksFailed"] = control_checks(world, seed)
+    if figures != {"altered": CONTROLS, "superseded": CONTROLS, "checksFailed": 2}:
+        report.fail("salvage control", str(figures))
+    return figures
+
+
+def control_altered(world, content, places, record, source):
+    """A record with another time and a checksum that fits: named, whatever holds it."""
+    image = bytearray(content)
+    for at in places:
+        image[at:at + len(record)] = forged(record, source)
+    ledger = copy_ledger(world.ledger, world.tool.directory("altered"))
+    write(ledger, LOG, image)
+    code, report, into = world.rescue(ledger)
+    sequence = int.from_bytes(record[8:16], "little")
+    named = lost_of(report) | {
+        n for part in report["unconfirmed"] for n in range(part["first"], part["last"] + 1)}
+    alone = code == 3 and sequence in named and json.loads(
+        world.tool.run(into, "audit", "--json").stdout)["ok"] is False
+    code, _, into = world.rescue(ledger, "--archive", world.archive)
+    events = world.tool.ask(into, "events", "--json").splitlines()
+    return alone and code == 0 and [json.loads(line) for line in events] == world.events
+
+
+def control_superseded(world, content, record, source):
+    """Records in pages that nobody uses, of a place that is taken and of one behind the end."""
+    size = len(world.events)
+    other = forged(record, source)
+    behind = forged(record[:8] + size.to_bytes(8, "little") + record[16:], source)
+    page = other + b"\0\0" + behind
+    ledger = copy_ledger(world.ledger, world.tool.directory("superseded"))
+    write(ledger, LOG, content + page + bytes(-len(page) % 4096))
+    code, report, into = world.rescue(ledger)
+    events = world.tool.ask(into, "events", "--json").splitlines()
+    return code == 0 and report["size"] == size and [
+        json.loads(line) for line in events] == world.events
+
+
+def control_checks(world, seed):
+    """The checks above find a loss that should not be, and an event that is another one."""
+    ledger = copy_ledger(world.ledger, world.tool.directory("cut"))
+    content = read(world.ledger, LOG)
+    write(ledger, LOG, content[:len(content) // 2])
+    code, report, into = world.rescue(ledger)
+    found = bool(faults_of(world, code, report, into, wants_all=True))
+    code, report, into = world.rescue(world.ledger)
+    kept = world.events[7]
+    world.events[7] = {**kept, "time": "2001-01-01T00:00:00.000Z"}
+    found += bool(faults_of(world, code, report, into, wants_all=True))
+    world.events[7] = kept
+    return found

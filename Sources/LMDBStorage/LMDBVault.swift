@@ -290,6 +290,7 @@ public final class LMDBVault: Vault {
     }
 
     /// See `Vault`.
+    @discardableResult
     public func check() throws -> UInt64 { try mappingFaults { try names.check() } }
 }
 

@@ -58,6 +58,19 @@ struct Answer: Sendable {
         self.pieces = pieces
     }
 
+    /// Tells of a fault that ends the answer while it goes out: its status was sent before.
+    mutating func whenBroken(_ tell: @escaping @Sendable (any Error) -> Void) {
+        guard let pieces else { return }
+        self.pieces = {
+            do {
+                return try await pieces()
+            } catch {
+                tell(error)
+                throw error
+            }
+        }
+    }
+
     /// Seconds for which an answer is taken without asking again, at most.
     static let maximumAge: Int64 = 60
     /// For a day an old answer is better than none (Z17).

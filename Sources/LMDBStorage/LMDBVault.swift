@@ -290,7 +290,8 @@ public final class LMDBVault: Vault {
     }
 
     /// See `Vault`.
-    public func check() throws { try mappingFaults { try names.check() } }
+    @discardableResult
+    public func check() throws -> UInt64 { try mappingFaults { try names.check() } }
 }
 
 extension LMDBVault.State {

@@ -10,16 +10,34 @@ public struct StoredEvidenceVerifier: EvidenceVerifier {
     /// Judges a payload; of RevenueCat none is signed over its content.
     public func verdict(
         on evidence: [UInt8],
-        source: String,
-        environment: StoreEnvironment,
+        of event: Event,
         recordedAt: Instant
     ) async -> EvidenceVerdict {
         // Xcode signs local tests with a key of its own.
-        guard source == Source.appStore, environment != .local else { return .unsigned }
+        guard event.source == Source.appStore, event.environment != .local else { return .unsigned }
         guard let appStore else { return .unchecked }
-        switch await appStore.signal(evidence, expecting: nil, now: recordedAt) {
-        case .success: return .verified
-        case .failure(let refusal): return .refused(code: refusal.code.rawValue)
+        let outcomes =
+            if let json = try? JSONValue(parsing: evidence) {
+                await AppStoreImport.outcomes(of: json, verifier: appStore, now: recordedAt)
+            } else {
+                [
+                    await AppStoreImport.outcome(
+                        ofJWS: evidence,
+                        verifier: appStore,
+                        now: recordedAt
+                    )
+                ]
+            }
+        var ids: Set<String> = []
+        for outcome in outcomes {
+            switch outcome {
+            case .success(let submission): ids.insert(submission.id)
+            case .failure(let refusal): return .refused(code: refusal.code.rawValue)
+            }
         }
+        return ids.contains(event.id) ? .verified : .refused(code: Self.otherSignal)
     }
+
+    /// It is the store's word, but not the one that the event was read from.
+    static let otherSignal = "other_signal"
 }

@@ -12,10 +12,9 @@ public struct AuditReplay: Sendable {
     /// Events of the prefix.
     public let size: UInt64
 
-    /// Judges evidence: the payload, its source, its world, and when it was recorded.
+    /// Judges evidence: the payload, the first event that was read from it, and when it was recorded.
     public typealias Verify = (
-        _ evidence: [UInt8], _ source: String, _ environment: StoreEnvironment,
-        _ recordedAt: Instant
+        _ evidence: [UInt8], _ event: Event, _ recordedAt: Instant
     ) -> EvidenceVerdict
 
     /// Reads a prefix.
@@ -87,21 +86,13 @@ public struct AuditReplay: Sendable {
         var replay = EvidenceReplay()
         for sequence in try prefix.carriers(filter) {
             progress(sequence, size)
-            guard let evidence = try prefix.evidence(of: sequence) else {
+            guard let evidence = try prefix.evidence(of: sequence),
+                let event = try prefix.event(at: sequence)
+            else {
                 replay.erased += 1
                 continue
             }
-            guard let event = try prefix.event(at: sequence) else {
-                replay.erased += 1
-                continue
-            }
-            let verdict = verify(
-                evidence,
-                event.event.source,
-                event.event.environment,
-                event.recordedAt
-            )
-            replay.add(verdict, sequence)
+            replay.add(verify(evidence, event.event, event.recordedAt), sequence)
         }
         return replay
     }

@@ -14,11 +14,10 @@ public enum EvidenceVerdict: Sendable, Hashable {
 public protocol EvidenceVerifier: Sendable {
     /// Judges a payload as it was received.
     ///
-    /// `source`: the event's. `recordedAt`: when it was recorded (T3), for "signed in the future".
+    /// `event`: the first that was read from it. `recordedAt`: when (T3), for "signed in the future".
     func verdict(
         on evidence: [UInt8],
-        source: String,
-        environment: StoreEnvironment,
+        of event: Event,
         recordedAt: Instant
     ) async -> EvidenceVerdict
 }

@@ -134,7 +134,7 @@ public struct ArchiveAudit {
         // A writer that was stopped leaves the next one, ahead of what it promises.
         for older in noting({ [reader] in try reader.checkpointSizes() }) ?? []
         where older <= size {
-            checkpoints += 1
+            if older < size { checkpoints += 1 }
             let isPrefix = noting { [reader, key] in
                 guard let note = try reader.note(size: older) else { return false }
                 let checkpoint = try ArchiveReader.verified(note, by: key)

@@ -42,7 +42,7 @@ public final class KeylessVault: Vault {
     /// Nobody can tell.
     public func erasedCopies(of streams: [UInt64]) throws -> ErasedCopies { throw Self.fault }
     /// Nobody can tell.
-    public func check() throws { throw Self.fault }
+    public func check() throws -> UInt64 { throw Self.fault }
 
     private static let fault = LogStorageFault(.unreadable, "the master key is not at hand")
 }

@@ -118,8 +118,10 @@ public protocol Vault: Sendable {
 
     /// Checks that every stream is there and whole, and that each is found by its name.
     ///
+    /// - Returns: how many streams were ever made.
     /// - Throws: `LogStorageFault.damaged`. Cost: grows with the number of streams.
-    func check() throws
+    @discardableResult
+    func check() throws -> UInt64
 
     /// The secret under which signals become digests (E1).
     var digestSecret: KeyedHash { get }

@@ -32,6 +32,11 @@ struct LedgerResponder: HTTPResponder {
             for field in exchange.headers { answer.headers.append(field) }
         }
         answer.headers[.requestID] = id
+        answer.whenBroken { [exchange] error in
+            var broken = exchange
+            broken.problem = Problem(anyError: error)
+            note(error, broken)
+        }
         let duration = exchange.begun.duration(to: .now)
         service.metrics.count(exchange.target?.number, status: answer.status, duration: duration)
         log(exchange, answer.status, duration)

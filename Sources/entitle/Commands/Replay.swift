@@ -58,16 +58,10 @@ struct Replay: ParsableCommand {
         ) { progress.show($0, of: $1) }
         report.evidence = try replay.evidence(of: customer, environment: environment) {
             evidence,
-            source,
-            world,
+            event,
             recordedAt in
             Blocking.wait {
-                await verifier.verdict(
-                    on: evidence,
-                    source: source,
-                    environment: world,
-                    recordedAt: recordedAt
-                )
+                await verifier.verdict(on: evidence, of: event, recordedAt: recordedAt)
             }
         } progress: {
             progress.show($0, of: $1)

@@ -50,11 +50,6 @@ struct ExportFolder {
         return ExportPlan(json)
     }
 
-    /// Whether an export stands there whole.
-    var isWhole: Bool {
-        plan == nil && FileManager.default.fileExists(atPath: url(ExportFile.signature).path)
-    }
-
     func begin(_ plan: ExportPlan) throws {
         try write(Self.planName) { try $0.write(plan.json.description + "\n") }
     }
@@ -74,6 +69,7 @@ struct ExportFolder {
     /// A file that stands whole already, as it was written; nil: it is to be written.
     func standing(_ name: String) throws -> ExportedFile? {
         guard FileManager.default.fileExists(atPath: url(name).path) else { return nil }
+        try? FileManager.default.removeItem(atPath: part(name))
         return try described(name)
     }
 

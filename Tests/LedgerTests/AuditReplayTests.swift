@@ -1,0 +1,143 @@
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import Testing
+
+/// What the ledger would have answered then, from the log alone.
+struct `An auditor's replay` {
+    private static func filled(_ body: (ScratchLedger) async throws -> Void) async throws {
+        try await ScratchLedger.with { scratch in
+            _ = try scratch.ledger.publish(
+                try Sample.catalog(),
+                effective: Sample.newYear,
+                Request(id: "c", source: Source.catalog, environment: .production)
+            )
+            for index in 0..<20 {
+                _ = try scratch.ledger.record(
+                    Sample.submissions(Sample.ownedPurchase("u\(index)", "app_store/\(index)"))
+                )
+                scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: 1000)
+            }
+            _ = try scratch.ledger.record(
+                RevenueCatBody.submission(id: "s", user: "r", expiration: 1_799_904_000_000)
+            )
+            try await body(scratch)
+        }
+    }
+
+    private static func tokens(_ answers: [JSONValue]) -> () -> (DecisionToken?, String?)? {
+        var left = answers[...]
+        return {
+            left.popFirst().map {
+                ($0["token"]?.string.flatMap { DecisionToken($0) }, $0["customer"]?.string)
+            }
+        }
+    }
+
+    private static func question(_ customer: String, _ size: UInt64) -> CustomerQuestion {
+        CustomerQuestion(
+            customer: customer,
+            environment: .production,
+            point: BitemporalPoint(at: Sample.day(10), knownAt: .sequence(size))
+        )
+    }
+
+    // T4, row Z1, row Z11
+    @Test func `gives the same answers and tokens as then, at every R`() async throws {
+        try await Self.filled { scratch in
+            let size = try scratch.ledger.size()
+            for prefix in [0, 1, 4, 31, size] {
+                let replay = try AuditReplay(scratch.ledger, knownAt: .sequence(prefix))
+                let report = try replay.answers(at: Sample.day(10), environment: .production)
+                #expect(report.differences == [] && report.events == prefix)
+                let answers = try (0..<20).map {
+                    try scratch.ledger.show(Self.question("u\($0)", prefix))
+                }
+                let tokens = try replay.tokens(Self.tokens(answers))
+                #expect(tokens.isOK && tokens.counts == [.same: 20])
+            }
+        }
+    }
+
+    @Test func `takes nothing from views`() async throws {
+        try await Self.filled { scratch in
+            let before = try AuditReplay(scratch.ledger, knownAt: .everything)
+                .answers(at: Sample.day(10), environment: .production)
+            // What is altered on the disk is not looked at.
+            try scratch.reopen()
+            let replay = try AuditReplay(scratch.ledger, knownAt: .everything)
+            for file in try ViewFiles(below: scratch.viewsPath).files
+            where file.name.hasPrefix("streams") {
+                try file.change { bytes in for index in bytes.indices { bytes[index] = 0 } }
+            }
+            let question = Self.question("u3", replay.size)
+            let tokens = try replay.tokens(Self.tokens([try scratch.ledger.show(question)]))
+            let report = try replay.answers(at: Sample.day(10), environment: .production)
+            #expect(tokens.counts == [.same: 1])
+            #expect(report.answersDigest == before.answersDigest)
+            #expect(before.customers == 21)
+        }
+    }
+
+    // The negative control: what differs is found.
+    @Test func `finds a token that says otherwise, and of another ledger`() async throws {
+        try await Self.filled { scratch in
+            let size = try scratch.ledger.size()
+            let answer = try scratch.ledger.show(Self.question("u1", size))
+            let text = try #require(answer["token"]?.string)
+            var bytes = try #require(Base64URL.decode(text.utf8))
+            bytes[bytes.count - 1] ^= 1
+            let planted = Base64URL.encode(bytes)
+            let unknown = try scratch.ledger.show(Self.question("nobody", size))
+            let replay = try AuditReplay(scratch.ledger, knownAt: .everything)
+            let rows: [(token: String, customer: String?, TokenReplay.Outcome)] = [
+                (text, nil, .same), (planted, nil, .differs), ("AAAA", nil, .malformed),
+                (text, "u2", .otherCustomer),
+                (unknown["token"]?.string ?? "", nil, .customerMissing),
+                (unknown["token"]?.string ?? "", "nobody", .same),
+            ]
+            for (token, customer, expected) in rows {
+                var given: (DecisionToken?, String?)? = (DecisionToken(token), customer)
+                let outcome = try replay.tokens {
+                    defer { given = nil }
+                    return given
+                }
+                #expect(outcome.counts == [expected: 1])
+                #expect(outcome.isOK == !expected.isFault)
+            }
+            // A longer log's token, asked of a shorter one.
+            try await ScratchLedger.with { other in
+                _ = try other.ledger.record(
+                    Sample.submissions(Sample.ownedPurchase("u1", "app_store/1"))
+                )
+                let replay = try AuditReplay(other.ledger, knownAt: .everything)
+                #expect(try replay.tokens(Self.tokens([answer])).counts == [.otherLedger: 1])
+            }
+        }
+    }
+
+    @Test func `judges evidence again, as of when it was recorded`() async throws {
+        try await Self.filled { scratch in
+            let replay = try AuditReplay(scratch.ledger, knownAt: .everything)
+            var asked: [(source: String, recordedAt: Instant, bytes: Int)] = []
+            let report = try replay.evidence(environment: .production) {
+                evidence,
+                event,
+                recordedAt in
+                asked.append((event.source, recordedAt, evidence.count))
+                return .unsigned
+            }
+            #expect(report.unsigned == 1 && asked.count == 1)
+            #expect(asked[0].source == "revenuecat" && asked[0].bytes > 100)
+            #expect(asked[0].recordedAt == scratch.clock.now)
+            let refused = try replay.evidence(environment: .production) { _, _, _ in
+                .refused(code: "bad_signature")
+            }
+            #expect(refused.refused == 1 && refused.refusals.first?.code == "bad_signature")
+            let none = try AuditReplay(scratch.ledger, knownAt: .sequence(10))
+                .evidence(environment: .production) { _, _, _ in .verified }
+            #expect(none.verified == 0)
+        }
+    }
+}

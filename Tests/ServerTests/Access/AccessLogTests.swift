@@ -1,0 +1,190 @@
+import EntitlementLedger
+import Entitlements
+import EventLog
+import HTTPTypes
+import Testing
+
+@testable import LedgerServer
+
+/// Who saw or changed whom (`access.logged`).
+struct `The access log` {
+    private static func accesses(
+        _ server: TestServer,
+        of customer: String,
+        expecting count: Int = 0
+    ) async throws -> [JSONValue] {
+        var found: [JSONValue] = []
+        // They are written behind the answers.
+        for _ in 0..<500 {
+            found = []
+            var filter = EventFilter(sequences: 0 ..< .max)
+            filter.customer = customer
+            filter.kind = .accessLogged
+            try server.ledger.events(filter) { _, event in
+                found.append(event)
+                return true
+            }
+            if found.count >= count { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return found
+    }
+
+    private static func with(
+        _ body: @escaping @Sendable (TestServer) async throws -> Void
+    )
+        async throws
+    {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            _ = try await server.post("/v1/customers/alice-1/grants", #"{"tier":"pro"}"#)
+            try await body(server)
+        }
+    }
+
+    private static let reads = [
+        ("timeline", "showTimeline"), ("purchases", "listPurchases"),
+        ("explain?feature=scan", "explainFeature"), ("diff", "compareStates"),
+        ("export", "exportCustomer"),
+    ]
+
+    @Test func `notes what support and auditors saw and changed, by whom and why`()
+        async throws
+    {
+        try await Self.with { server in
+            for (path, _) in Self.reads {
+                var headers = HTTPFields()
+                headers[.accessReason] = "ticket 12"
+                let answer = try await server.send(
+                    .get,
+                    "/v1/customers/alice-1/" + path,
+                    credential: server.keys[.support],
+                    headers: headers
+                )
+                #expect(answer.status == 200, "\(answer.body)")
+            }
+            let changed = try await server.post(
+                "/v1/customers/alice-1/grants",
+                #"{"tier":"pro","grantId":"g2"}"#,
+                as: .support
+            )
+            #expect(changed.status == 200)
+            let found = try await Self.accesses(
+                server,
+                of: "alice-1",
+                expecting: Self.reads.count + 1
+            )
+            let actions = found.map { $0["data"]?["action"]?.string }
+            #expect(Set(actions) == Set(Self.reads.map(\.1) + ["grant"]))
+            #expect(actions.count == Self.reads.count + 1)
+            let actors = Set(found.map { $0["data"]?["actor"]?.string })
+            #expect(actors.count == 1 && !actors.contains(nil))
+            let reasons = found.filter { $0["data"]?["action"]?.string != "grant" }
+                .map { $0["data"]?["reason"]?.string }
+            #expect(Set(reasons) == ["ticket 12"])
+            #expect(try server.ledger.audit().isOK)
+        }
+    }
+
+    @Test func `leaves no trace of access checks, of backends and of customers themselves`()
+        async throws
+    {
+        try await Self.with { server in
+            let size = try server.ledger.size()
+            for path in ["", "/features/scan"] {
+                _ = try await server.get("/v1/customers/alice-1" + path, as: .support)
+            }
+            for (path, _) in Self.reads.dropLast() {
+                _ = try await server.get("/v1/customers/alice-1/" + path, as: .read)
+            }
+            _ = try await server.send(
+                .get,
+                "/v1/customers/alice-1/timeline",
+                credential: server.token(for: "alice-1")
+            )
+            // Refused, and never seen.
+            _ = try await server.get("/v1/customers/alice-1/export", as: .read)
+            _ = try await server.get("/v1/customers/alice-1/explain", as: .support)
+            // The control: one that is noted, behind all of these.
+            _ = try await server.get("/v1/customers/alice-1/timeline", as: .support)
+            let found = try await Self.accesses(server, of: "alice-1", expecting: 1)
+            #expect(found.count == 1)
+            #expect(try server.ledger.size() == size + 1)
+        }
+    }
+
+    // An access must not make somebody known who was not.
+    @Test func `makes no stream`() async throws {
+        try await Self.with { server in
+            let size = try server.ledger.size()
+            for (path, _) in Self.reads.dropLast() {
+                let answer = try await server.get("/v1/customers/bob-12/" + path, as: .support)
+                #expect(answer.status == 200, "\(answer.body)")
+            }
+            _ = try await server.get("/v1/customers/alice-1/timeline", as: .support)
+            _ = try await Self.accesses(server, of: "alice-1", expecting: 1)
+            #expect(try server.ledger.size() == size + 1)
+            #expect(
+                (try await server.get("/v1/customers/bob-12/export", as: .support)).status == 404
+            )
+        }
+    }
+
+    // The law of `sequence`: looking changes nothing else of an answer.
+    @Test func `changes no answer but by its sequence`() async throws {
+        try await Self.with { server in
+            let at = "?at=2026-05-01"
+            func answers() async throws -> [String] {
+                var answers: [String] = []
+                for path in ["", "/timeline", "/purchases"] {
+                    let answer = try await server.get("/v1/customers/alice-1" + path + at)
+                    guard case .object(let members) = answer.json else { continue }
+                    answers.append(
+                        JSONValue.object(
+                            members.filter { !["sequence", "token"].contains($0.name) }
+                        ).description
+                    )
+                }
+                return answers
+            }
+            let before = try await answers()
+            _ = try await server.get("/v1/customers/alice-1/timeline", as: .support)
+            _ = try await Self.accesses(server, of: "alice-1", expecting: 1)
+            #expect(try await answers() == before)
+            #expect(before.count == 3)
+        }
+    }
+
+    // Never lost silently: what cannot be written waits, and is written when there is room.
+    @Test func `waits for a disk that is full, and tells of it`() async throws {
+        try await Self.with { server in
+            server.storage.fault = LogStorageFault(.full, "planted")
+            for _ in 0..<3 {
+                let answer = try await server.get("/v1/customers/alice-1/timeline", as: .support)
+                #expect(answer.status == 200)
+            }
+            for _ in 0..<500 {
+                if server.log.all.contains(where: { $0.contains("wait to be noted") }) { break }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(server.log.all.contains { $0.contains("wait to be noted") })
+            server.storage.fault = nil
+            try await server.service.accesses.stop()
+            #expect(try await Self.accesses(server, of: "alice-1").count == 3)
+            #expect(!server.log.all.contains { $0.contains("were not noted") })
+        }
+    }
+
+    @Test func `says how many are lost when the server stops without room`() async throws {
+        try await Self.with { server in
+            server.storage.fault = LogStorageFault(.full, "planted")
+            _ = try await server.get("/v1/customers/alice-1/timeline", as: .support)
+            try await server.service.accesses.stop()
+            let line = try #require(server.log.all.first { $0.contains("were not noted") })
+            let json = try JSONValue(parsing: Array(line.utf8))
+            #expect(json["count"]?.string == "1")
+            // row 8.5
+            #expect(json["time"]?.string.flatMap { Instant(rfc3339: $0) } != nil)
+        }
+    }
+}

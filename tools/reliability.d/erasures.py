@@ -226,9 +226,48 @@ def searched(tool, seed, count):
             "identitiesFound": 0, "backupsReached": len(receipt["backups"]["reached"])}
 
 
+def read_beside(tool, seed):
+    """A reader that stays open while others are erased: it has their names and keys in memory."""
+    people = People(seed + 2, OTHERS)
+    ledger = filled(tool, people)
+    reader = subprocess.Popen(
+        tool.arguments(ledger, "show", "--questions", "-", "--json"), env=tool.environment,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, cwd=tool.scratch)
+
+    def shown():
+        found = set()
+        for number in range(OTHERS):
+            question = {"customer": people.customer(number)}
+            reader.stdin.write((json.dumps(question) + "\n").encode())
+            line = reader.stdout.readline()
+            if not line:
+                raise Fault("a reader beside an erasure ended")
+            if json.loads(line)["purchases"]:
+                found.add(number)
+        return found
+
+    try:
+        everybody = set(range(OTHERS))
+        if shown() != everybody:
+            raise Fault("control: a reader does not show everybody")
+        for turn, gone in enumerate(([0, 1], [2], [3, 4])):
+            done = erase(tool, ledger, [people.customer(n) for n in gone], identity="e%d" % turn)
+            if done.returncode != 0:
+                raise Fault("beside a reader it ended with %d" % done.returncode)
+            everybody -= set(gone)
+            if shown() != everybody:
+                raise Fault("a reader beside an erasure shows somebody else than those who stay")
+    finally:
+        reader.kill()
+        reader.wait()
+        reader.stdin.close()
+        reader.stdout.close()
+
+
 def run(tool, report, seed, size, is_installed):
     """`size`: customers who go together; a twelfth of it, positions of each call that is killed."""
     report.figures["erasures"] = searched(tool, seed, size)
+    read_beside(tool, seed)
     if not is_installed:
         say("erasures: none is killed, strace is not installed")
         return

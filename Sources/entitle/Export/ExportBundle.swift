@@ -24,7 +24,7 @@ struct ExportBundle: ExportSource {
     }
 
     func lines(_ name: String) throws -> (any ExportLines)? {
-        try names().contains(name) ? FileLines(name: name, reader: try LineReader(path)) : nil
+        try names().contains(name) ? FileLines(name: name, reader: try reader()) : nil
     }
 
     func names() throws -> [String] {
@@ -33,8 +33,15 @@ struct ExportBundle: ExportSource {
         return names.sorted()
     }
 
+    /// Bytes of a line: of a customer with a million events the timeline is one.
+    private static let lineByteLimit = 1 << 28
+
+    private func reader() throws -> LineReader {
+        try LineReader(path, byteLimit: Self.lineByteLimit)
+    }
+
     private func each(_ body: (_ file: String, _ line: [UInt8]) throws -> Void) throws {
-        let reader = try LineReader(path)
+        let reader = try reader()
         while let line = try reader.next() {
             let (file, content) = Self.parts(line.bytes ?? [])
             try body(file, content)

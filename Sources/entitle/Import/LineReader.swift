@@ -22,6 +22,7 @@ final class LineReader {
     }
 
     private let handle: FileHandle
+    private let byteLimit: Int
     private var buffer: [UInt8] = []
     private var position = 0
     private var isAtEnd = false
@@ -29,8 +30,11 @@ final class LineReader {
 
     /// Opens a file; `-` is standard input.
     ///
+    /// `byteLimit`: what is longer is passed over.
+    ///
     /// - Throws: `CommandFailure` for a missing file or a directory.
-    init(_ file: String) throws {
+    init(_ file: String, byteLimit: Int = lineByteLimit) throws {
+        self.byteLimit = byteLimit
         if file == "-" {
             handle = .standardInput
             return
@@ -65,7 +69,7 @@ final class LineReader {
                 position = end + 1
                 return line(bytes)
             }
-            if buffer.count - position > Self.lineByteLimit {
+            if buffer.count - position > byteLimit {
                 isTooLong = true
                 position = buffer.count
             }
@@ -83,7 +87,7 @@ final class LineReader {
 
     private func line(_ bytes: [UInt8]?) -> Line {
         number += 1
-        guard let bytes, bytes.count <= Self.lineByteLimit else {
+        guard let bytes, bytes.count <= byteLimit else {
             return Line(number: number, bytes: nil)
         }
         return Line(number: number, bytes: bytes)

@@ -11,6 +11,8 @@ extension LMDBVault {
             guard writer.erasure == nil else {
                 throw LogStorageFault(.busy, "another erasure is not finished")
             }
+            // With a master key that was changed meanwhile nothing is begun.
+            _ = try keyFile.read()
             try DurableFile.replace(notePath, with: ErasureNote.bytes(of: erasure))
             writer.erasure = erasure
         }

@@ -186,8 +186,9 @@ struct `Epoch keys of a vault` {
             #expect(throws: LedgerOpenFault.self, "the source gives the old one") {
                 try Self.erase([numbers[0]], in: vault)
             }
+            #expect(vault.preparedErasure == nil, "nothing is begun")
             renewed.withLock { $0 = other }
-            try vault.finishErasure()
+            try Self.erase([numbers[0]], in: vault)
             #expect(try vault.isErased(numbers[0]))
             vault.close()
             let keys = try EpochKeyFile(vaultPath: place.vaultPath, masterKey: other).read()

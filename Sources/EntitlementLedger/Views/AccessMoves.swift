@@ -24,10 +24,10 @@ final class AccessMoves: Sendable {
 
     /// Notes events, before anyone is told of them.
     func note(_ entries: [IndexEntry]) {
+        let gone = entries.lazy.filter { $0.kind == EventKind.customerErased.rawValue }
+            .flatMap(\.streams)
+        if !gone.isEmpty { erased.withLock { $0 }?(Array(gone)) }
         for entry in entries {
-            if entry.kind == EventKind.customerErased.rawValue {
-                erased.withLock { $0 }?(entry.streams)
-            }
             for stream in entry.streams {
                 words.raise(Self.word(of: stream), to: entry.sequence + 1)
             }

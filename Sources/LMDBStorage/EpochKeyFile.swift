@@ -1,5 +1,6 @@
 import Crypto
 import EventLog
+import Glibc
 import Synchronization
 
 /// Where the epoch keys stand, and the master key that opens them.
@@ -51,6 +52,34 @@ final class EpochKeyFile: Sendable {
         } catch let fault as DecodingFault {
             throw LedgerOpenFault(.damaged, fault.what)
         }
+    }
+
+    /// Opens the content of an epoch file by the first of two master keys that does.
+    static func open(
+        _ content: [UInt8]?,
+        either first: SymmetricKey,
+        or second: SymmetricKey
+    ) throws -> EpochKeys {
+        do {
+            return try open(content, first)
+        } catch let fault as LedgerOpenFault where fault.code == .wrongKey {
+            return try open(content, second)
+        }
+    }
+
+    /// Keeps other processes from replacing a vault's epoch file between a look at it and its
+    /// replacement.
+    ///
+    /// - Throws: `LedgerOpenFault.locked` where another one is at it; what `body` throws.
+    static func whileLocked<Result>(
+        vaultPath: String,
+        _ body: () throws -> Result
+    ) throws -> Result {
+        let lock = try OpenLedgerDirectory.takeLock(
+            vaultPath + "/" + EpochKeys.fileName + ".lock"
+        )
+        defer { Glibc.close(lock) }
+        return try body()
     }
 
     /// The master key as it is known.

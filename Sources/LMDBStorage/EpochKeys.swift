@@ -58,9 +58,11 @@ struct EpochKeys: Sendable {
 
     /// The keys that a vault of a generation is sealed under; nil if they are gone.
     ///
-    /// `generation`: nil for a vault that was just made by these keys.
+    /// `generation`: nil for a vault whose keys were never turned since it was made by these keys,
+    /// or by those that they are about to replace.
     func keys(of generation: UInt64?) -> EpochKeys? {
-        guard let generation, generation != self.generation else { return self }
+        let generation = generation ?? first
+        guard generation != self.generation else { return self }
         guard generation &+ 1 == self.generation, !replaced.isEmpty else { return nil }
         var keys = self
         keys.generation = generation
@@ -68,6 +70,9 @@ struct EpochKeys: Sendable {
         keys.replaced = [:]
         return keys
     }
+
+    /// The generation of a vault whose keys were never turned.
+    var first: UInt64 { replaced.isEmpty ? generation : generation &- 1 }
 
     /// The shards whose keys were drawn after a generation.
     func shards(since generation: UInt64) -> Set<Int> {

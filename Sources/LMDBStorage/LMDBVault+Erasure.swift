@@ -53,6 +53,12 @@ extension LMDBVault {
     func finish(_ writer: inout Writer) throws {
         guard let erasure = writer.erasure else { return }
         close(erasure.streams)
+        try EpochKeyFile.whileLocked(vaultPath: path) { try finish(erasure, &writer) }
+        try forgetErasure(&writer)
+        compactJournal(&writer)
+    }
+
+    private func finish(_ erasure: VaultErasure, _ writer: inout Writer) throws {
         var keys = try keyFile.read()
         if keys.replaced.isEmpty, try !areErased(erasure.streams) {
             // While the names are known.
@@ -66,8 +72,6 @@ extension LMDBVault {
             try keyFile.write(keys.turned, using: &writer.randomness)
         }
         try reachBackups(keys.turned, erased: erasure.streams, &writer)
-        try forgetErasure(&writer)
-        compactJournal(&writer)
     }
 
     private func areErased(_ gone: [UInt64]) throws -> Bool {

@@ -94,7 +94,7 @@ public final class LMDBVault: Vault {
                 environment: environment,
                 streams: streams,
                 highestCounter: highestCounter,
-                generation: epochKeys.generation,
+                generation: epochKeys.first,
                 isReadOnly: isReadOnly
             )
         }
@@ -290,7 +290,8 @@ public final class LMDBVault: Vault {
     }
 
     /// See `Vault`.
-    public func check() throws { try mappingFaults { try names.check() } }
+    @discardableResult
+    public func check() throws -> UInt64 { try mappingFaults { try names.check() } }
 }
 
 extension LMDBVault.State {

@@ -49,6 +49,14 @@ extension OpenLedgerDirectory {
         throw LogStorageFault(.busy, "the vault's keys are being replaced")
     }
 
+    /// Whether a copy of the vault holds nothing that was erased since it was made.
+    public func isCurrent(vaultCopy folder: String) throws -> Bool {
+        let generations = try [folder, path + "/" + LedgerDirectory.vaultName].map { vault in
+            try DurableFile.read(vault + "/" + EpochKeys.fileName).map(EpochKeys.generation)
+        }
+        return generations[0] == generations[1]
+    }
+
     /// Reads a copy back.
     private static func check(
         _ journal: String,

@@ -106,6 +106,27 @@ public struct Quarantine {
         try replace(day, with: items)
     }
 
+    /// Wraps the key of each day by another master key; one that it wraps already stays.
+    mutating func rewrap(by other: SymmetricKey) throws {
+        for day in try days() {
+            guard let wrapped = try DurableFile.read(path + "/" + day + Self.keySuffix),
+                (try? Sealing.open(wrapped, key: other, associatedData: Array(day.utf8))) == nil,
+                let key = try key(of: day)
+            else { continue }
+            try wrap(StreamKeys.bytes(of: key), of: day, by: other)
+        }
+    }
+
+    private mutating func wrap(_ key: [UInt8], of day: String, by master: SymmetricKey) throws {
+        let wrapped = try Sealing.seal(
+            key,
+            key: master,
+            nonce: SealingNonce(using: &randomness),
+            associatedData: Array(day.utf8)
+        )
+        try DurableFile.replace(path + "/" + day + Self.keySuffix, with: wrapped)
+    }
+
     private func key(of day: String) throws -> SymmetricKey? {
         guard let wrapped = try DurableFile.read(path + "/" + day + Self.keySuffix) else {
             return nil
@@ -117,13 +138,7 @@ public struct Quarantine {
 
     private mutating func makeKey(of day: String) throws -> SymmetricKey {
         let key = randomness.bytes(StreamKeys.byteCount)
-        let wrapped = try Sealing.seal(
-            key,
-            key: masterKey,
-            nonce: SealingNonce(using: &randomness),
-            associatedData: Array(day.utf8)
-        )
-        try DurableFile.replace(path + "/" + day + Self.keySuffix, with: wrapped)
+        try wrap(key, of: day, by: masterKey)
         return SymmetricKey(data: key)
     }
 

@@ -180,9 +180,11 @@ final class VaultNames: Sendable {
     ///
     /// Counters are given without gaps, so a stream that is missing shows.
     ///
+    /// - Returns: how many streams there are.
     /// - Throws: `LogStorageFault.damaged`. Cost: one pass over streams and names, about 0.3 µs each.
-    func check() throws {
-        try environment.read { transaction in
+    @discardableResult
+    func check() throws -> UInt64 {
+        let count = try environment.read { transaction in
             let covered = try cover(transaction).last
             var (counter, sum) = (UInt64(0), UInt64(0))
             try transaction.scan(streams, from: nil) { key, value in
@@ -203,7 +205,7 @@ final class VaultNames: Sendable {
             guard counter >= highestCounter else {
                 throw LogStorageFault(.damaged, "streams that the log names are not in the vault")
             }
-            guard !hasOlderTable || !isReadOnly else { return }
+            guard !hasOlderTable || !isReadOnly else { return counter }
             try transaction.scan(names, from: nil) { key, value in
                 guard key.count == 16 else { return true }
                 sum &-= Self.fingerprint(Name(key), value.count == 8 ? value.uint64(at: 0) : 0)
@@ -212,8 +214,10 @@ final class VaultNames: Sendable {
             guard sum == 0 else {
                 throw LogStorageFault(.damaged, "the vault's names are not those of its streams")
             }
+            return counter
         }
         isChecked.store(true, ordering: .releasing)
+        return count
     }
 
     /// A number for a pair of key and stream: sums of them differ where sets do.

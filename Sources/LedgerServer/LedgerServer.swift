@@ -34,6 +34,10 @@ package enum LedgerServer {
         package var connectionLimit = 10_000
         /// How live views are held against the log; nil: not at all.
         package var drift: DriftSchedule? = .standard
+        /// How checkpoints are signed and published, and the log archived; nil: not at all.
+        package var publication: PublicationSchedule?
+        /// Whether checkpoints and hash tiles are for everybody.
+        package var isLogPublic = false
         /// How long the answers under way may take once the server is told to stop.
         package var drainSeconds: Int64 = 25
         /// How long the parts of an exchange may take.
@@ -111,6 +115,9 @@ package enum LedgerServer {
             services: [.init(service: application)]
                 + (options.drift.map { schedule in
                     [.init(service: DriftWatch(service: service, schedule: schedule))]
+                } ?? [])
+                + (options.publication.map { schedule in
+                    [.init(service: LogPublisher(service: service, schedule: schedule))]
                 } ?? []),
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: options.logger

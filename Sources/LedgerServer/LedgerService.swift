@@ -31,7 +31,8 @@ final class LedgerService: Sendable {
         access = AccessControl(
             Authenticator(keys: options.keys, customers: options.customers),
             RateLimiter(options.quotas, origin: .now),
-            metrics
+            metrics,
+            isLogPublic: options.isLogPublic
         )
         self.metrics = metrics
         logger = options.logger

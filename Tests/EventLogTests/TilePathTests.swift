@@ -36,6 +36,10 @@ struct TilePathTests {
         for row in paths.tilePaths {
             let tile = TileCoordinate(level: row.level, index: row.index, width: row.width)
             #expect(tile.path == row.path)
+            // No tree of 64-bit size has a level above the seventh.
+            guard row.level <= 7 else { continue }
+            let place = row.path.split(separator: "/", maxSplits: 2)[2]
+            #expect(TileCoordinate(level: row.level, place: String(place)) == tile)
         }
         #expect(paths.tilePaths.count == 6)
     }
@@ -64,5 +68,15 @@ struct TilePathTests {
                 #expect(next == count.partialWidth)
             }
         }
+    }
+
+    @Test(arguments: [
+        "", "/", "1", "0001", "x000/001", "001/", "001.p", "001.p/", "001.p/0", "001.p/256",
+        "001.p/01",
+        "001.p/-1", "x001", "001/002", "x1/002", "x001/x002", "001.q/3", "+01", "x+01/002", "0x1",
+        "x999/x999/x999/x999/x999/x999/999", "٣٤٥",
+    ])
+    func `a place that is written otherwise is none`(place: String) {
+        #expect(TileCoordinate(level: 0, place: place) == nil)
     }
 }

@@ -278,4 +278,65 @@ struct `An erased customer` {
             #expect(try scratch.ledger.audit().faults.isEmpty)
         }
     }
+
+    // E4: what was sealed for a stream that goes is sealed again.
+    @Test func `is nobody while others write and ask`() async throws {
+        try await ScratchLedger.with { scratch in
+            try Self.buy("zoe", "z", in: scratch)
+            for number in 0..<6 { try Self.buy("c\(number)", "\(number)", in: scratch) }
+            let ledger = scratch.ledger
+            let now = scratch.clock.now
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for lane in 0..<3 {
+                    group.addTask {
+                        for turn in 0..<60 {
+                            // New names, known names, and those who are going.
+                            let customer = turn % 3 == 0 ? "new-\(lane)-\(turn)" : "c\(turn % 6)"
+                            let line = Sample.line(
+                                "g-\(lane)-\(turn)",
+                                "grant.given",
+                                "customer/" + customer,
+                                data: #"{"grantId":"g","features":["export"]}"#
+                            )
+                            let submission = try Sample.submissions([line])[0]
+                            guard case .appended = try await ledger.record(concurrently: submission)
+                            else { throw NotErased() }
+                            #expect(
+                                try ledger.can(
+                                    customer,
+                                    "export",
+                                    environment: .production,
+                                    at: now
+                                ) || turn % 3 != 0
+                            )
+                            #expect(
+                                try ledger.can("zoe", "export", environment: .production, at: now)
+                            )
+                        }
+                    }
+                }
+                group.addTask {
+                    for number in 0..<6 {
+                        let request = Request(
+                            id: "erase-\(number)",
+                            source: Source.support,
+                            environment: .production
+                        )
+                        guard case .erased = try ledger.erase(["c\(number)"], request) else {
+                            throw NotErased()
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try scratch.ledger.audit().faults.isEmpty)
+            let replayed = try scratch.ledger.replay(
+                point: BitemporalPoint(at: now, knownAt: .everything),
+                environment: .production
+            ) { _, _ in }
+            #expect(replayed.differences.isEmpty)
+            try scratch.reopen()
+            #expect(try scratch.ledger.audit().faults.isEmpty)
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import Testing
@@ -46,6 +47,11 @@ struct `Who may` {
         "reportExperiments": Right(scopes: [.read, .audit, .admin]),
         "evaluateFlag": Right(scopes: [.read, .admin], customers: .themselves),
         "evaluateFlags": Right(scopes: [.read, .admin], customers: .themselves),
+        "readCheckpoint": Right(scopes: [.audit, .admin]),
+        "readRecords": Right(scopes: [.audit, .admin]),
+        "readTile": Right(scopes: [.audit, .admin]),
+        "proveRecord": Right(scopes: [.audit, .admin]),
+        "proveGrowth": Right(scopes: [.audit, .admin]),
         "health": Right(scopes: [], customers: .nobodySpecial),
         "readiness": Right(scopes: [], customers: .nobodySpecial),
         "metrics": Right(scopes: [.read, .audit, .admin]),
@@ -132,6 +138,7 @@ struct `Who may` {
             for customer in ["alice", "bob"] {
                 _ = try await server.post("/v1/customers/\(customer)/grants", #"{"tier":"pro"}"#)
             }
+            _ = try server.ledger.checkpoint()
             var count = 0
             var refusals: [Verdict: Int] = [:]
             for route in RouteTable.routes {
@@ -187,6 +194,8 @@ extension TestServer {
         let path = route.template
             .replacing("{id}", with: id ?? "").replacing("{feature}", with: "scan")
             .replacing("{key}", with: "scan").replacing("{grantId}", with: "g")
+            .replacing("{sequence}", with: "0").replacing("{size}", with: "1")
+            .replacing("{level}", with: "0").replacing("{place}", with: "000.p/1")
         let text: String? =
             switch credential {
             case .nothing: nil

@@ -19,6 +19,9 @@ ROWS = {
     "state": ["state-12", "state-12-p99", "state-50", "state-50-p99"],
     "explain": ["explain-12", "explain-12-p99", "explain-50", "explain-50-p99"],
     "verify": ["verify-transaction", "verify-transaction-2", "verify-notification"],
+    "proofs": ["proof-inclusion", "proof-inclusion-p99",
+               "proof-consistency", "proof-consistency-p99"],
+    "archive": ["archive-append", "archive"],
     "memory": ["memory-import", "memory-rebuild", "memory-audit"],
 }
 # What reads one and the same ledger, which is filled once.

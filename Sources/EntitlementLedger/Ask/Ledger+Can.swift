@@ -158,14 +158,14 @@ extension AccessSlot {
         code: (ProductKey) throws -> UInt32
     ) throws {
         self.init(size: size, from: now)
-        guard streams.count <= Self.capacity else { return nil }
+        guard streams.count <= Self.streamCapacity else { return nil }
         for stream in streams {
             self.streams[streamCount] = stream
             streamCount += 1
         }
         for stretch in timeline.stretches
         where stretch.interval.end.map({ $0 > now }) ?? true {
-            guard case .product(let right) = stretch.right, stretchCount < Self.capacity
+            guard case .product(let right) = stretch.right, stretchCount < Self.stretchCapacity
             else { return nil }
             stretches[stretchCount] = Stretch(
                 product: try code(ProductKey(store: right.store, productID: right.productID)),
@@ -176,5 +176,6 @@ extension AccessSlot {
             )
             stretchCount += 1
         }
+        guard isEncodable else { return nil }
     }
 }

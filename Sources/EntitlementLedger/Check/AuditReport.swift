@@ -1,4 +1,5 @@
 public import Entitlements
+import EventLog
 
 /// How much an audit looks at.
 public enum AuditScope: Sendable, CaseIterable {
@@ -43,7 +44,28 @@ public struct AuditReport: Sendable {
     /// The parts of a ledger.
     public enum Kind: String, Sendable {
         case record, tree, checkpoint, view, vault, order, evidence, archive
+
+        /// What to do.
+        public var hint: String {
+            switch self {
+            case .record, .order: "`entitle salvage` puts what is intact into a new ledger"
+            case .tree: "`entitle salvage` with an archive or a backup proves what is intact"
+            case .checkpoint: "compare with checkpoints that others keep: the log may be rewritten"
+            case .view: "`entitle rebuild` makes the views anew from the log"
+            case .vault: "`entitle salvage` reads keys from the vault's journal and from a backup"
+            case .evidence: "`entitle salvage` with an archive or a backup brings it back"
+            case .archive: "remove what is damaged and run `entitle archive` again"
+            }
+        }
     }
+
+    /// What is said of a ledger whose reader did not live to report.
+    public static let unreadable: AuditReport = {
+        var report = AuditReport()
+        report.rootHash = TreeHash.emptyRoot.base64
+        report.faults.note(.record, nil, "the ledger is damaged so that it cannot be read")
+        return report
+    }()
 
     /// Whether nothing is wrong.
     public var isOK: Bool { faults.isEmpty }
@@ -58,10 +80,11 @@ public struct AuditReport: Sendable {
                     .members([
                         "kind": .string($0.kind.rawValue),
                         "sequence": $0.sequence.map { .integer($0) } ?? .null,
-                        "detail": .string($0.detail),
+                        "detail": .string($0.detail), "hint": .string($0.kind.hint),
                     ])
                 }
             ),
+            "orphans": .integer(orphans),
         ])
     }
 }

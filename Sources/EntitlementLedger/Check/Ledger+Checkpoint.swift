@@ -31,7 +31,7 @@ extension Ledger {
     private func requireExtends(_ published: String?, _ end: LogEnd) throws {
         guard let published else { return }
         let checkpoint = try Checkpoint(
-            SignedNote.parse(published).verified(by: [signer.verifierKey])
+            SignedNote.parse(published).verified(by: [verifierKey])
         )
         guard checkpoint.size <= end.size,
             try TreeReader(LogTiles(log)).root(size: checkpoint.size) == checkpoint.root
@@ -47,6 +47,6 @@ extension Ledger {
     /// The last checkpoint that was signed; nil if there is none.
     func lastCheckpoint() throws -> Checkpoint? {
         guard let last = try log.lastCheckpoint() else { return nil }
-        return try Checkpoint(SignedNote.parse(last.note).verified(by: [signer.verifierKey]))
+        return try Checkpoint(SignedNote.parse(last.note).verified(by: [verifierKey]))
     }
 }

@@ -23,7 +23,9 @@ extension Ledger {
             return true
         }
         let checkpoint = try lastCheckpoint()
-        return .members([
+        // Gaps that a salvage left.
+        let lost = end.size - UInt64(counts.values.reduce(0, +)) + (knownLoss?.behindEnd ?? 0)
+        var members = JSONValue.members([
             "sequence": .integer(end.size),
             "environmentCounts": .object(
                 StoreEnvironment.allCases.map {
@@ -56,7 +58,9 @@ extension Ledger {
                     )
                 }
             ),
-        ])
+        ]).members ?? []
+        if lost > 0 { members.append(JSONMember("lost", .integer(lost))) }
+        return .object(members)
     }
 }
 

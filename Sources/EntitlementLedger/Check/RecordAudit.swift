@@ -22,6 +22,9 @@ struct RecordAudit: Sendable {
     private(set) var firstRecordedAt: Int64?
     /// Recorded time of the last such record.
     private(set) var lastRecordedAt = Int64.min
+    /// Counters of the streams that its records name.
+    private(set) var streams = CounterSet()
+    private var highestCounter: UInt64 = 0
     /// Shared parts of evidence that were looked at: one that is wrong is noted once.
     private var checkedParts: Set<EventLog.Digest> = []
 
@@ -40,6 +43,7 @@ struct RecordAudit: Sendable {
     /// Reads the part.
     mutating func run(_ ledger: Ledger) {
         do {
+            highestCounter = try ledger.log.end().highestCounter
             try ledger.log.readBlocks(from: end, upTo: sequences.upperBound) { first, block in
                 let count = try Bundle.count(block)
                 // A tile that cannot be read is noted record by record.
@@ -78,6 +82,9 @@ struct RecordAudit: Sendable {
             if firstRecordedAt == nil { firstRecordedAt = header.recordedAt }
             lastRecordedAt = header.recordedAt
             if opensSealed {
+                for stream in try [header.stream] + header.otherStreams(record) {
+                    streams.insert(StreamNumber.counter(of: stream), upTo: highestCounter)
+                }
                 try checkCompanion(header, ledger)
                 checkSealedPart(header, record, ledger)
             }

@@ -11,7 +11,7 @@ public struct ArchiveProgress: Sendable, Equatable {
 extension Ledger {
     /// The key that verifies this ledger's checkpoints.
     public var verifierKey: VerifierKey {
-        get throws { try signer.verifierKey }
+        get throws { try vault.verifierKey(named: identity.origin) }
     }
 
     /// Continues an archive up to the last checkpoint that was signed; writes nothing to the ledger.

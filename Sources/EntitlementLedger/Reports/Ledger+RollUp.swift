@@ -58,6 +58,19 @@ extension Ledger {
         )
     }
 
+    /// Whether the roll-up that stands is what the log gives; nil where none stands.
+    ///
+    /// Cost: as one report from the log.
+    func rollUpAgrees(_ environment: StoreEnvironment) throws -> Bool? {
+        guard let kept = rollUps.current(environment), kept.size <= (try size()) else { return nil }
+        let question = ReportQuestion(
+            .revenue,
+            environment: environment,
+            point: BitemporalPoint(at: Self.lastOfAll, knownAt: .sequence(kept.size))
+        )
+        return try foldRevenue(question, size: kept.size, pendingAfter: nil).report == kept.report
+    }
+
     /// Once all has come to pass.
     private static let lastOfAll = Instant(milliseconds: .max)
 

@@ -88,6 +88,7 @@ public struct ArchiveRestore {
             throw ArchiveFault(.damaged, "the records are missing", sequence: sequence)
         }
         let record = records[place]
+        if let lost = LostRecord(record.span) { return lost.recordedAt }
         return try RecordHeader(checking: record.span).recordedAt
     }
 
@@ -119,13 +120,18 @@ public struct ArchiveRestore {
                 throw ArchiveFault(.damaged, "the records are missing", sequence: tree.size)
             }
             for record in records.prefix(width) {
+                let leaf = TreeHash.leaf(ofEntry: record.span)
+                defer { tree.append(leaf) }
+                guard !LostRecord.isOne(record.span) else {
+                    if tree.size < plan.restored { try copy.append(record) }
+                    continue
+                }
                 let header = try RecordHeader(checking: record.span)
                 if tree.size < plan.restored { try add(record, header, companions, to: &copy) }
                 if try header.eventKind() == .customerErased {
                     let others = try header.otherStreams(record.span)
                     erased.formUnion([header.stream] + others)
                 }
-                tree.append(TreeHash.leaf(record.span))
             }
             progress(tree.size, checkpoint.size)
         }

@@ -33,7 +33,7 @@ public struct RecordCopy {
     /// The root of all that was appended, also of what waits for the next commit.
     public var root: EventLog.Digest { tree.root }
 
-    /// Appends the next record.
+    /// Appends the next record, or the gap that stands in the place of one.
     ///
     /// It is durable when `finish` returns, or earlier. Amortized O(bytes).
     ///
@@ -48,24 +48,36 @@ public struct RecordCopy {
         companion: [UInt8]? = nil,
         sharedPart: (EventLog.Digest) throws -> [UInt8]? = { _ in nil }
     ) throws {
+        if let lost = LostRecord(record.span) {
+            return try place(record, sequence: lost.sequence, recordedAt: lost.recordedAt)
+        }
         let header = try RecordHeader(checking: record.span)
-        guard header.sequence == next else {
-            throw LogStorageFault(.damaged, "record \(next) states sequence \(header.sequence)")
-        }
-        guard header.recordedAt >= batch.lastRecordedAt else {
-            throw LogStorageFault(.damaged, "recorded time goes back at record \(next)")
-        }
-        let leaf = TreeHash.leaf(record.span)
-        batch.records.append(record)
-        batch.leaves.append(leaf)
-        batch.lastRecordedAt = header.recordedAt
         let others = try header.otherStreams(record.span)
         for stream in [header.stream] + others {
             batch.highestCounter = max(batch.highestCounter, StreamNumber.counter(of: stream))
         }
         if let companion { try append(companion, of: header, sharedPart) }
+        byteCount += companion?.count ?? 0
+        try place(record, sequence: header.sequence, recordedAt: header.recordedAt)
+    }
+
+    private mutating func place(
+        _ record: [UInt8],
+        sequence: UInt64,
+        recordedAt: Int64
+    ) throws {
+        guard sequence == next else {
+            throw LogStorageFault(.damaged, "record \(next) states sequence \(sequence)")
+        }
+        guard recordedAt >= batch.lastRecordedAt else {
+            throw LogStorageFault(.damaged, "recorded time goes back at record \(next)")
+        }
+        let leaf = TreeHash.leaf(ofEntry: record.span)
+        batch.records.append(record)
+        batch.leaves.append(leaf)
+        batch.lastRecordedAt = recordedAt
         tree.append(leaf)
-        byteCount += record.count + (companion?.count ?? 0)
+        byteCount += record.count
         if batch.records.count >= Self.recordLimit || byteCount >= Self.byteLimit { try commit() }
     }
 

@@ -6,6 +6,10 @@ import EventLog
 ///
 /// It holds as long as none of these streams, and no catalog, has moved: an event that could change
 /// it would be recorded under one of them.
+///
+/// Layout, in 104 bytes, so that a slot of the table is two cache lines: size and instant (u48 each),
+/// counts (u8 each; the second with a bit for each stretch that is kept, from bit 4 on), four streams
+/// (u48), three stretches of product u32, start, end and keptSince (u48 each).
 struct AccessSlot {
     /// Size of the log that it was folded from.
     var size: UInt64
@@ -14,7 +18,7 @@ struct AccessSlot {
     var streamCount = 0
     var streams: InlineArray<4, UInt64> = .init(repeating: 0)
     var stretchCount = 0
-    var stretches: InlineArray<4, Stretch> = .init(repeating: Stretch())
+    var stretches: InlineArray<3, Stretch> = .init(repeating: Stretch())
 
     /// A stretch of one product.
     struct Stretch: Hashable {
@@ -27,50 +31,78 @@ struct AccessSlot {
         var keptSince = Instant(milliseconds: 0)
     }
 
-    /// Without end.
-    static let never = Instant(milliseconds: .max)
-    static let capacity = 4
-    static let payloadBytes = 24 + capacity * (8 + stretchBytes)
-    private static let stretchBytes = 29
+    /// Without end; what does not fit into 48 bits is not kept.
+    static let never = Instant(milliseconds: (1 << 48) - 1)
+    static let streamCapacity = 4
+    static let stretchCapacity = 3
+    static let payloadBytes = 14 + streamCapacity * 6 + stretchCapacity * stretchBytes
+    private static let stretchesOffset = 14 + streamCapacity * 6
+    private static let stretchBytes = 22
 
     init(size: UInt64, from: Instant) {
         self.size = size
         self.from = from
     }
 
+    /// Whether all its numbers fit into the bits that they have.
+    var isEncodable: Bool {
+        var numbers = [size, UInt64(bitPattern: from.milliseconds)]
+        for index in 0..<streamCount { numbers.append(streams[index]) }
+        for index in 0..<stretchCount {
+            let stretch = stretches[index]
+            numbers += [stretch.start, stretch.end, stretch.keptSince].map {
+                UInt64(bitPattern: $0.milliseconds)
+            }
+        }
+        return numbers.allSatisfy { $0 >> 48 == 0 }
+    }
+
     var encoded: [UInt8] {
         var writer = ByteWriter(reservingCapacity: Self.payloadBytes)
-        writer.append(size)
-        writer.append(from.milliseconds)
-        writer.append(UInt32(streamCount))
-        writer.append(UInt32(stretchCount))
-        for index in 0..<Self.capacity { writer.append(streams[index]) }
-        for index in 0..<Self.capacity {
+        func append(_ number: UInt64) {
+            writer.append(UInt32(truncatingIfNeeded: number))
+            writer.append(UInt16(truncatingIfNeeded: number >> 32))
+        }
+        func append(_ instant: Instant) { append(UInt64(bitPattern: instant.milliseconds)) }
+        append(size)
+        append(from)
+        writer.append(UInt8(streamCount))
+        var counts = UInt8(stretchCount)
+        for index in 0..<stretchCount where stretches[index].isKept { counts |= 16 << index }
+        writer.append(counts)
+        for index in 0..<Self.streamCapacity { append(streams[index]) }
+        for index in 0..<Self.stretchCapacity {
             writer.append(stretches[index].product)
-            writer.append(UInt8(stretches[index].isKept ? 1 : 0))
-            writer.append(stretches[index].start.milliseconds)
-            writer.append(stretches[index].end.milliseconds)
-            writer.append(stretches[index].keptSince.milliseconds)
+            append(stretches[index].start)
+            append(stretches[index].end)
+            append(stretches[index].keptSince)
         }
         return writer.bytes
     }
 
     /// Reads a payload whose checksum was right; nil if its counts cannot be.
     init?(decoding payload: Span<UInt8>) {
-        size = payload.uint64(at: 0)
-        from = Instant(milliseconds: payload.int64(at: 8))
-        streamCount = Int(payload.uint32(at: 16))
-        stretchCount = Int(payload.uint32(at: 20))
-        guard streamCount <= Self.capacity, stretchCount <= Self.capacity else { return nil }
-        for index in 0..<streamCount { streams[index] = payload.uint64(at: 24 + 8 * index) }
+        func number(_ offset: Int) -> UInt64 {
+            UInt64(payload.uint32(at: offset)) | UInt64(payload.uint16(at: offset + 4)) << 32
+        }
+        func instant(_ offset: Int) -> Instant {
+            Instant(milliseconds: Int64(number(offset)))
+        }
+        size = number(0)
+        from = instant(6)
+        streamCount = Int(payload[12])
+        stretchCount = Int(payload[13] & 15)
+        guard streamCount <= Self.streamCapacity, stretchCount <= Self.stretchCapacity
+        else { return nil }
+        for index in 0..<streamCount { streams[index] = number(14 + 6 * index) }
         for index in 0..<stretchCount {
-            let offset = 24 + 8 * Self.capacity + Self.stretchBytes * index
+            let offset = Self.stretchesOffset + Self.stretchBytes * index
             stretches[index] = Stretch(
                 product: payload.uint32(at: offset),
-                isKept: payload[offset + 4] == 1,
-                start: Instant(milliseconds: payload.int64(at: offset + 5)),
-                end: Instant(milliseconds: payload.int64(at: offset + 13)),
-                keptSince: Instant(milliseconds: payload.int64(at: offset + 21))
+                isKept: payload[13] & (16 << UInt8(index)) != 0,
+                start: instant(offset + 4),
+                end: instant(offset + 10),
+                keptSince: instant(offset + 16)
             )
         }
     }

@@ -17,6 +17,8 @@ public struct ArchiveAudit {
     public private(set) var size: UInt64 = 0
     /// Signed checkpoints that were checked.
     public private(set) var checkpoints = 0
+    /// Records of which the log was salvaged without them: only their leaf hashes are there.
+    public private(set) var gaps: UInt64 = 0
 
     /// Findings that are listed.
     public static let findingLimit = 1000
@@ -53,6 +55,8 @@ public struct ArchiveAudit {
             progress(tree.edge.size, size)
         }
         checkTiles(tree.partialTiles)
+        // A log that was salvaged is archived as it is; to a stranger the record is missing.
+        if gaps > 0, log == nil { note(nil, "\(gaps) records are lost") }
         if tree.edge.root != checkpoint.root {
             note(nil, "the records do not give the root of the checkpoint")
         }
@@ -82,7 +86,8 @@ public struct ArchiveAudit {
         let companions = noting { [reader] in try reader.companions(ofBundle: index) } ?? [:]
         for (place, record) in records.enumerated() {
             let sequence = first + UInt64(place)
-            let leaf = TreeHash.leaf(record.span)
+            let leaf = TreeHash.leaf(ofEntry: record.span)
+            if LostRecord.isOne(record.span) { gaps += 1 }
             let offset = place * Digest.byteCount
             if tile.map({ $0.count < offset + Digest.byteCount }) ?? true {
                 note(sequence, "the tile of leaves is missing or too short")
@@ -134,7 +139,7 @@ public struct ArchiveAudit {
         // A writer that was stopped leaves the next one, ahead of what it promises.
         for older in noting({ [reader] in try reader.checkpointSizes() }) ?? []
         where older <= size {
-            checkpoints += 1
+            if older < size { checkpoints += 1 }
             let isPrefix = noting { [reader, key] in
                 guard let note = try reader.note(size: older) else { return false }
                 let checkpoint = try ArchiveReader.verified(note, by: key)

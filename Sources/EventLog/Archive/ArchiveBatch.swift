@@ -46,7 +46,7 @@ struct ArchiveBatch {
         {
             carriers.append(header)
         }
-        leaves.append(TreeHash.leaf(record))
+        leaves.append(TreeHash.leaf(ofEntry: record))
     }
 
     private func checkLeaves(_ log: any LogStorage) throws {

@@ -100,7 +100,7 @@ public final class MemoryVault: Vault {
     }
 
     /// Does nothing: memory is not checked.
-    public func check() {}
+    public func check() -> UInt64 { state.withLock { $0.nextCounter - 1 } }
 
     /// See `Vault`.
     public func name(of stream: UInt64) -> StreamName? {

@@ -118,12 +118,24 @@ public protocol Vault: Sendable {
 
     /// Checks that every stream is there and whole, and that each is found by its name.
     ///
+    /// - Returns: how many streams were ever made.
     /// - Throws: `LogStorageFault.damaged`. Cost: grows with the number of streams.
-    func check() throws
+    @discardableResult
+    func check() throws -> UInt64
 
     /// The secret under which signals become digests (E1).
     var digestSecret: KeyedHash { get }
 
     /// Signs checkpoints.
     var checkpointKey: Curve25519.Signing.PrivateKey { get }
+
+    /// Verifies what the checkpoint key signs, under a log's name.
+    func verifierKey(named name: String) throws -> VerifierKey
+}
+
+extension Vault {
+    /// The public half of the checkpoint key.
+    public func verifierKey(named name: String) throws -> VerifierKey {
+        try VerifierKey(name: name, publicKey: checkpointKey.publicKey)
+    }
 }

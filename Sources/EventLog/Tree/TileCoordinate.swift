@@ -32,6 +32,36 @@ public struct TileCoordinate: Hashable, Sendable {
         "tile/\(level)/" + Self.place(index, width: width)
     }
 
+    /// Reads what stands behind the level in a path: `<N>`, or `<N>.p/<W>`.
+    ///
+    /// Nil for a place of another form: there is one way to write each.
+    public init?(level: Int, place: String) {
+        let parts = place.split(separator: "/", omittingEmptySubsequences: false)
+        var groups = parts
+        var width = Self.fullWidth
+        if parts.count >= 2, parts[parts.count - 2].hasSuffix(".p") {
+            guard let partial = Int(parts[parts.count - 1]), partial > 0, partial < width else {
+                return nil
+            }
+            width = partial
+            groups.removeLast()
+            groups[groups.count - 1] = groups[groups.count - 1].dropLast(2)
+        }
+        var index: UInt64 = 0
+        for (number, group) in groups.enumerated() {
+            let digits = number < groups.count - 1 ? group.dropFirst() : group
+            guard let value = UInt64(digits), groups.count <= Self.groupLimit else { return nil }
+            index = index * 1000 + value
+        }
+        guard (0...Self.lastLevel).contains(level), Self.place(index, width: width) == place else {
+            return nil
+        }
+        self.init(level: level, index: index, width: width)
+    }
+
+    /// Groups of three digits in a path: more leaves than there are.
+    private static let groupLimit = 6
+
     /// The path of a bundle of records: `tile/entries/<N>`, with `.p/<W>` where it is partial.
     ///
     /// The index is a record's sequence divided by 256, the width how many records there are.

@@ -8,8 +8,16 @@ final class AccessControl: Sendable {
     private let authenticator: Authenticator
     private let limiter: RateLimiter
     private let metrics: ServerMetrics
+    /// Whether checkpoint and hash tiles are for everybody.
+    let isLogPublic: Bool
 
-    init(_ authenticator: Authenticator, _ limiter: RateLimiter, _ metrics: ServerMetrics) {
+    init(
+        _ authenticator: Authenticator,
+        _ limiter: RateLimiter,
+        _ metrics: ServerMetrics,
+        isLogPublic: Bool
+    ) {
+        self.isLogPublic = isLogPublic
         self.authenticator = authenticator
         self.limiter = limiter
         self.metrics = metrics
@@ -28,11 +36,15 @@ final class AccessControl: Sendable {
         case .open:
             try take(.anonymous, .address(exchange.address), &exchange)
             return .anonymous
+        case .transparency where isLogPublic && isUnnamed(exchange):
+            try take(.anonymous, .address(exchange.address), &exchange)
+            return .anonymous
         case .store:
             try take(.signals, .address(exchange.address), &exchange)
             // Their own secret may stand where our keys do: what is none of ours is nobody.
             return (try? credential(exchange).get()) ?? .anonymous
-        case .keys(let scopes):
+        case .transparency where isLogPublic: return try identified(&exchange)
+        case .keys(let scopes), .transparency(let scopes):
             let caller = try identified(&exchange)
             guard caller.has(anyOf: scopes) else { throw Problem(.forbidden) }
             return caller
@@ -50,6 +62,12 @@ final class AccessControl: Sendable {
             guard caller.has(anyOf: scopes) else { throw Problem(.forbidden) }
             return caller
         }
+    }
+
+    /// Whether a request brings no credential.
+    private func isUnnamed(_ exchange: Exchange) -> Bool {
+        guard case .success(.anonymous) = credential(exchange) else { return false }
+        return true
     }
 
     /// Counts a request that leads to no route.

@@ -11,6 +11,8 @@ struct Answer: Sendable {
     var body: String
     var mediaType: String
     var headers = HTTPFields()
+    /// The body where it is not text; nil: `body` is all.
+    private var bytes: [UInt8]?
     /// What follows the body, piece by piece, nil at the end; nil: nothing does.
     private(set) var pieces: (@Sendable () async throws -> String?)?
     /// How long and by whom it may be kept.
@@ -25,6 +27,8 @@ struct Answer: Sendable {
         case until(Instant?, digest: String)
         /// Asked again each time, by its tag.
         case revalidated
+        /// For ever, by whoever asked, or by everybody: it never changes.
+        case immutable(isPublic: Bool)
     }
 
     /// A JSON answer.
@@ -37,6 +41,12 @@ struct Answer: Sendable {
         self.status = status
         body = text
         self.mediaType = mediaType
+    }
+
+    /// An answer that is not text.
+    init(bytes: [UInt8], mediaType: String) {
+        self.init(text: "", mediaType: mediaType)
+        self.bytes = bytes
     }
 
     /// An answer whose text is made while it goes out.
@@ -79,6 +89,10 @@ struct Answer: Sendable {
         case .never:
             headers[.cacheControl] = "no-store"
             return
+        case .immutable(let isPublic):
+            let who = isPublic ? "public" : "private"
+            headers[.cacheControl] = who + ", max-age=31536000, immutable"
+            return
         case .revalidated:
             headers[.cacheControl] = "private, no-cache"
             tag = "\"\(ContentDigest.text(of: body))\""
@@ -120,7 +134,8 @@ struct Answer: Sendable {
         if status != 304 {
             headers.append(HTTPField(name: .contentType, value: mediaType))
             if pieces == nil {
-                headers.append(HTTPField(name: .contentLength, value: String(body.utf8.count)))
+                let count = bytes?.count ?? body.utf8.count
+                headers.append(HTTPField(name: .contentLength, value: String(count)))
             }
         }
         headers.append(Self.noSniff)
@@ -134,6 +149,13 @@ struct Answer: Sendable {
                     }
                     try await writer.finish(nil)
                 }
+            )
+        }
+        if let bytes, !isHead {
+            return Response(
+                status: HTTPResponse.Status(code: status),
+                headers: headers,
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
             )
         }
         let isEmpty = isHead || body.isEmpty

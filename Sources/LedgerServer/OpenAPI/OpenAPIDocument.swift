@@ -68,6 +68,8 @@ enum OpenAPIDocument {
         case .open: nil
         case .store: "For the store: known by its signature or secret."
         case .keys(let scopes): "Keys with: \(names(scopes))."
+        case .transparency(let scopes):
+            "Keys with: \(names(scopes)); everybody where the log is public."
         case .customer(let scopes), .anyCustomer(let scopes):
             "Keys with: \(names(scopes)); customers for themselves."
         }
@@ -150,7 +152,7 @@ extension Route {
         switch access {
         case .open: break
         case .store: codes.formUnion([.unauthenticated])
-        case .keys: codes.formUnion([.unauthenticated, .forbidden])
+        case .keys, .transparency: codes.formUnion([.unauthenticated, .forbidden])
         case .customer, .anyCustomer:
             codes.formUnion([.unauthenticated, .forbidden, .notFound])
         }

@@ -15,6 +15,8 @@ enum Shapes {
         Shape.Member("Difference", difference),
         Shape.Member("Explanation", explanation),
         Shape.Member("WhatIf", whatIf),
+        Shape.Member("RecordProof", RouteTable.recordProofShape),
+        Shape.Member("GrowthProof", RouteTable.growthProofShape),
         Shape.Member("Receipt", receipt),
         Shape.Member("Erasure", erasure),
         Shape.Member("SignalReceipt", signalReceipt),

@@ -7,6 +7,8 @@ struct Route: Sendable {
     var method: HTTPRequest.Method
     /// Segments in braces are parameters, such as `/v1/customers/{id}`.
     var template: String
+    /// Whether the last parameter takes the rest of the path, of some segments.
+    var takesRest = false
     /// A name for programs, unique.
     var operation: String
     /// What it is for, in a sentence.
@@ -36,6 +38,8 @@ struct Route: Sendable {
         /// Keys with one of the scopes, and any customer; the handler sees to it that they reach
         /// themselves only (the evaluation context names the customer).
         case anyCustomer(ScopeSet)
+        /// Keys with one of the scopes, and everybody where the log is public by configuration.
+        case transparency(ScopeSet)
     }
 
     /// A query parameter or header.

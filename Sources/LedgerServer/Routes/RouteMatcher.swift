@@ -31,14 +31,26 @@ struct RouteMatcher: Sendable {
     init(_ routes: [Route]) {
         for (number, route) in routes.enumerated() {
             let target = Target(route: route, queryNames: route.queryNames, number: number)
-            let segments = Self.segments(of: route.template)
-            while entries.count <= segments.count { entries.append([]) }
-            let index = entries[segments.count].firstIndex { $0.segments == segments }
-            if let index {
-                entries[segments.count][index].targets.append(target)
-            } else {
-                entries[segments.count].append(Entry(segments: segments, targets: [target]))
+            var segments = Self.segments(of: route.template)
+            add(target, at: segments)
+            guard route.takesRest, let last = segments.last else { continue }
+            for _ in 1..<Self.restLimit {
+                segments.append(last)
+                add(target, at: segments)
             }
+        }
+    }
+
+    /// Segments that a parameter which takes the rest of a path may have.
+    private static let restLimit = 6
+
+    private mutating func add(_ target: Target, at segments: [Segment]) {
+        while entries.count <= segments.count { entries.append([]) }
+        let index = entries[segments.count].firstIndex { $0.segments == segments }
+        if let index {
+            entries[segments.count][index].targets.append(target)
+        } else {
+            entries[segments.count].append(Entry(segments: segments, targets: [target]))
         }
     }
 
@@ -74,7 +86,7 @@ struct RouteMatcher: Sendable {
             guard value != ".", value != ".." else {
                 throw Problem(.invalidRequest, "a path has no relative segments")
             }
-            values[name] = value
+            values[name] = values[name].map { $0 + "/" + value } ?? value
         }
         let wanted = method == .head ? .get : method
         guard let target = entry.targets.first(where: { $0.route.method == wanted }) else {

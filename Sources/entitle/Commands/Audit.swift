@@ -2,6 +2,7 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 import EventLog
+import LMDBStorage
 
 /// The command `entitle audit`.
 struct Audit: ParsableCommand {
@@ -19,69 +20,93 @@ struct Audit: ParsableCommand {
     var hashes = false
     @Option(help: "A checkpoint that somebody noted down: proves that the log extends it.")
     var against: String?
+    @Flag(help: "Without the master key: --hashes.") var withoutKey = false
+    @Option(help: "An archive that is checked too (default: DIR/archive, if it is there).")
+    var archive: String?
+    @Option(help: "Writes the report as a page to print.") var html: String?
     @Flag(help: .hidden) var inProcess = false
 
-    private var scope: AuditScope { quick ? .quick : hashes ? .hashes : .everything }
+    private var scope: AuditScope {
+        quick ? .quick : hashes || withoutKey ? .hashes : .everything
+    }
 
     func validate() throws {
         if quick && hashes { throw ValidationError("--quick and --hashes exclude each other") }
+        if quick && withoutKey {
+            throw ValidationError("--quick opens records: it needs the master key")
+        }
     }
 
     func run() throws {
         guard inProcess else { return try runInChild() }
         AuditChild.endWithParent()
         let progress = Progress("audited")
-        let report = try options.withLedger(writing: false, isCheck: true) { ledger in
+        func audit(_ ledger: Ledger) throws -> AuditReport {
             let older = try against.map { try ProofFile.text($0) }
-            var report = try ledger.audit(scope) { progress.show($0, of: $1) }
+            var report = try ledger.audit(scope, archive: archiveStore()) {
+                progress.show($0, of: $1)
+            }
             if let older, let fault = try ledger.fault(against: older) {
                 report.faults.append(fault)
             }
             return report
         }
+        let report =
+            withoutKey
+            ? try KeylessLedger.with(options, audit)
+            : try options.withLedger(writing: false, isCheck: true, audit)
         progress.finish()
-        if options.json {
-            Terminal.line(report.json)
-        } else {
-            for fault in report.faults {
-                let place = fault.sequence.map { " \($0)" } ?? ""
-                Terminal.line("\(fault.kind.rawValue)\(place): \(fault.detail)")
-            }
-            Terminal.line(
-                "\(report.isOK ? "sound" : "DAMAGED"): \(report.records) records, root "
-                    + "\(report.rootHash), \(report.checkpoints) checkpoints, "
-                    + "\(report.faults.count) faults"
-            )
-        }
+        tell(report)
+        if let html { try AuditPage.write(report, to: html) }
         if !report.isOK { throw ExitCode.integrity }
+    }
+
+    private func tell(_ report: AuditReport) {
+        if options.json { return Terminal.line(report.json) }
+        for fault in report.faults {
+            let place = fault.sequence.map { " \($0)" } ?? ""
+            Terminal.line("\(fault.kind.rawValue)\(place): \(fault.detail)")
+        }
+        for hint in Set(report.faults.map(\.kind.hint)).sorted() { Terminal.line("hint: \(hint)") }
+        Terminal.line(
+            "\(report.isOK ? "sound" : "DAMAGED"): \(report.records) records, root "
+                + "\(report.rootHash), \(report.checkpoints) checkpoints, "
+                + "\(report.faults.count) faults"
+        )
+    }
+
+    /// The archive that was named, or the ledger's own where there is one.
+    private func archiveStore() throws -> ArchiveDirectory? {
+        if let archive { return try ArchiveDirectory(at: archive, forWriting: false) }
+        let own = try ArchiveDirectory(
+            at: options.path + "/" + ArchiveDirectory.name,
+            forWriting: false
+        )
+        return own.exists(ArchiveLayout.checkpoint) ? own : nil
     }
 
     /// Passes on what the child says; says it for one that could not.
     private func runInChild() throws {
         // The program's name and `audit` come first.
-        let outcome = try AuditChild.run(Array(CommandLine.arguments.dropFirst(2)), isHeard: true)
+        let isReadable = options.keyDescriptor == nil && options.keyCommand == nil
+        let outcome = try AuditChild.run(
+            Array(CommandLine.arguments.dropFirst(2)),
+            key: withoutKey || isReadable ? nil : MasterKey.read(options),
+            isHeard: true
+        )
         let isDamaged = outcome.code == nil || outcome.code == ExitCode.integrity.rawValue
         guard isDamaged, outcome.output.isEmpty else {
             Terminal.write(String(decoding: outcome.output, as: UTF8.self))
             throw ExitCode(outcome.code ?? ExitCode.integrity.rawValue)
         }
-        let detail = "the ledger is damaged so that it cannot be read"
+        let report = AuditReport.unreadable
         if options.json {
-            Terminal.line(
-                .members([
-                    "ok": .bool(false), "records": .integer(0), "treeSize": .integer(0),
-                    "rootHash": .string(TreeHash.emptyRoot.base64), "checkpoints": .integer(0),
-                    "faults": .array([
-                        .members([
-                            "kind": .string(AuditReport.Kind.record.rawValue), "sequence": .null,
-                            "detail": .string(detail),
-                        ])
-                    ]),
-                ])
-            )
+            Terminal.line(report.json)
         } else {
-            Terminal.line("DAMAGED: \(detail)")
+            Terminal.line("DAMAGED: \(report.faults[0].detail)")
+            Terminal.line("hint: \(report.faults[0].kind.hint)")
         }
+        if let html { try AuditPage.write(report, to: html) }
         throw ExitCode.integrity
     }
 }

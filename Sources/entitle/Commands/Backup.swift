@@ -35,13 +35,7 @@ struct Backup: ParsableCommand {
             try BackupManifest.requirePlace(path, of: open)
             // Log first: then the vault has the keys of all that the log names.
             let archived = vaultOnly ? nil : try copyLog(open, path, progress)
-            let counts =
-                logOnly
-                ? nil
-                : try open.directory.copyVault(
-                    to: path + "/" + LedgerDirectory.vaultFolder,
-                    masterKey: masterKey
-                )
+            let counts = logOnly ? nil : try copyVault(open, path, masterKey)
             let manifest = BackupManifest(
                 ledger: open.directory.manifest.ledger,
                 writtenAt: SystemClock.now(),
@@ -49,16 +43,32 @@ struct Backup: ParsableCommand {
                 vault: counts
             )
             try manifest.write(to: path)
-            if counts != nil {
-                try BackupList.note(
-                    BackupList.Entry(path: path, at: manifest.writtenAt.description),
-                    ledgerPath: options.path
-                )
-            }
             return manifest
         }
         progress.finish()
         show(manifest, path)
+    }
+
+    /// How often a copy is made again because an erasure came in between.
+    private static let copyAttempts = 5
+
+    /// Copies the vault and notes the backup, so that an erasure reaches it; again where one came
+    /// before it could.
+    private func copyVault(
+        _ open: OpenLedger,
+        _ path: String,
+        _ masterKey: [UInt8]
+    ) throws -> VaultCounts {
+        let folder = path + "/" + LedgerDirectory.vaultFolder
+        for _ in 0..<Self.copyAttempts {
+            let counts = try open.directory.copyVault(to: folder, masterKey: masterKey)
+            try BackupList.note(
+                BackupList.Entry(path: path, at: SystemClock.now().description),
+                ledgerPath: options.path
+            )
+            if try open.directory.isCurrent(vaultCopy: folder) { return counts }
+        }
+        throw LogStorageFault(.busy, "the vault's keys are being replaced")
     }
 
     /// Continues the backup's archive and reads all of it back.

@@ -89,6 +89,9 @@ struct Bench: ParsableCommand {
             for steps in [12, 50] { rows += try ExplainBench(plan: plan).rows(steps: steps) }
         }
         if topics.contains(.verify) { rows += try VerifyBench(plan: plan).rows() }
+        let proofs = ProofBench(plan: plan)
+        if topics.contains(.proofs) { rows += try proofs.proofs() }
+        if topics.contains(.archive) { rows += try proofs.archive() }
         if topics.contains(.memory) { rows += try MemoryBench(plan: plan).rows() }
         return rows
     }

@@ -33,9 +33,14 @@ struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "How the ledger is.")
 
     @OptionGroup var options: LedgerOptions
+    @Flag(help: "Without the master key.") var withoutKey = false
 
     func run() throws {
-        let status = try options.withLedger(writing: false) { try $0.status() }
+        func status(_ ledger: Ledger) throws -> JSONValue { try ledger.status() }
+        let status =
+            withoutKey
+            ? try KeylessLedger.with(options, status)
+            : try options.withLedger(writing: false, status)
         if options.json { return Terminal.line(status) }
         for member in status.members ?? [] {
             let value = member.value.string ?? member.value.description

@@ -7,12 +7,12 @@ import LedgerServer
 /// The command `entitle keys`.
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "API keys: who may ask a server for what.",
+        abstract: "API keys: who may ask a server for what; and the master key.",
         discussion: """
             Keys stand in keys.json of the ledger's directory, without their secrets. A running
             server takes a change over within about a second.
             """,
-        subcommands: [Create.self, List.self, Revoke.self]
+        subcommands: [Create.self, List.self, Revoke.self, RotateMaster.self]
     )
 
     /// The command `entitle keys create`.

@@ -94,8 +94,11 @@ struct Restore: ParsableCommand {
 
     /// What was made is audited as a stranger would.
     private func audit() throws {
-        let key = MasterKey.file(options, orAt: into).map { ["--key-file", $0] } ?? []
-        let outcome = try AuditChild.run(["--ledger", into] + key, isHeard: true)
+        let outcome = try AuditChild.run(
+            ["--ledger", into],
+            key: MasterKey.read(options, orAt: into),
+            isHeard: true
+        )
         Terminal.note(
             String(decoding: outcome.output, as: UTF8.self).trimmingCharacters(in: .newlines)
         )

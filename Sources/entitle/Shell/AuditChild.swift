@@ -1,6 +1,7 @@
 import ArgumentParser
 import EntitlementLedger
 import Entitlements
+import EventLog
 import Foundation
 import Glibc
 import LMDBStorage
@@ -18,9 +19,20 @@ enum AuditChild {
 
     /// Runs `entitle audit` with these arguments and waits for its end.
     ///
+    /// `key`: the master key, for one that it could not read again; nil: it reads it itself.
+    ///
     /// `isHeard`: whether its standard error is ours; else nobody sees it.
-    static func run(_ arguments: [String], isHeard: Bool) throws -> Outcome {
+    static func run(
+        _ arguments: [String],
+        key: [UInt8]?,
+        isHeard: Bool
+    ) throws -> Outcome {
         let process = Process()
+        if let key {
+            process.environment = ProcessInfo.processInfo.environment.merging([
+                "ENTITLE_KEY_PASSED": Hexadecimal.encode(key)
+            ]) { $1 }
+        }
         process.executableURL = URL(filePath: "/proc/self/exe")
         process.arguments = ["audit", "--in-process"] + arguments
         let output = Pipe()
@@ -51,11 +63,11 @@ enum UncleanStop {
     /// Costs one look for a file where it closed properly, or still runs. Damaged views do not
     /// count: who opens the ledger discards them.
     /// - Throws: `CommandFailure` if the log or the vault is damaged.
-    static func check(_ path: String, keyFile: String?) throws {
+    static func check(_ path: String, key: [UInt8]) throws {
         guard LedgerDirectory.wasLeftUnclean(at: path) else { return }
-        let key = keyFile.map { ["--key-file", $0] } ?? []
         let outcome = try AuditChild.run(
-            ["--quick", "--json", "--ledger", path] + key,
+            ["--quick", "--json", "--ledger", path],
+            key: key,
             isHeard: false
         )
         guard outcome.code == nil || outcome.code == ExitCode.integrity.rawValue else { return }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import EntitlementLedger
 import Entitlements
-import EventLog
 import Foundation
 import LMDBStorage
 
@@ -21,6 +20,20 @@ struct LedgerOptions: ParsableArguments {
 
     @Option(help: "A file with the master key (default: $ENTITLE_KEY_FILE, else DIR/key).")
     var keyFile: String?
+
+    @Option(
+        name: .customLong("key-fd"),
+        help: ArgumentHelp("An open descriptor that the master key is read from.", valueName: "n")
+    )
+    var keyDescriptor: Int32?
+
+    @Option(
+        help: ArgumentHelp(
+            "A shell command that prints the master key (default: $ENTITLE_KEY_COMMAND).",
+            valueName: "command"
+        )
+    )
+    var keyCommand: String?
 
     var path: String {
         let path = ledger ?? Settings.current.ledger ?? "./ledger"
@@ -52,10 +65,11 @@ struct LedgerOptions: ParsableArguments {
         recovery: Recovery? = nil
     ) throws -> OpenLedger {
         let masterKey = try MasterKey.read(self)
-        if !isCheck { try UncleanStop.check(path, keyFile: keyFile) }
+        if !isCheck { try UncleanStop.check(path, key: masterKey) }
         return try OpenLedger(
             at: path,
             masterKey: masterKey,
+            renewedKey: { try MasterKey.renewed(self) },
             writing: writing,
             recovery: recovery
         )
@@ -92,62 +106,4 @@ enum SystemClock {
         ((try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))
         ?? "unknown")
         .filter { !$0.isWhitespace }
-}
-
-/// The 32 bytes that wrap the vault's keys.
-enum MasterKey {
-    static let byteCount = 32
-
-    /// Reads the key: flag, then `ENTITLE_KEY`, then `ENTITLE_KEY_FILE`, then the ledger's own.
-    static func read(_ options: LedgerOptions, needsLedger: Bool = true) throws -> [UInt8] {
-        if options.keyFile == nil, let key = Settings.current.key {
-            return try parse(key, place: "ENTITLE_KEY")
-        }
-        let file =
-            options.keyFile ?? Settings.current.keyFile
-            ?? options.path + "/" + LedgerDirectory.keyName
-        if needsLedger { _ = try LedgerDirectory.manifest(at: options.path) }
-        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
-            throw CommandFailure(
-                .misconfigured,
-                "no_key",
-                "the master key cannot be read",
-                place: file,
-                hint: "give it with --key-file FILE, ENTITLE_KEY_FILE or ENTITLE_KEY"
-            )
-        }
-        return try parse(text, place: file)
-    }
-
-    /// The same for a ledger that is being made.
-    static func read(_ options: LedgerOptions, orAt path: String) throws -> [UInt8] {
-        var options = options
-        options.keyFile = file(options, orAt: path)
-        return try read(options, needsLedger: false)
-    }
-
-    /// The key's file for a ledger that is being made: what is given, else its own if that stands
-    /// there already, else that of the ledger at hand; nil where the key itself is given.
-    static func file(_ options: LedgerOptions, orAt path: String) -> String? {
-        if let given = options.keyFile { return given }
-        if Settings.current.key != nil { return nil }
-        if let given = Settings.current.keyFile { return given }
-        let own = path + "/" + LedgerDirectory.keyName
-        return FileManager.default.fileExists(atPath: own)
-            ? own : options.path + "/" + LedgerDirectory.keyName
-    }
-
-    static func parse(_ text: String, place: String) throws -> [UInt8] {
-        guard let bytes = Hexadecimal.decode(text.filter { !$0.isWhitespace }),
-            bytes.count == byteCount
-        else {
-            throw CommandFailure(
-                .misconfigured,
-                "bad_key",
-                "the master key is not 64 hexadecimal digits",
-                place: place
-            )
-        }
-        return bytes
-    }
 }

@@ -12,6 +12,7 @@ struct OpenLedger {
     init(
         at path: String,
         masterKey: [UInt8],
+        renewedKey: (@Sendable () throws -> [UInt8])? = nil,
         writing: Bool,
         recovery: Recovery? = nil
     ) throws {
@@ -19,6 +20,7 @@ struct OpenLedger {
         directory = try OpenLedgerDirectory(
             at: path,
             masterKey: masterKey,
+            renewedKey: renewedKey,
             forWriting: writing,
             mapSize: try Settings.current.checkedMapSize(),
             clock: { clock().milliseconds },
@@ -67,5 +69,37 @@ struct OpenLedger {
     func close(after error: any Error) {
         try? ledger.close()
         directory.close(isClean: !(error is LogStorageFault))
+    }
+}
+
+/// A ledger whose master key is not at hand: only what needs no name and opens nothing.
+enum KeylessLedger {
+    /// Lends it, to be read.
+    static func with<Result>(
+        _ options: LedgerOptions,
+        _ body: (Ledger) throws -> Result
+    ) throws -> Result {
+        let (manifest, log) = try LedgerDirectory.openLog(
+            at: options.path,
+            mapSize: Settings.current.checkedMapSize()
+        )
+        defer { log.close() }
+        guard let id = Hexadecimal.decode(manifest.ledger), id.count == 16,
+            let publicKey = try? VerifierKey(parsing: manifest.publicKey)
+        else { throw LedgerOpenFault(.foreign, "its ledger.json has no ledger id or public key") }
+        let ledger = try Ledger(
+            identity: LedgerIdentity(id: id, origin: manifest.origin),
+            log: log,
+            vault: KeylessVault(publicKey: publicKey),
+            options: Ledger.Options(
+                viewsPath: options.path + "/" + LedgerDirectory.viewsName,
+                bootID: SystemClock.bootID,
+                isReadOnly: true,
+                clock: SystemClock.now
+            )
+        )
+        let result = try body(ledger)
+        try ledger.close()
+        return result
     }
 }

@@ -1,6 +1,7 @@
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LMDBStorage
 import LedgerServer
 import Logging
 import Stores
@@ -36,6 +37,8 @@ struct ServeConfiguration {
         options.port = try command.port ?? number(settings.port, "port", Self.ports) ?? options.port
         options.connectionLimit = try connectionLimit(options.connectionLimit, logger)
         options.drift = try drift(options.drift)
+        if !ledger.isReadOnly { options.publication = try publication(path) }
+        options.isLogPublic = try isLogPublic()
         options.stores = try stores(path)
         options.customers = try await customers()
         options.tls = try tls()
@@ -77,6 +80,34 @@ struct ServeConfiguration {
             schedule?.sample = sample
         }
         return schedule
+    }
+
+    /// How often the log is signed, and where checkpoints and archive go; 0 seconds: never.
+    private func publication(_ path: String) throws -> LedgerServer.PublicationSchedule? {
+        var schedule = LedgerServer.PublicationSchedule()
+        let range = 0...31_536_000
+        if let seconds = try number(settings.checkpointSeconds, "checkpointSeconds", range) {
+            guard seconds > 0 else { return nil }
+            schedule.interval = .seconds(seconds)
+        }
+        if let place = settings.archive {
+            schedule.archive = (
+                try ArchiveDirectory(at: place, forWriting: true),
+                try LedgerDirectory.manifestBytes(at: path)
+            )
+        }
+        if let place = settings.publish {
+            schedule.publish = { try Publication.put($0, at: place, of: $1) }
+        }
+        return schedule
+    }
+
+    private func isLogPublic() throws -> Bool {
+        switch settings.publicLog ?? "false" {
+        case "true": true
+        case "false": false
+        case let other: throw misconfigured("publicLog is true or false", other)
+        }
     }
 
     private func misconfigured(_ message: String, _ place: String) -> CommandFailure {

@@ -30,8 +30,10 @@ struct ServeSettings {
     var driftSample: String?
     /// `archive`: the directory that the log is archived in, behind its writing.
     var archive: String?
-    /// `checkpointSeconds`: between two signed checkpoints; 0: none but at the end.
+    /// `checkpointSeconds`: between two signed checkpoints (300); 0: none.
     var checkpointSeconds: String?
+    /// `publicLog`: `true` where checkpoints and hash tiles are for everybody.
+    var publicLog: String?
     /// `publish`: a directory in which each checkpoint is put.
     var publish: String?
 
@@ -53,6 +55,7 @@ struct ServeSettings {
         driftSample = value("driftSample")
         archive = value("archive")
         checkpointSeconds = value("checkpointSeconds")
+        publicLog = value("publicLog")
         publish = value("publish")
     }
 }

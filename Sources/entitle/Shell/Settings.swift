@@ -14,6 +14,13 @@ struct Settings {
     var keyFile: String?
     /// `ENTITLE_KEY`: the master key itself, for services whose secrets are variables.
     var key: String?
+    /// `ENTITLE_KEY_COMMAND`: a command that prints the master key; never from a file, which
+    /// somebody else may have put there.
+    var keyCommand: String?
+    /// `ENTITLE_KEY_PASSED`: the key that the process which started this one has.
+    var passedKey: String?
+    /// What `--key-fd` gave: it can be read once.
+    var descriptorKey: String?
     /// `ENTITLE_MAP_BYTES`: address space that log and vault begin with, for systems that limit it.
     var mapBytes: String?
     /// What `entitle serve` goes by.
@@ -82,6 +89,8 @@ struct Settings {
         settings.mapBytes = value("mapBytes")
         settings.serve = ServeSettings(value)
         settings.key = variables.string(forKey: "key", isSecret: true)
+        settings.keyCommand = variables.string(forKey: "keyCommand")
+        settings.passedKey = variables.string(forKey: "keyPassed", isSecret: true)
         return settings
     }
 }

@@ -122,6 +122,35 @@ struct KeepCommandTests {
         }
     }
 
+    // Z6: an erasure reaches backups that are there, and whatever is restored from a later archive
+    @Test func `whoever was erased does not come back by any restore`() async throws {
+        try await Self.filled { ledger, _ in
+            let (near, far) = (ledger.folder + "/near", ledger.folder + "/far")
+            _ = try await ledger.run(["backup", near])
+            // Out of reach, as a copy on another machine is.
+            try FileManager.default.copyItem(atPath: near, toPath: far)
+            #expect(try await ledger.run(["erase", "u7", "--confirm", "u7"]).code == 0)
+            _ = try await ledger.run(["archive"])
+            let sources = [
+                [near], [ledger.path + "/archive", "--vault", far + "/vault"], [far],
+            ]
+            var known: [Bool] = []
+            for (number, source) in sources.enumerated() {
+                let new = ledger.folder + "/new-\(number)"
+                let cut = ["--into", new, "--until-sequence", "301"]
+                let restored = try await ledger.run(["restore"] + source + cut)
+                #expect(restored.code == 0, "\(restored.errors)")
+                let shown = try await EntitleCommand.run(
+                    ["show", "u7", "--at", "2026-01-10", "--ledger", new, "--json"],
+                    environment: ["ENTITLE_KEY_FILE": ledger.path + "/key"]
+                )
+                known.append(shown.output.contains("app_store/7"))
+            }
+            // The control: an old copy alone knows everybody, which the erasure's receipt says.
+            #expect(known == [false, false, true])
+        }
+    }
+
     private func note(_ ledger: CommandLedger) async throws -> String {
         try #require(try await ledger.run(["checkpoint"]).json?["checkpoint"]?.string)
     }

@@ -135,7 +135,7 @@ final class SimulatedVault: Vault {
         try disk.commit(new.sorted { $0.stream < $1.stream })
     }
 
-    func check() {}
+    func check() -> UInt64 { UInt64(disk.vault.count) }
 
     // No schedule erases: what was told must still be found.
     func prepare(_ erasure: VaultErasure) throws { throw LogStorageFault(.full, "not simulated") }

@@ -38,6 +38,8 @@ struct TestServer: Sendable {
         /// Over a socket, not only in process.
         var isLive = false
         var deadlines = RequestDeadline.Limits()
+        /// Checkpoints and hash tiles are for everybody.
+        var isLogPublic = false
     }
 
     /// Lends a server; without quotas unless some are given.
@@ -77,6 +79,7 @@ struct TestServer: Sendable {
             options.quotas = setup.quotas
             options.stores = setup.stores
             options.deadlines = setup.deadlines
+            options.isLogPublic = setup.isLogPublic
             options.customers = CustomerTokenVerifier(keys: try await CustomerTokenKeys(issuer.pem))
             let service = LedgerService(options)
             let all = keys
@@ -183,6 +186,8 @@ struct TestAnswer: Sendable {
     var status: Int
     var headers: HTTPFields
     var body: String
+    /// The body where it is not text.
+    var bytes: [UInt8] = []
 
     var json: JSONValue { (try? JSONValue(parsing: Array(body.utf8))) ?? .null }
     var code: String? { json["code"]?.string }
@@ -216,7 +221,8 @@ extension TestServer {
             TestAnswer(
                 status: response.status.code,
                 headers: response.headers,
-                body: String(buffer: response.body)
+                body: String(buffer: response.body),
+                bytes: Array(response.body.readableBytesView)
             )
         }
         audit.look(at: answer, to: method, path, sent: body)

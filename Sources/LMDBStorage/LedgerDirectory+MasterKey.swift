@@ -1,0 +1,93 @@
+import Crypto
+public import EventLog
+
+extension LedgerDirectory {
+    /// The log of a ledger, to be read without the master key.
+    ///
+    /// - Throws: `LedgerOpenFault`, `LogStorageFault`.
+    public static func openLog(
+        at path: String,
+        mapSize: Int = MapSize.usual
+    ) throws -> (manifest: Manifest, log: LMDBLog) {
+        let manifest = try manifest(at: path)
+        let log = try LMDBLog(path: path + "/" + logName, isReadOnly: true, mapSize: mapSize)
+        guard try log.end().size >= closedSize(at: path) ?? 0 else {
+            throw LogStorageFault(.damaged, "the log holds fewer events than when it closed")
+        }
+        return (manifest, log)
+    }
+
+    // MARK: Another master key
+
+    /// Where a new master key stands until everything is wrapped by it.
+    public static let nextKeyName = keyName + ".new"
+
+    /// Wraps by a new master key what the old one wraps.
+    ///
+    /// Days of the quarantine, backups that can be reached, and last the epoch keys. Nothing else
+    /// changes; a process that has the ledger open goes on.
+    ///
+    /// Stopped half-way, the same call goes on.
+    ///
+    /// - Returns: the backups that the old key still opens.
+    /// - Throws: `LedgerOpenFault`, `FileFault`.
+    public static func rotateMasterKey(
+        at path: String,
+        from old: [UInt8],
+        to new: [UInt8],
+        randomness: RandomSource
+    ) throws -> [String] {
+        _ = try manifest(at: path)
+        var randomness = randomness
+        let (old, new) = (SymmetricKey(data: old), SymmetricKey(data: new))
+        let vault = path + "/" + vaultName
+        return try EpochKeyFile.whileLocked(vaultPath: vault) {
+            let file = vault + "/" + EpochKeys.fileName
+            // The old key is the right one, or everything is done but what follows.
+            let keys = try EpochKeyFile.open(DurableFile.read(file), either: new, or: old)
+            var quarantine = Quarantine(ledgerPath: path, masterKey: old, randomness: randomness)
+            try quarantine.rewrap(by: new)
+            var missed: [String] = []
+            for backup in try BackupList.read(ledgerPath: path).backups {
+                let file = backup.path + "/" + vaultFolder + "/" + EpochKeys.fileName
+                do {
+                    let keys = try EpochKeyFile.open(DurableFile.read(file), either: new, or: old)
+                    try DurableFile.replace(file, with: keys.wrapped(by: new, using: &randomness))
+                } catch {
+                    missed.append(backup.path)
+                }
+            }
+            try DurableFile.replace(file, with: keys.wrapped(by: new, using: &randomness))
+            return missed
+        }
+    }
+
+    /// Draws a new master key for a ledger that keeps its own, in its directory.
+    ///
+    /// - Returns: the backups that the old key still opens.
+    /// - Throws: as ``rotateMasterKey(at:from:to:randomness:)``.
+    public static func rotateOwnMasterKey(
+        at path: String,
+        randomness: RandomSource
+    ) throws -> [String] {
+        var randomness = randomness
+        let (file, next) = (path + "/" + keyName, path + "/" + nextKeyName)
+        if !DurableFile.exists(next) {
+            let text = Hexadecimal.encode(randomness.bytes(StreamKeys.byteCount)) + "\n"
+            try DurableFile.replace(next, with: Array(text.utf8))
+        }
+        guard let old = try key(file), let new = try key(next) else {
+            throw LedgerOpenFault(.damaged, "the ledger's own master key is not one")
+        }
+        let missed = try rotateMasterKey(at: path, from: old, to: new, randomness: randomness)
+        try DurableFile.rename(next, to: file)
+        try DurableFile.syncDirectory(of: file)
+        return missed
+    }
+
+    private static func key(_ file: String) throws -> [UInt8]? {
+        guard let bytes = try DurableFile.read(file) else { return nil }
+        let text = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
+        return Hexadecimal.decode(text).flatMap { $0.count == StreamKeys.byteCount ? $0 : nil }
+    }
+}

@@ -1,0 +1,182 @@
+import EntitlementLedger
+import Entitlements
+import EventLog
+import HTTPTypes
+import LedgerAPI
+
+/// The log for those who check it: C2SP tlog-tiles, and proofs.
+///
+/// Hash tiles say nothing of anybody; records, though pseudonymous, show revenue.
+extension RouteTable {
+    static let logRoutes = [
+        Route(
+            method: .get,
+            template: "/checkpoint",
+            operation: "readCheckpoint",
+            summary: "The newest signed size and root of the log (C2SP tlog-checkpoint).",
+            access: .transparency([.audit]),
+            answers: [
+                Route.Reply(
+                    status: 200,
+                    text: "A signed note",
+                    shape: .text,
+                    mediaType: noteType
+                ),
+                Route.Reply(status: 304, text: "As the caller has it already", shape: nil),
+            ],
+            problems: [.notFound],
+            handler: checkpoint
+        ),
+        Route(
+            method: .get,
+            template: "/tile/entries/{place}",
+            takesRest: true,
+            operation: "readRecords",
+            summary: "Up to 256 records, sealed, each behind its length (C2SP tlog-tiles).",
+            access: .keys([.audit]),
+            answers: [binary("Records")],
+            problems: [.notFound],
+            handler: records
+        ),
+        Route(
+            method: .get,
+            template: "/tile/{level}/{place}",
+            takesRest: true,
+            operation: "readTile",
+            summary: "Up to 256 hashes of the log's tree (C2SP tlog-tiles).",
+            access: .transparency([.audit]),
+            answers: [binary("Hashes of 32 bytes")],
+            problems: [.notFound],
+            handler: tile
+        ),
+        Route(
+            method: .get,
+            template: "/v1/proofs/{sequence}",
+            operation: "proveRecord",
+            summary: "Proves that an event stands in the log (C2SP tlog-proof in `proof`).",
+            access: .keys([.audit]),
+            answers: [Route.Reply(status: 200, text: "The proof", shape: .named("RecordProof"))],
+            problems: [.notFound],
+            handler: prove
+        ),
+        Route(
+            method: .get,
+            template: "/v1/consistency/{size}",
+            operation: "proveGrowth",
+            summary: "Proves that the log extends its first events (C2SP tlog-witness in `proof`).",
+            access: .transparency([.audit]),
+            answers: [Route.Reply(status: 200, text: "The proof", shape: .named("GrowthProof"))],
+            problems: [.notFound],
+            handler: proveGrowth
+        ),
+    ]
+
+    static let recordProofShape = Shape.object([
+        Shape.Member("sequence", .sequence), Shape.Member("size", .sequence),
+        Shape.Member("rootHash", .text), Shape.Member("hashes", .list(.text)),
+        Shape.Member("checkpoint", .text), Shape.Member("proof", .text),
+    ])
+
+    static let growthProofShape = Shape.object([
+        Shape.Member("oldSize", .sequence), Shape.Member("size", .sequence),
+        Shape.Member("rootHash", .text), Shape.Member("hashes", .list(.text)),
+        Shape.Member("checkpoint", .text), Shape.Member("proof", .text),
+    ])
+
+    private static let noteType = "text/plain; charset=utf-8"
+    private static let binaryType = "application/octet-stream"
+
+    private static func binary(_ text: String) -> Route.Reply {
+        Route.Reply(status: 200, text: text, shape: .anything, mediaType: binaryType)
+    }
+
+    @Sendable
+    private static func checkpoint(_: Call, _ service: LedgerService) async throws -> Answer {
+        let note = try await service.blocking { try service.ledger.checkpointNote() }
+        guard let note else { throw Problem(.notFound, "no checkpoint was signed yet") }
+        var answer = Answer(text: note, mediaType: noteType)
+        answer.caching = .revalidated
+        return answer
+    }
+
+    @Sendable
+    private static func records(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        guard let coordinate = TileCoordinate(level: 0, place: call.path["place"] ?? "") else {
+            throw Problem(.notFound)
+        }
+        let bytes = try await service.blocking { try service.ledger.publishedRecords(coordinate) }
+        return try answer(bytes, isPublic: false)
+    }
+
+    @Sendable
+    private static func tile(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        guard let text = call.path["level"], let level = Int(text), String(level) == text,
+            let coordinate = TileCoordinate(level: level, place: call.path["place"] ?? "")
+        else { throw Problem(.notFound) }
+        let bytes = try await service.blocking { try service.ledger.publishedTile(coordinate) }
+        return try answer(bytes, isPublic: service.access.isLogPublic)
+    }
+
+    private static func answer(_ bytes: [UInt8]?, isPublic: Bool) throws(Problem) -> Answer {
+        guard let bytes else { throw Problem(.notFound) }
+        var answer = Answer(bytes: bytes, mediaType: binaryType)
+        answer.caching = .immutable(isPublic: isPublic)
+        return answer
+    }
+
+    @Sendable
+    private static func prove(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        guard let sequence = UInt64(call.path["sequence"] ?? "") else { throw Problem(.notFound) }
+        let proof = try await proof(service) { try $0.proof(of: sequence) }
+        return try answer(
+            [JSONMember("sequence", .integer(sequence))],
+            proof.hashes,
+            proof.checkpoint,
+            proof.text
+        )
+    }
+
+    @Sendable
+    private static func proveGrowth(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        guard let size = UInt64(call.path["size"] ?? "") else { throw Problem(.notFound) }
+        let proof = try await proof(service) { try $0.growthProof(from: size) }
+        return try answer(
+            [JSONMember("oldSize", .integer(size))],
+            proof.hashes,
+            proof.checkpoint,
+            proof.text
+        )
+    }
+
+    /// What no checkpoint holds yet is answered as what does not exist is.
+    private static func proof<Proof: Sendable>(
+        _ service: LedgerService,
+        _ body: @escaping @Sendable (Ledger) throws -> Proof
+    ) async throws -> Proof {
+        do {
+            return try await service.blocking { try body(service.ledger) }
+        } catch let fault as LedgerFault where fault.code == .unknownSequence {
+            throw Problem(.notFound, fault.message)
+        }
+    }
+
+    private static func answer(
+        _ members: [JSONMember],
+        _ hashes: [Digest],
+        _ note: SignedNote,
+        _ text: String
+    ) throws -> Answer {
+        let checkpoint = try Checkpoint(parsing: note.text)
+        return Answer(
+            .object(
+                members + [
+                    JSONMember("size", .integer(checkpoint.size)),
+                    JSONMember("rootHash", .string(checkpoint.root.base64)),
+                    JSONMember("hashes", .strings(hashes.map(\.base64))),
+                    JSONMember("checkpoint", .string(note.description)),
+                    JSONMember("proof", .string(text)),
+                ]
+            )
+        )
+    }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import Entitlements
+import EventLog
+import LMDBStorage
+
+extension Keys {
+    /// The command `entitle keys rotate-master`.
+    struct RotateMaster: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Wraps the ledger's keys by a new master key; a running server goes on.",
+            discussion: """
+                A ledger that keeps its key itself draws a new one. Elsewhere make 64 hexadecimal \
+                digits, such as with `openssl rand -hex 32`, name them here, and let the source of \
+                the key give them from then on: a server asks it when it needs the key next. \
+                Stopped half-way, the same command goes on. Backups that cannot be reached stay \
+                with the old key.
+                """
+        )
+
+        @OptionGroup var options: LedgerOptions
+        @Option(help: "A file with the new master key (default: a new one for the ledger's own).")
+        var newKeyFile: String?
+
+        func run() throws {
+            let missed: [String]
+            if let newKeyFile {
+                missed = try LedgerDirectory.rotateMasterKey(
+                    at: options.path,
+                    from: MasterKey.read(options),
+                    to: MasterKey.read(newKeyFile),
+                    randomness: .system
+                )
+            } else {
+                guard MasterKey.isOwn(options) else {
+                    throw CommandFailure(
+                        .usage,
+                        "usage",
+                        "the master key is kept elsewhere: give the new one",
+                        place: "--new-key-file"
+                    )
+                }
+                missed = try LedgerDirectory.rotateOwnMasterKey(
+                    at: options.path,
+                    randomness: .system
+                )
+            }
+            if options.json {
+                Terminal.line(
+                    .members(["rotated": .bool(true), "backupsMissed": .strings(missed)])
+                )
+            } else {
+                Terminal.line("the vault is wrapped by the new master key")
+                for path in missed {
+                    Terminal.note("warning: the old key still opens this backup: \(path)")
+                }
+            }
+        }
+    }
+}

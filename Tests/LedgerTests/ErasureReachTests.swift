@@ -1,0 +1,224 @@
+import EventLog
+import Foundation
+import Testing
+
+@testable import LMDBStorage
+
+/// Copies that the product made: backups, the quarantine, exports, the journal (Z6).
+struct `What an erasure reaches` {
+    private static let masterKey = [UInt8](repeating: 7, count: 32)
+
+    /// A ledger's directory with an open vault of 60 customers.
+    private struct Place {
+        let path: String
+        let directory: OpenLedgerDirectory
+        let numbers: [UInt64]
+
+        static func with(_ folder: String, _ body: (Place) throws -> Void) throws {
+            let path = folder + "/ledger"
+            try LedgerDirectory.create(
+                at: path,
+                masterKey: masterKey,
+                origin: "ledger.test/log",
+                created: "2026-01-01T00:00:00.000Z",
+                randomness: .system
+            )
+            let directory = try OpenLedgerDirectory(
+                at: path,
+                masterKey: masterKey,
+                forWriting: true,
+                clock: { 1_780_000_000_000 },
+                randomness: .system
+            )
+            defer { directory.close() }
+            let numbers = try (0..<60).map { try directory.vault.reserveStream(of: name($0)) }
+            try directory.vault.commit(upTo: .max)
+            try body(Place(path: path, directory: directory, numbers: numbers))
+        }
+
+        func erase(_ range: Range<Int>) throws {
+            let erasure = VaultErasure(
+                streams: numbers[range],
+                signal: SignalDigest(high: UInt64(range.lowerBound), low: 0)
+            )
+            try directory.vault.prepare(erasure)
+            try directory.vault.finishErasure()
+        }
+
+        func backUp(to path: String, at: String = "2026-06-01T00:00:00.000Z") throws {
+            _ = try directory.copyVault(to: path + "/vault", masterKey: masterKey)
+            try BackupList.note(BackupList.Entry(path: path, at: at), ledgerPath: self.path)
+        }
+
+        /// Which customers a vault made from a backup opens.
+        func opened(from backup: String, in folder: String) throws -> [Bool] {
+            let path = folder + "/" + UUID().uuidString
+            try FileManager.default.createDirectory(
+                atPath: path,
+                withIntermediateDirectories: true
+            )
+            let vault = backup + "/vault"
+            let keyFile = EpochKeyFile(vaultPath: vault, masterKey: masterKey)
+            _ = try VaultCopy.make(
+                at: path,
+                from: vault + "/journal",
+                epochKeys: keyFile.read(),
+                erased: []
+            )
+            let made = try LMDBVault(
+                path: path,
+                keyFile: keyFile,
+                isReadOnly: false,
+                highestCounter: 0,
+                clock: { 0 },
+                randomness: .system
+            )
+            defer { made.close() }
+            try made.check()
+            return try numbers.indices.map { index in
+                let name = try made.name(of: numbers[index])
+                #expect(name == nil || name == Self.name(index))
+                #expect(try made.isErased(numbers[index]) == (name == nil))
+                return name != nil
+            }
+        }
+
+        static func name(_ number: Int) -> StreamName {
+            StreamName(environment: 0, subject: "customer/somebody-\(number)")
+        }
+    }
+
+    @Test func `backups forget too, also one that was away for a while`() async throws {
+        try await withScratchDirectory { folder in
+            try Place.with(folder) { place in
+                let (near, far) = (folder + "/near", folder + "/far")
+                try place.backUp(to: near)
+                try place.backUp(to: far, at: "2026-06-02T00:00:00.000Z")
+                #expect(try place.opened(from: near, in: folder).allSatisfy { $0 }, "the control")
+                try place.erase(0..<3)
+                // The mount is gone when the next one goes, and comes back for the last.
+                try FileManager.default.moveItem(atPath: far, toPath: far + "-away")
+                try place.erase(3..<6)
+                var copies = try place.directory.vault.erasedCopies(of: [])
+                #expect(copies.generation == 2)
+                #expect(copies.reached == [near])
+                #expect(copies.missed.map(\.path) == [far])
+                #expect(copies.missed.map(\.until) == [1_782_950_400_000], "30 days on")
+                try FileManager.default.moveItem(atPath: far + "-away", toPath: far)
+                #expect(
+                    try place.opened(from: far, in: folder).dropFirst(3).allSatisfy { $0 },
+                    "the control: what it missed still opens"
+                )
+                try place.erase(6..<9)
+                copies = try place.directory.vault.erasedCopies(of: [])
+                #expect(copies.reached == [near, far] && copies.missed.isEmpty)
+                for backup in [near, far] {
+                    let opened = try place.opened(from: backup, in: folder)
+                    #expect(opened == (0..<60).map { $0 >= 9 }, "\(backup)")
+                    #expect(try place.directory.isCurrent(vaultCopy: backup + "/vault"))
+                }
+            }
+        }
+    }
+
+    @Test func `exports are named that hold somebody, or everything`() async throws {
+        try await withScratchDirectory { folder in
+            try Place.with(folder) { place in
+                let lines = [
+                    #"{"path":"/a","streams":[\#(place.numbers[0]),\#(place.numbers[1])]}"#,
+                    #"{"path":"/b","streams":[\#(place.numbers[2])]}"#,
+                    #"{"path":"/c","streams":null}"#, "not a line",
+                ]
+                for line in lines { try LedgerDirectory.noteExport(line, at: place.path) }
+                let vault = place.directory.vault
+                #expect(try vault.erasedCopies(of: [place.numbers[1]]).exports == ["/a", "/c"])
+                #expect(try vault.erasedCopies(of: [place.numbers[9]]).exports == ["/c"])
+            }
+        }
+    }
+
+    @Test func `refused items that name somebody go, whatever they are wrapped in`() async throws {
+        try await withScratchDirectory { folder in
+            try Place.with(folder) { place in
+                func item(_ text: String) -> [UInt8] { Array(text.utf8) }
+                let inner = Base64URL.encode(item(#"{"appAccountToken":"somebody-0"}"#))
+                let middle = Base64URL.encode(
+                    item(#"{"signedTransactionInfo":"e30.\#(inner).c2ln"}"#)
+                )
+                let gone = [
+                    item(#"{"subject":"x","data":{"alias":"somebody-0"}}"#),
+                    item(#"{"signedPayload":"e30.\#(middle).c2ln"}"#),
+                ]
+                let kept = [
+                    item(#"{"alias":"somebody-01"}"#), item(#"{"alias":"somebody-7"}"#),
+                    item("not json"), [],
+                ]
+                var quarantine = try Quarantine(
+                    ledgerPath: place.path,
+                    masterKey: Self.masterKey,
+                    oldest: "2026-01-01",
+                    randomness: .system
+                )
+                try quarantine.add(gone + kept, day: "2026-05-30")
+                try quarantine.add(gone, day: "2026-05-31")
+                let key = place.path + "/quarantine/2026-05-30.key"
+                let before = try DurableFile.read(key)
+                try place.erase(1..<2)
+                #expect(try quarantine.items(of: "2026-05-30").count == 6, "somebody else's")
+                try place.erase(0..<1)
+                #expect(try quarantine.items(of: "2026-05-30") == kept)
+                #expect(try quarantine.days() == ["2026-05-30"])
+                #expect(try DurableFile.read(key) != before, "what stays is under another key")
+            }
+        }
+    }
+
+    @Test func `the journal is written anew once half of it is dead`() async throws {
+        try await withScratchDirectory { folder in
+            try Place.with(folder) { place in
+                let vault = place.directory.vault
+                let more = try (0..<20_000).map {
+                    try vault.reserveStream(
+                        of: StreamName(environment: 1, subject: "customer/\($0)")
+                    )
+                }
+                try vault.commit(upTo: .max)
+                let journal = place.path + "/vault/journal"
+                func size() throws -> Int { try #require(try DurableFile.read(journal)).count }
+                let whole = try size()
+                // Every shard is turned each time.
+                for round in 0..<3 {
+                    let range = round * 6000..<(round + 1) * 6000
+                    try vault.prepare(
+                        VaultErasure(
+                            streams: more[range],
+                            signal: SignalDigest(high: UInt64(round), low: 1)
+                        )
+                    )
+                    try vault.finishErasure()
+                    vault.compacting.sync {}
+                }
+                #expect(try size() < whole / 2)
+                var items: [UInt64: VaultItem] = [:]
+                try VaultJournalReader.read(journal) { _, part in
+                    guard case .item(let item) = part else {
+                        Issue.record("it has unreadable bytes")
+                        return
+                    }
+                    items[item.stream] = item
+                }
+                #expect(items.count == 20_060)
+                #expect(more.prefix(18_000).allSatisfy { items[$0] == .tombstone(stream: $0) })
+                #expect(!FileManager.default.fileExists(atPath: journal + ".new"))
+                // What comes later goes to the new one.
+                let late = try vault.reserveStream(of: Place.name(77))
+                try vault.commit(upTo: .max)
+                var isThere = false
+                try VaultJournalReader.read(journal) { _, part in
+                    if case .item(let item) = part, item.stream == late { isThere = true }
+                }
+                #expect(isThere)
+            }
+        }
+    }
+}

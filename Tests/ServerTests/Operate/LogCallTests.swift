@@ -1,0 +1,148 @@
+import Entitlements
+import EventLog
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import EntitlementLedger
+@testable import LedgerServer
+
+/// The log as others check it over HTTP (row Z4; C2SP tlog-tiles).
+struct `The log over HTTP` {
+    private static func fill(_ server: TestServer, _ count: Int) async throws {
+        try server.publishCatalog()
+        for number in 1..<count {
+            let path = "/v1/customers/proven-\(number)/grants"
+            #expect(try await server.post(path, #"{"tier":"pro"}"#).status == 200)
+        }
+        _ = try server.ledger.checkpoint()
+    }
+
+    @Test func `is a tlog-tiles log that a stranger finds sound`() async throws {
+        var setup = TestServer.Setup()
+        setup.isLogPublic = true
+        try await TestServer.with(setup) { server in
+            try await Self.fill(server, 300)
+            let note = try await server.send(.get, "/checkpoint")
+            #expect(note.headers[.contentType] == "text/plain; charset=utf-8")
+            let key = try server.ledger.verifierKey
+            let checkpoint = try SignedNote.parse(note.body).checkpoint(by: [key])
+            #expect(checkpoint.size == 300)
+            var files = ["checkpoint": Array(note.body.utf8)]
+            for path in ["tile/0/000", "tile/0/001.p/44", "tile/1/000.p/1"] {
+                let tile = try await server.send(.get, "/" + path)
+                #expect(tile.status == 200)
+                #expect(tile.headers[.cacheControl] == "public, max-age=31536000, immutable")
+                files[path] = tile.bytes
+            }
+            for path in ["tile/entries/000", "tile/entries/001.p/44"] {
+                #expect(try await server.send(.get, "/" + path).status == 401)
+                let records = try await server.get("/" + path, as: .audit)
+                #expect(records.headers[.cacheControl]?.hasPrefix("private") == true)
+                files[path] = records.bytes
+            }
+            // What records carry is not served: only the tree is audited here.
+            var audit = ArchiveAudit(ArchiveReader(FilesInMemory(files)), key: key)
+            audit.run()
+            let findings = audit.findings.filter { !$0.detail.contains("carries") }
+            #expect(findings.isEmpty)
+            files["tile/0/000"]?[5] ^= 1
+            var control = ArchiveAudit(ArchiveReader(FilesInMemory(files)), key: key)
+            control.run()
+            #expect(control.findings.count > findings.count)
+        }
+    }
+
+    @Test(arguments: [
+        "/tile/0/001", "/tile/0/001.p/45", "/tile/0/000.p/256", "/tile/0/x000/000", "/tile/00/000",
+        "/tile/8/000.p/1", "/tile/-1/000", "/tile/entries/002.p/1", "/tile/entries/0",
+        "/tile/0/999/999/999/999/999/999", "/v1/proofs/300", "/v1/proofs/x", "/v1/consistency/301",
+        "/tile/0/000.p%2F1",
+    ])
+    func `has nothing where no checkpoint asks for it`(path: String) async throws {
+        try await TestServer.with { server in
+            try await Self.fill(server, 300)
+            let answer = try await server.get(path, as: .audit)
+            #expect(answer.status == 404 || path.contains("%2F"), "\(path): \(answer.status)")
+        }
+    }
+
+    @Test func `gives proofs that hold without it`() async throws {
+        try await TestServer.with { server in
+            try await Self.fill(server, 40)
+            let older = try await server.get("/checkpoint", as: .audit)
+            _ = try await server.post("/v1/customers/proven-0/grants", #"{"tier":"pro"}"#)
+            _ = try server.ledger.checkpoint()
+            let keys = [try server.ledger.verifierKey]
+            let answer = try await server.get("/v1/proofs/17", as: .audit)
+            let proof = try RecordProof(parsing: try #require(answer.json["proof"]?.string))
+            let record = try #require(proof.record)
+            let leaf = TreeHash.leaf(record.span)
+            #expect(try proof.verified(leafHash: leaf, by: keys).size == 41)
+            let grown = try await server.get("/v1/consistency/40", as: .audit)
+            let growth = try GrowthProof(parsing: try #require(grown.json["proof"]?.string))
+            let note = try SignedNote.parse(older.body)
+            #expect(try growth.verified(against: note, by: keys).size == 41)
+            // The control: the newer checkpoint is not the one that it is about.
+            let newer = try SignedNote.parse(try await server.get("/checkpoint", as: .audit).body)
+            #expect(throws: ProofFault.self) { try growth.verified(against: newer, by: keys) }
+        }
+    }
+
+    @Test func `is signed, published and archived while the server runs`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let store = FilesInMemory([:])
+            let published = Published()
+            var schedule = LedgerServer.PublicationSchedule()
+            schedule.archive = (store, Array("{}".utf8))
+            schedule.publish = { note, _ in published.notes.withLock { $0.append(note) } }
+            let publisher = LogPublisher(service: server.service, schedule: schedule)
+            await publisher.publish()
+            _ = try await server.post("/v1/customers/proven-1/grants", #"{"tier":"pro"}"#)
+            await publisher.publish()
+            let notes = published.notes.withLock { $0 }
+            #expect(notes.count == 2)
+            #expect(notes.last == (try server.ledger.checkpointNote()))
+            let audit = try server.ledger.auditArchive(store)
+            #expect(audit.findings.isEmpty)
+            #expect(audit.size == 2)
+            #expect(!server.log.all.contains { $0.contains("could not") })
+            schedule.publish = { _, _ in throw ArchiveFault(.locked, "the place is taken") }
+            await LogPublisher(service: server.service, schedule: schedule).publish()
+            #expect(server.log.all.contains { $0.contains("the place is taken") })
+        }
+    }
+}
+
+/// What was published.
+private final class Published: Sendable {
+    let notes = Mutex<[String]>([])
+}
+
+/// An archive's files in memory.
+private final class FilesInMemory: ArchiveStore {
+    private let files: Mutex<[String: [UInt8]]>
+
+    init(_ files: [String: [UInt8]]) { self.files = Mutex(files) }
+
+    func read(_ path: String, limit: Int) -> [UInt8]? { files.withLock { $0[path] } }
+    func exists(_ path: String) -> Bool { files.withLock { $0[path] != nil } }
+    func names(in folder: String) -> [String] {
+        files.withLock { files in
+            files.keys.filter { $0.hasPrefix(folder + "/") }
+                .compactMap { $0.dropFirst(folder.count + 1).split(separator: "/").first }
+                .map(String.init)
+        }
+    }
+    func write(_ new: [ArchiveFile]) {
+        files.withLock { files in new.forEach { files[$0.path] = $0.bytes } }
+    }
+    func remove(_ path: String) {
+        files.withLock { files in
+            for name in files.keys where name == path || name.hasPrefix(path + "/") {
+                files[name] = nil
+            }
+        }
+    }
+}

@@ -1,0 +1,303 @@
+"""Erasures: killed at each call that writes, then found whole or not begun; every file searched."""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+
+from harness import (
+    COMMAND_TIMEOUT, Fault, checked_audit, checked_replay, copy_ledger, in_parallel, say)
+from injection import CLEAR_CODES, strace
+
+CALLS = ["pwrite64", "fdatasync", "fsync", "write", "rename", "unlink", "ftruncate"]
+FAULTS = ["kill", "EIO", "ENOSPC+"]
+# Customers who stay, beside those who go.
+OTHERS = 12
+
+
+class People:
+    """Customers with ids that stand nowhere else."""
+
+    def __init__(self, seed, count):
+        source = random.Random("people/%d" % seed)
+        self.tokens = ["%016x" % source.getrandbits(64) for _ in range(count)]
+
+    def customer(self, number):
+        return "who-" + self.tokens[number]
+
+    def ids(self, number):
+        return [kind + self.tokens[number] for kind in ("who-", "buy-", "tx-", "also-", "ev-")]
+
+    def lines(self, number):
+        token, time = self.tokens[number], "2025-01-01T00:00:00.000Z"
+        purchase = "app_store/buy-" + token
+
+        def event(name, kind, subject, data):
+            return {"specversion": "1.0", "id": "ev-%s-%s" % (token, name), "source": "faults",
+                    "type": kind, "subject": subject, "time": time, "data": data}
+
+        events = [
+            event("a", "purchase.completed", "purchase/" + purchase, {
+                "transactionId": "tx-" + token, "productId": "life",
+                "productKind": "non_consumable", "priceMicros": 4_990_000, "currencyCode": "EUR"}),
+            event("b", "verification.passed", "purchase/" + purchase, {"method": "store_api"}),
+            event("c", "customer.claimed", "customer/who-" + token, {"purchase": purchase}),
+            event("d", "customer.linked", "customer/who-" + token, {"alias": "also-" + token}),
+            event("e", "grant.given", "customer/also-" + token, {
+                "grantId": "tx-" + token, "tier": "pro", "reason": "tx-" + token}),
+        ]
+        return "".join(json.dumps(event) + "\n" for event in events)
+
+
+def found(root, ids):
+    """The files under a folder that hold one of these ids, in whatever coding is usual."""
+    hits = []
+    words = [word for i in ids for word in (
+        i.encode(), i.encode("utf-16-le"), i.encode().hex().encode())]
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(folder, name)
+            with open(path, "rb") as file:
+                content = file.read()
+            if any(i in path for i in ids) or any(word in content for word in words):
+                hits.append(path)
+    return hits
+
+
+def erase(tool, ledger, customers, prefix=(), identity="erasure"):
+    path = os.path.join(tool.directory("customers"))
+    with open(path, "w") as file:
+        file.write("".join(customer + "\n" for customer in customers))
+    try:
+        return subprocess.run(
+            [*prefix, *tool.arguments(
+                ledger, "erase", "--customers", path, "--confirm", str(len(customers)),
+                "--id", identity, "--json")],
+            env=tool.environment, cwd=tool.scratch, capture_output=True,
+            timeout=COMMAND_TIMEOUT, stdin=subprocess.DEVNULL)
+    finally:
+        os.remove(path)
+
+
+def events(tool, ledger):
+    return [json.loads(line) for line in tool.ask(ledger, "events", "--json").splitlines()]
+
+
+def checked_state(tool, ledger, people, gone, must_be=None):
+    """Either all of it is erased, or nothing; whether it is."""
+    log = events(tool, ledger)
+    text = json.dumps(log)
+    begun = any(event["type"] == "customer.erased" for event in log)
+    if must_be is not None and begun != must_be:
+        raise Fault("the erasure is %s" % ("begun" if begun else "not begun"))
+    seen = [i for number in gone for i in people.ids(number) if i in text]
+    if begun and seen:
+        raise Fault("an erased customer is shown: %s" % seen[0][:4])
+    if not begun and len(seen) != 5 * len(gone):
+        raise Fault("what is not erased is not shown")
+    stay = [number for number in range(len(people.tokens)) if number not in gone]
+    if not all(i in text for number in stay for i in people.ids(number)):
+        raise Fault("a customer who stays is not shown")
+    for number in (gone[0], stay[0]):
+        answer = tool.ask_json(ledger, "show", people.customer(number))
+        if bool(answer["purchases"]) != (number in stay or not begun):
+            raise Fault("show answers otherwise than the log")
+    checked_audit(tool, ledger)
+    return begun
+
+
+def trial(tool, base, people, gone, call, fault, position):
+    """One erasure with one fault; its exit code, whether it was begun, what did not hold."""
+    ledger = copy_ledger(base, tool.directory("erased"))
+    what = "signal=KILL" if fault == "kill" else "error=" + fault.rstrip("+")
+    when = "%d%s" % (position, "+" if fault.endswith("+") else "")
+    begun, code = None, None
+    try:
+        customers = [people.customer(number) for number in gone]
+        done = erase(tool, ledger, customers, strace(
+            "/dev/null", call, "-e", "inject=%s:%s:when=%s" % (call, what, when)))
+        code = done.returncode
+        allowed = (0, -9, 137) if fault == "kill" else CLEAR_CODES
+        if code not in allowed:
+            raise Fault("it ended with %d: %s" % (code, done.stderr[-300:]))
+        # A reader, before anybody finishes it; then a writer, who does.
+        begun = checked_state(tool, ledger, people, gone, True if code == 0 else None)
+        tool.ask(ledger, "checkpoint")
+        checked_state(tool, ledger, people, gone, begun)
+        if os.path.exists(os.path.join(ledger, "vault", "erasure")):
+            raise Fault("an opening does not finish it")
+        # The same request again comes to the same end, begun or not.
+        again = erase(tool, ledger, customers)
+        if again.returncode != 0:
+            raise Fault("a second one ended with %d: %s" % (again.returncode, again.stderr[-300:]))
+        checked_state(tool, ledger, people, gone, True)
+        checked_replay(tool, ledger)
+        hits = found(ledger, [i for number in gone for i in people.ids(number)])
+        if hits:
+            raise Fault("an id stands in %s" % os.path.relpath(hits[0], ledger))
+    except Fault as problem:
+        return code, begun, "%s at %s %d: %s" % (fault, call, position, problem)
+    shutil.rmtree(ledger)
+    return code, begun, None
+
+
+def count_calls(tool, base, people, gone):
+    """How often one thread makes each call at most; None where calls cannot be traced."""
+    trace = os.path.join(tool.scratch, "erasure-calls")
+    ledger = copy_ledger(base, tool.directory("counted"))
+    done = erase(tool, ledger, [people.customer(number) for number in gone],
+                 strace(trace, ",".join(CALLS)))
+    shutil.rmtree(ledger)
+    if done.returncode != 0:
+        return None
+    counts = {}
+    with open(trace) as file:
+        for line in file:
+            match = re.match(r"(\d+)\s+(\w+)\(", line)
+            if match and match[2] in CALLS:
+                by_thread = counts.setdefault(match[2], {})
+                by_thread[match[1]] = by_thread.get(match[1], 0) + 1
+    return {call: max(threads.values()) for call, threads in counts.items()}
+
+
+def filled(tool, people):
+    """A ledger with all of them, and one in its quarantine as well."""
+    ledger = tool.make("people")
+    tool.ask(ledger, "import", "--format", "events", "-", data="".join(
+        people.lines(number) for number in range(len(people.tokens))).encode())
+    bad = {"specversion": "1.0", "type": "no.such", "subject": "customer/" + people.customer(0),
+           "data": {"customer": people.customer(0)}}
+    tool.run(ledger, "import", "--format", "events", "--on-error", "quarantine", "-",
+             data=(json.dumps(bad) + "\n").encode())
+    return ledger
+
+
+def searched(tool, seed, count):
+    """Many go at once; ledger, archive, backup and an old copy of the vault are searched."""
+    people = People(seed + 1, count + OTHERS)
+    gone = list(range(count))
+    ledger = filled(tool, people)
+    backup, archive = tool.directory("backup"), os.path.join(ledger, "archive")
+    tool.ask(ledger, "backup", backup)
+    tool.ask(ledger, "archive")
+    old = copy_ledger(os.path.join(ledger, "vault"), tool.directory("vault"))
+    ids = [i for number in gone for i in people.ids(number)]
+    planted = os.path.join(ledger, "views", "planted")
+    with open(planted, "w") as file:
+        file.write("…%s…" % ids[3])
+    if found(ledger, ids) != [planted]:
+        raise Fault("the search does not find what was planted, or more")
+    os.remove(planted)
+    if people.customer(0) not in json.dumps(events(tool, ledger)):
+        raise Fault("control: nobody is shown before the erasure")
+    done = erase(tool, ledger, [people.customer(number) for number in gone])
+    if done.returncode != 0:
+        raise Fault("it ended with %d: %s" % (done.returncode, done.stderr[-300:]))
+    receipt = json.loads(done.stdout)["receipt"]
+    if any(i in done.stdout.decode() for i in ids):
+        raise Fault("the receipt names somebody")
+    checked_state(tool, ledger, people, gone, True)
+    checked_replay(tool, ledger)
+    hits = found(ledger, ids) + found(backup, ids) + found(archive, ids)
+    if hits:
+        raise Fault("an id stands in %s" % hits[0])
+    # What was backed up before knows nobody either.
+    restored = tool.directory("restored")
+    key = os.path.join(ledger, "key")
+    made = tool.run_plain("restore", backup, "--into", restored, "--key-file", key)
+    if made.returncode != 0:
+        raise Fault("the backup cannot be restored: %s" % made.stderr[-300:])
+    shutil.copy(key, os.path.join(restored, "key"))
+    if any(i in json.dumps(events(tool, restored)) for i in ids):
+        raise Fault("a restored backup shows somebody")
+    # An older copy of the vault beside today's keys opens nothing; with its own it does.
+    for keys, opens in (("today", False), ("then", True)):
+        copy = copy_ledger(ledger, tool.directory("older"))
+        for name in ("data.mdb", "journal", *(["epoch-keys"] if keys == "then" else [])):
+            shutil.copy(os.path.join(old, name), os.path.join(copy, "vault", name))
+        shown = tool.run(copy, "events", "--json").stdout.decode()
+        if any(i in shown for i in ids) != opens:
+            raise Fault("an older vault with the keys of %s %s" % (
+                keys, "opens nothing" if opens else "shows somebody"))
+        shutil.rmtree(copy)
+    return {"customers": count, "streams": len(receipt["streams"]), "events": receipt["events"],
+            "identitiesFound": 0, "backupsReached": len(receipt["backups"]["reached"])}
+
+
+def read_beside(tool, seed):
+    """A reader that stays open while others are erased: it has their names and keys in memory."""
+    people = People(seed + 2, OTHERS)
+    ledger = filled(tool, people)
+    reader = subprocess.Popen(
+        tool.arguments(ledger, "show", "--questions", "-", "--json"), env=tool.environment,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, cwd=tool.scratch)
+
+    def shown():
+        found = set()
+        for number in range(OTHERS):
+            question = {"customer": people.customer(number)}
+            reader.stdin.write((json.dumps(question) + "\n").encode())
+            line = reader.stdout.readline()
+            if not line:
+                raise Fault("a reader beside an erasure ended")
+            if json.loads(line)["purchases"]:
+                found.add(number)
+        return found
+
+    try:
+        everybody = set(range(OTHERS))
+        if shown() != everybody:
+            raise Fault("control: a reader does not show everybody")
+        for turn, gone in enumerate(([0, 1], [2], [3, 4])):
+            done = erase(tool, ledger, [people.customer(n) for n in gone], identity="e%d" % turn)
+            if done.returncode != 0:
+                raise Fault("beside a reader it ended with %d" % done.returncode)
+            everybody -= set(gone)
+            if shown() != everybody:
+                raise Fault("a reader beside an erasure shows somebody else than those who stay")
+    finally:
+        reader.kill()
+        reader.wait()
+        reader.stdin.close()
+        reader.stdout.close()
+
+
+def run(tool, report, seed, size, is_installed):
+    """`size`: customers who go together; a twelfth of it, positions of each call that is killed."""
+    report.figures["erasures"] = searched(tool, seed, size)
+    read_beside(tool, seed)
+    if not is_installed:
+        say("erasures: none is killed, strace is not installed")
+        return
+    source = random.Random("erasures/%d" % seed)
+    people, gone = People(seed, OTHERS), [0, 1]
+    base = filled(tool, people)
+    tool.ask(base, "show", people.customer(0))
+    counts = count_calls(tool, base, people, gone)
+    if counts is None:
+        report.figures["erasures"]["killed"] = "skipped: processes cannot be traced"
+        return
+    trials = []
+    for call, count in sorted(counts.items()):
+        for fault in FAULTS:
+            chosen = range(1, count + 1)
+            positions = max(2, size // 12) if fault == "kill" else size // 48
+            if count > positions:
+                chosen = sorted(source.sample(chosen, positions))
+            trials += [(call, fault, position) for position in chosen]
+    say("erasures: %d trials, calls %s" % (len(trials), counts))
+    results = in_parallel(lambda t: trial(tool, base, people, gone, *t), trials)
+    codes, states = {}, {True: 0, False: 0, None: 0}
+    for (_, fault, _), (code, begun, failure) in zip(trials, results):
+        codes["%s: %s" % (fault, code)] = codes.get("%s: %s" % (fault, code), 0) + 1
+        if code != 0:
+            states[begun] += 1
+        if failure:
+            report.fail("erasures", failure)
+    report.figures["erasures"].update(
+        calls=counts, trials=len(trials), exitCodes=codes,
+        stopped={"erased": states[True], "notBegun": states[False]})
+    if not states[True] or not states[False]:
+        report.fail("erasures", "no stop before, or none after the log said so: %s" % states)

@@ -25,40 +25,41 @@ extension Ledger {
         let checkpoint = try lastCheckpoint()
         // Gaps that a salvage left.
         let lost = end.size - UInt64(counts.values.reduce(0, +)) + (knownLoss?.behindEnd ?? 0)
-        var members = JSONValue.members([
-            "sequence": .integer(end.size),
-            "environmentCounts": .object(
-                StoreEnvironment.allCases.map {
-                    JSONMember($0.name, .integer(counts[$0.rawValue] ?? 0))
-                }
-            ),
-            "lastRecordedAt": .instant(
-                end.size == 0 ? nil : Instant(milliseconds: end.lastRecordedAt)
-            ),
-            "views": .object(
-                [JSONMember("position", .integer(views.position))]
-                    + [views.discarded ?? views.replaced].compactMap { reason in
-                        reason.map { JSONMember("discarded", .string($0)) }
+        var members =
+            JSONValue.members([
+                "sequence": .integer(end.size),
+                "environmentCounts": .object(
+                    StoreEnvironment.allCases.map {
+                        JSONMember($0.name, .integer(counts[$0.rawValue] ?? 0))
                     }
-            ),
-            "checkpoint": checkpoint.map {
-                .members(["size": .integer($0.size), "rootHash": .string($0.root.base64)])
-            } ?? .null,
-            // Z12: per source, how far the log is known to be complete.
-            "completeness": .object(
-                events.sorted { $0.key < $1.key }.map { source, count in
-                    JSONMember(
-                        source,
-                        .members([
-                            "events": .integer(count),
-                            "through": .instant(
-                                through[source].map { Instant(milliseconds: $0) }
-                            ),
-                        ])
-                    )
-                }
-            ),
-        ]).members ?? []
+                ),
+                "lastRecordedAt": .instant(
+                    end.size == 0 ? nil : Instant(milliseconds: end.lastRecordedAt)
+                ),
+                "views": .object(
+                    [JSONMember("position", .integer(views.position))]
+                        + [views.discarded ?? views.replaced].compactMap { reason in
+                            reason.map { JSONMember("discarded", .string($0)) }
+                        }
+                ),
+                "checkpoint": checkpoint.map {
+                    .members(["size": .integer($0.size), "rootHash": .string($0.root.base64)])
+                } ?? .null,
+                // Z12: per source, how far the log is known to be complete.
+                "completeness": .object(
+                    events.sorted { $0.key < $1.key }.map { source, count in
+                        JSONMember(
+                            source,
+                            .members([
+                                "events": .integer(count),
+                                "through": .instant(
+                                    through[source].map { Instant(milliseconds: $0) }
+                                ),
+                            ])
+                        )
+                    }
+                ),
+            ]).members ?? []
         if lost > 0 { members.append(JSONMember("lost", .integer(lost))) }
         return .object(members)
     }

@@ -38,6 +38,8 @@ package enum LedgerServer {
         package var publication: PublicationSchedule?
         /// Whether checkpoints and hash tiles are for everybody.
         package var isLogPublic = false
+        /// Audits the ledger in a process of its own; nil: in this one.
+        package var audit: (@Sendable (AuditScope) throws -> JSONValue)?
         /// How long the answers under way may take once the server is told to stop.
         package var drainSeconds: Int64 = 25
         /// How long the parts of an exchange may take.

@@ -12,6 +12,9 @@ final class LedgerService: Sendable {
     let access: AccessControl
     let metrics: ServerMetrics
     let reports = ReportQueue()
+    let audits: AuditGate
+    /// Audits the ledger, where a damaged file cannot take the server down.
+    let audit: @Sendable (AuditScope) throws -> JSONValue
     let accesses: AccessLog
     let logger: Logger
     let clock: @Sendable () -> Instant
@@ -40,7 +43,10 @@ final class LedgerService: Sendable {
         clock = options.clock
         makeID = options.makeID
         resolveTimeZones = options.resolveTimeZones
-        pool = NIOThreadPool(numberOfThreads: Self.threadCount)
+        audit = options.audit ?? { [ledger] in try ledger.audit($0).json }
+        let pool = NIOThreadPool(numberOfThreads: Self.threadCount)
+        self.pool = pool
+        audits = AuditGate { try await pool.runIfActive($0) }
         pool.start()
     }
 

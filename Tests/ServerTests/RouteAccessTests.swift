@@ -52,6 +52,7 @@ struct `Who may` {
         "readTile": Right(scopes: [.audit, .admin]),
         "proveRecord": Right(scopes: [.audit, .admin]),
         "proveGrowth": Right(scopes: [.audit, .admin]),
+        "auditLedger": Right(scopes: [.audit, .admin]),
         "health": Right(scopes: [], customers: .nobodySpecial),
         "readiness": Right(scopes: [], customers: .nobodySpecial),
         "metrics": Right(scopes: [.read, .audit, .admin]),

@@ -42,7 +42,7 @@ public struct AuditReport: Sendable {
     }
 
     /// The parts of a ledger.
-    public enum Kind: String, Sendable {
+    public enum Kind: String, Sendable, CaseIterable {
         case record, tree, checkpoint, view, vault, order, evidence, archive
 
         /// What to do.

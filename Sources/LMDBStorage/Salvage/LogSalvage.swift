@@ -252,13 +252,17 @@ struct LogSalvage: Sendable {
                     cause: cause,
                     leaf: leaf
                 )
-                append(gap.bytes, &batch)
+                let bytes = gap.bytes
+                append(bytes, TreeHash.leaf(ofEntry: bytes.span), &batch)
             }
         }
     }
 
-    private mutating func append(_ entry: [UInt8], _ batch: inout LogBatch) {
-        let leaf = TreeHash.leaf(ofEntry: entry.span)
+    private mutating func append(
+        _ entry: [UInt8],
+        _ leaf: EventLog.Digest,
+        _ batch: inout LogBatch
+    ) {
         batch.records.append(entry)
         batch.leaves.append(leaf)
         edge.append(leaf)
@@ -272,7 +276,7 @@ struct LogSalvage: Sendable {
         into batch: inout LogBatch
     ) throws {
         let header = try RecordHeader(reading: record.bytes.span)
-        append(record.bytes, &batch)
+        append(record.bytes, record.leaf, &batch)
         report.records += 1
         if isConfirmed { report.confirmed += 1 } else { report.note(unconfirmed: sequence) }
         if record.isSupplied { report.refilled += 1 }

@@ -19,6 +19,7 @@ enum Shapes {
         Shape.Member("GrowthProof", RouteTable.growthProofShape),
         Shape.Member("Receipt", receipt),
         Shape.Member("Erasure", erasure),
+        Shape.Member("Audit", audit),
         Shape.Member("SignalReceipt", signalReceipt),
         Shape.Member("ClaimOutcome", claimOutcome),
         Shape.Member("RestoreAnswer", restoreAnswer),

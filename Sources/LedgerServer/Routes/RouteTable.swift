@@ -6,7 +6,7 @@ enum RouteTable {
         signalRoutes + claimRoutes + changeRoutes + eraseRoutes + flowRoutes
         + questionRoutes + explainRoutes + exportRoutes + differenceRoutes
         + catalogRoutes + gateRoutes + whatIfRoutes + reportRoutes
-        + flagRoutes + logRoutes + operationRoutes
+        + flagRoutes + logRoutes + auditRoutes + operationRoutes
 
     /// Parameters of questions about a customer.
     static let pointParameters = [

@@ -50,7 +50,14 @@ struct Serve: AsyncParsableCommand {
         defer { place?.remove() }
         let open = try place?.open(catalog: catalog) ?? options.open(writing: !readOnly)
         do {
-            try await serve(open, at: place?.path ?? options.path, key: place?.key)
+            try await serve(
+                open,
+                at: place?.path ?? options.path,
+                key: place?.key,
+                masterKey: { [options, place] in
+                    try place?.masterKey ?? MasterKey.renewed(options)
+                }
+            )
         } catch {
             open.close(after: error)
             throw error
@@ -58,9 +65,15 @@ struct Serve: AsyncParsableCommand {
         open.close()
     }
 
-    private func serve(_ open: OpenLedger, at path: String, key: String?) async throws {
+    private func serve(
+        _ open: OpenLedger,
+        at path: String,
+        key: String?,
+        masterKey: @escaping @Sendable () throws -> [UInt8]
+    ) async throws {
         let settings = ServeConfiguration(self, Settings.current.serve)
-        let options = try await settings.options(open.ledger, path)
+        var options = try await settings.options(open.ledger, path)
+        options.audit = { try AuditChild.report(on: path, masterKey: masterKey(), $0) }
         let wantsJSON = self.options.json
         let scheme = options.tls == nil ? "http" : "https"
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host
@@ -94,7 +107,7 @@ struct Serve: AsyncParsableCommand {
 private struct TemporaryLedger {
     let path: String
     let key: String
-    private let masterKey: [UInt8]
+    let masterKey: [UInt8]
 
     init() throws {
         path =

@@ -47,6 +47,25 @@ enum AuditChild {
         return Outcome(output: data, code: isExit ? process.terminationStatus : nil)
     }
 
+    /// The report on a ledger; one for a child that did not live to make it.
+    static func report(
+        on path: String,
+        masterKey: [UInt8],
+        _ scope: AuditScope
+    ) throws -> JSONValue {
+        let words: [AuditScope: [String]] = [.quick: ["--quick"], .hashes: ["--hashes"]]
+        let outcome = try run(
+            ["--json", "--ledger", path] + (words[scope] ?? []),
+            key: masterKey,
+            isHeard: false
+        )
+        if let report = try? JSONValue(parsing: Array(outcome.output)) { return report }
+        guard outcome.code == nil || outcome.code == ExitCode.integrity.rawValue else {
+            throw LogStorageFault(.unreadable, "the audit could not be run")
+        }
+        return AuditReport.unreadable.json
+    }
+
     /// Ends this process when the one that started it is gone; for the child.
     static func endWithParent() {
         Thread.detachNewThread {

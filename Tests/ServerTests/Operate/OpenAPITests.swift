@@ -60,7 +60,7 @@ struct `The interface description` {
         ("show", "State"), ("can", "FeatureAnswer"), ("timeline", "Timeline"),
         ("purchases", "Purchases"), ("explain", "Explanation"),
         ("whatif", "WhatIf"), ("receipt", "Receipt"),
-        ("erasure", "Erasure"),
+        ("erasure", "Erasure"), ("audit", "Audit"),
         ("diff", "Difference"),
         ("report#customers", "CustomersReport"), ("report#revenue", "RevenueReport"),
         ("report#refunds", "RefundsReport"), ("report#funnel", "FunnelReport"),

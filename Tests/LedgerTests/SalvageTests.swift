@@ -1,0 +1,232 @@
+import EntitlementLedger
+import Entitlements
+import EventLog
+import Foundation
+import LMDBStorage
+import Testing
+
+/// A ledger whose files are damaged comes back as far as they hold it (row 3.6, Z5).
+struct `A salvage` {
+    private static let masterKey = (0..<32).map { UInt8($0) }
+    private static let rules = SalvageRules(
+        sharedPartDigest: RecordContent.digest(ofSharedPart:),
+        namedStreams: RecordContent.streams(of:)
+    )
+
+    /// A ledger of several bundles and a tail, closed.
+    private static func filled(_ body: (ScratchLedger) async throws -> Void) async throws {
+        try await ScratchLedger.with { scratch in
+            _ = try scratch.ledger.publish(
+                try Sample.catalog(),
+                effective: Sample.newYear,
+                Request(id: "c", source: Source.catalog, environment: .production)
+            )
+            let lines = (0..<300).flatMap { Sample.ownedPurchase("u\($0)", "app_store/\($0)") }
+            _ = try scratch.ledger.record(Sample.submissions(lines))
+            _ = try scratch.ledger.checkpoint()
+            try await body(scratch)
+        }
+    }
+
+    private static func rescue(
+        _ path: String,
+        into target: String
+    ) throws -> SalvageReport {
+        try LedgerSalvage(of: path, masterKey: masterKey, rules: rules).write(to: target)
+    }
+
+    /// Lends a rescued ledger, open for reading.
+    private static func reading<Result>(
+        _ path: String,
+        _ body: (Ledger) throws -> Result
+    ) throws -> Result {
+        let directory = try OpenLedgerDirectory(
+            at: path,
+            masterKey: masterKey,
+            forWriting: false,
+            clock: { 0 },
+            randomness: .system
+        )
+        defer { directory.close() }
+        let ledger = try Ledger(
+            identity: LedgerIdentity(
+                id: Hexadecimal.decode(directory.manifest.ledger) ?? [],
+                origin: directory.manifest.origin
+            ),
+            log: directory.log,
+            vault: directory.vault,
+            options: Ledger.Options(
+                viewsPath: path + "/" + LedgerDirectory.viewsName,
+                bootID: "test",
+                isReadOnly: true,
+                clock: { Instant(milliseconds: 0) },
+                knownLoss: directory.knownLoss
+            )
+        )
+        return try body(ledger)
+    }
+
+    /// Changes the log's data file.
+    private static func damage(_ path: String, _ body: (inout Data) throws -> Void) throws {
+        let file = URL(filePath: path + "/log/data.mdb")
+        var data = try Data(contentsOf: file)
+        try body(&data)
+        try data.write(to: file)
+    }
+
+    /// Fills every copy of a record with zeros.
+    private static func erase(_ record: [UInt8], in data: inout Data) {
+        while let place = data.range(of: Data(record)) {
+            data.replaceSubrange(place, with: Data(count: record.count))
+        }
+    }
+
+    // The negative control: nothing is lost where nothing is damaged
+    @Test func `of a sound ledger gives the same ledger`() async throws {
+        try await Self.filled { scratch in
+            let (size, root) = try (scratch.ledger.size(), scratch.ledger.audit().rootHash)
+            try scratch.close()
+            let target = scratch.path + "-rescued"
+            let report = try Self.rescue(scratch.path, into: target)
+            #expect(report.isWhole)
+            #expect(report.records == size)
+            #expect(report.confirmed == size)
+            try Self.reading(target) { ledger in
+                let audit = try ledger.audit()
+                #expect(audit.isOK, "\(audit.faults)")
+                #expect(audit.rootHash == root)
+                #expect(audit.checkpoints == 1)
+            }
+        }
+    }
+
+    @Test func `leaves a gap for a record of a bundle that is lost, and keeps the tree`()
+        async throws
+    {
+        try await Self.filled { scratch in
+            let (size, root) = try (scratch.ledger.size(), scratch.ledger.audit().rootHash)
+            let record = try scratch.record(at: 300)
+            try scratch.close()
+            try Self.damage(scratch.path) { Self.erase(record, in: &$0) }
+            let target = scratch.path + "-rescued"
+            let report = try Self.rescue(scratch.path, into: target)
+            #expect(report.gaps.map(\.sequences) == [300..<301])
+            #expect(report.gaps.map(\.cause) == [.zeroed])
+            #expect(report.isProven)
+            #expect(report.confirmed == size - 1)
+            try Self.reading(target) { ledger in
+                let audit = try ledger.audit()
+                #expect(audit.faults.map(\.sequence) == [300])
+                #expect(audit.faults.map(\.kind) == [.record])
+                #expect(audit.rootHash == root)
+                #expect(try ledger.status()["lost"]?.integer == 1)
+                #expect(try ledger.event(at: 300) == nil)
+                var sequences: [UInt64] = []
+                try ledger.events(EventFilter(sequences: 298..<303)) { sequence, _ in
+                    sequences.append(sequence)
+                    return true
+                }
+                #expect(sequences == [298, 299, 301, 302])
+                // Law 2 holds over the gap: what was known is found by a binary search.
+                let last = try #require(try ledger.lastRecordedAt())
+                #expect(try ledger.prefix(knownAt: .instant(last)) == size)
+            }
+        }
+    }
+
+    // A record rewritten with a checksum that fits
+    @Test func `names a record that is another than the tree says`() async throws {
+        try await Self.filled { scratch in
+            let record = try scratch.record(at: 100)
+            try scratch.close()
+            var forged = record
+            forged[24] ^= 1
+            let crc = CRC32C.checksum(forged.span.extracting(0..<forged.count - 4))
+            for byte in 0..<4 {
+                forged[forged.count - 4 + byte] = UInt8(truncatingIfNeeded: crc >> (8 * byte))
+            }
+            try Self.damage(scratch.path) { data in
+                while let place = data.range(of: Data(record)) {
+                    data.replaceSubrange(place, with: forged)
+                }
+            }
+            let report = try Self.rescue(scratch.path, into: scratch.path + "-rescued")
+            #expect(report.gaps.map(\.sequences) == [100..<101])
+            #expect(report.gaps.map(\.cause) == [.altered])
+        }
+    }
+
+    @Test func `finds everything without meta pages`() async throws {
+        try await Self.filled { scratch in
+            let size = try scratch.ledger.size()
+            try scratch.close()
+            try Self.damage(scratch.path) { $0.replaceSubrange(0..<8192, with: Data(count: 8192)) }
+            let report = try Self.rescue(scratch.path, into: scratch.path + "-rescued")
+            #expect(report.isWhole)
+            #expect(report.records == size)
+        }
+    }
+
+    @Test func `without the tail's hashes gives a ledger that can only be read`() async throws {
+        try await Self.filled { scratch in
+            let size = try scratch.ledger.size()
+            let record = try scratch.record(at: size - 2)
+            try scratch.close()
+            try Self.damage(scratch.path) { Self.erase(record, in: &$0) }
+            let target = scratch.path + "-rescued"
+            let report = try Self.rescue(scratch.path, into: target)
+            #expect(report.lost == 1)
+            #expect(!report.isProven)
+            let fault = #expect(throws: LedgerOpenFault.self) {
+                _ = try OpenLedgerDirectory(
+                    at: target,
+                    masterKey: Self.masterKey,
+                    forWriting: true,
+                    clock: { 0 },
+                    randomness: .system
+                )
+            }
+            #expect(fault?.code == .treeLost)
+            try Self.reading(target) { ledger in
+                let kinds = try ledger.audit().faults.map(\.kind)
+                #expect(kinds.contains(.tree))
+            }
+        }
+    }
+
+    @Test func `fills its gaps from another copy`() async throws {
+        try await Self.filled { scratch in
+            let record = try scratch.record(at: 300)
+            try scratch.close()
+            let copy = scratch.path + "-copy"
+            try FileManager.default.copyItem(atPath: scratch.path, toPath: copy)
+            try Self.damage(scratch.path) { Self.erase(record, in: &$0) }
+            let report = try LedgerSalvage(
+                of: scratch.path,
+                masterKey: Self.masterKey,
+                rules: Self.rules,
+                supplies: [LedgerCopy(at: copy)]
+            ).plan()
+            #expect(report.isWhole)
+            #expect(report.refilled == 1)
+        }
+    }
+
+    @Test func `refuses a directory that holds something, and another key`() async throws {
+        try await Self.filled { scratch in
+            try scratch.close()
+            let same = #expect(throws: LedgerOpenFault.self) {
+                _ = try Self.rescue(scratch.path, into: scratch.path)
+            }
+            #expect(same?.code == .notEmpty)
+            let other = #expect(throws: LedgerOpenFault.self) {
+                _ = try LedgerSalvage(
+                    of: scratch.path,
+                    masterKey: Array(repeating: 1, count: 32),
+                    rules: Self.rules
+                )
+            }
+            #expect(other?.code == .wrongKey)
+        }
+    }
+}

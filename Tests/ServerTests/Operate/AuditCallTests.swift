@@ -1,0 +1,69 @@
+import EntitlementLedger
+import Entitlements
+import Foundation
+import HTTPTypes
+import LedgerAPI
+import Synchronization
+import Testing
+
+@testable import LedgerServer
+
+/// An audit over HTTP.
+struct `An audit over HTTP` {
+    @Test(arguments: AuditScope.allCases)
+    func `is what the ledger says`(_ scope: AuditScope) async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            _ = try await server.post("/v1/customers/alice/grants", #"{"tier":"pro"}"#)
+            let answer = try await server.send(
+                .get,
+                "/v1/audit?scope=\(scope)",
+                credential: server.keys[.audit]
+            )
+            #expect(answer.status == 200)
+            let told = try server.ledger.audit(scope).json
+            #expect(answer.json == told)
+            #expect(answer.json["ok"]?.bool == true)
+            #expect(!answer.body.contains("alice"))
+        }
+    }
+
+    @Test func `refuses a scope that there is not`() async throws {
+        try await TestServer.with { server in
+            let answer = try await server.send(
+                .get,
+                "/v1/audit?scope=all",
+                credential: server.keys[.audit]
+            )
+            #expect(answer.status == 400)
+            #expect(answer.code == "invalid_value")
+        }
+    }
+
+    @Test func `runs one at a time, and lets the next one in`() async throws {
+        let (begins, ends) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let gate = AuditGate { body in
+            try await withCheckedThrowingContinuation { continuation in
+                DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+            }
+        }
+        async let first = gate.run {
+            begins.signal()
+            ends.wait()
+            return .bool(true)
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                begins.wait()
+                continuation.resume()
+            }
+        }
+        let refused = await #expect(throws: Problem.self) {
+            try await gate.run { .bool(false) }
+        }
+        #expect(refused?.code == .busy)
+        ends.signal()
+        #expect(try await first == .bool(true))
+        #expect(try await gate.run { .bool(true) } == .bool(true))
+    }
+}

@@ -22,8 +22,8 @@ struct `A bad request` {
     }
 
     @Test(arguments: [
-        (HTTPRequest.Method.put, "/v1/customers/pat-1", "GET, HEAD"),
-        (.post, "/v1/customers/pat-1", "GET, HEAD"), (.delete, "/healthz", "GET, HEAD"),
+        (HTTPRequest.Method.put, "/v1/customers/pat-1", "DELETE, GET, HEAD"),
+        (.post, "/v1/customers/pat-1", "DELETE, GET, HEAD"), (.delete, "/healthz", "GET, HEAD"),
         (.get, "/v1/signals/app-store", "POST"), (.head, "/v1/signals/app-store", "POST"),
         (.patch, "/v1/catalog", "GET, POST, HEAD"), (.options, "/v1/catalog", "GET, POST, HEAD"),
         (.trace, "/healthz", "GET, HEAD"), (.post, "/v1/customers/p/grants/g", "DELETE"),

@@ -3,13 +3,12 @@
 import json
 import os
 import random
-import re
 import shutil
 import subprocess
 
 from harness import (
     COMMAND_TIMEOUT, Fault, checked_audit, checked_replay, copy_ledger, in_parallel, say)
-from injection import CLEAR_CODES, strace
+from injection import CLEAR_CODES, counted, positions_of, strace
 
 CALLS = ["pwrite64", "fdatasync", "fsync", "write", "rename", "unlink", "ftruncate"]
 FAULTS = ["kill", "EIO", "ENOSPC+"]
@@ -152,14 +151,7 @@ def count_calls(tool, base, people, gone):
     shutil.rmtree(ledger)
     if done.returncode != 0:
         return None
-    counts = {}
-    with open(trace) as file:
-        for line in file:
-            match = re.match(r"(\d+)\s+(\w+)\(", line)
-            if match and match[2] in CALLS:
-                by_thread = counts.setdefault(match[2], {})
-                by_thread[match[1]] = by_thread.get(match[1], 0) + 1
-    return {call: max(threads.values()) for call, threads in counts.items()}
+    return counted(trace, CALLS)
 
 
 def filled(tool, people):
@@ -279,14 +271,9 @@ def run(tool, report, seed, size, is_installed):
     if counts is None:
         report.figures["erasures"]["killed"] = "skipped: processes cannot be traced"
         return
-    trials = []
-    for call, count in sorted(counts.items()):
-        for fault in FAULTS:
-            chosen = range(1, count + 1)
-            positions = max(2, size // 12) if fault == "kill" else size // 48
-            if count > positions:
-                chosen = sorted(source.sample(chosen, positions))
-            trials += [(call, fault, position) for position in chosen]
+    trials = [
+        (call, fault, position) for fault in FAULTS for call, position in positions_of(
+            counts, max(2, size // 12) if fault == "kill" else size // 48, source)]
     say("erasures: %d trials, calls %s" % (len(trials), counts))
     results = in_parallel(lambda t: trial(tool, base, people, gone, *t), trials)
     codes, states = {}, {True: 0, False: 0, None: 0}

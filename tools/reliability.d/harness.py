@@ -180,6 +180,14 @@ class Tool:
                     errors="replace").strip()))
         return done.stdout
 
+    def ask_plain(self, *words):
+        """The standard output of a subcommand without a ledger that has to succeed."""
+        done = self.run_plain(*words)
+        if done.returncode != 0:
+            raise Fault("%s ended with %d: %s" % (
+                words[0], done.returncode, done.stderr[-300:].decode(errors="replace").strip()))
+        return done.stdout
+
     def ask_json(self, ledger, *words):
         return json.loads(self.ask(ledger, *words, "--json"))
 

@@ -34,6 +34,29 @@ def strace(target, call, *options):
             *options]
 
 
+def counted(trace, calls):
+    """How often one thread makes each of some calls at most, by what strace wrote down."""
+    counts = {}
+    with open(trace) as file:
+        for line in file:
+            match = re.match(r"(\d+)\s+(\w+)\(", line)
+            if match and match[2] in calls:
+                by_thread = counts.setdefault(match[2], {})
+                by_thread[match[1]] = by_thread.get(match[1], 0) + 1
+    return {call: max(threads.values()) for call, threads in counts.items()}
+
+
+def positions_of(counts, limit, source):
+    """Pairs of a call and its position: all, or so many of each call."""
+    pairs = []
+    for call, count in sorted(counts.items()):
+        chosen = range(1, count + 1)
+        if count > limit:
+            chosen = sorted(source.sample(chosen, limit))
+        pairs += [(call, position) for position in chosen]
+    return pairs
+
+
 def count_calls(tool, base, history):
     """How often one thread makes each call at most; None where calls cannot be traced."""
     trace = os.path.join(tool.scratch, "calls")
@@ -41,14 +64,7 @@ def count_calls(tool, base, history):
     code, errors, answered = scripted(tool, ledger, history, strace(trace, ",".join(CALLS)))
     if code != 0 or answered.count != EVENTS:
         return None, errors.strip()[-200:]
-    counts = {}
-    with open(trace) as file:
-        for line in file:
-            match = re.match(r"(\d+)\s+(\w+)\(", line)
-            if match and match[2] in CALLS:
-                by_thread = counts.setdefault(match[2], {})
-                by_thread[match[1]] = by_thread.get(match[1], 0) + 1
-    return {call: max(threads.values()) for call, threads in counts.items()}, None
+    return counted(trace, CALLS), None
 
 
 def trial(tool, base, history, call, fault, position):
@@ -97,13 +113,8 @@ def run(tool, report, seed, positions, is_installed):
         report.figures["injection"] = {"skipped": "processes cannot be traced: %s" % reason}
         say("injection: skipped, processes cannot be traced: %s" % reason)
         return
-    trials = []
-    for call, count in sorted(counts.items()):
-        for fault in FAULTS:
-            chosen = range(1, count + 1)
-            if count > positions:
-                chosen = sorted(source.sample(chosen, positions))
-            trials += [(call, fault, position) for position in chosen]
+    trials = [(call, fault, position) for fault in FAULTS
+              for call, position in positions_of(counts, positions, source)]
     say("injection: %d trials, calls %s" % (len(trials), counts))
     results = in_parallel(lambda t: trial(tool, base, history, *t), trials)
     codes = {}

@@ -2,7 +2,6 @@
 
 import os
 import random
-import re
 import shutil
 import subprocess
 import time
@@ -10,7 +9,7 @@ import time
 from harness import (
     COMMAND_TIMEOUT, Fault, History, answers, checked_audit, checked_replay, copy_ledger,
     in_parallel, say)
-from injection import strace
+from injection import counted, positions_of, strace
 
 EVENTS = 400
 CALLS = ["pwrite64", "write", "ftruncate", "rename", "unlink", "unlinkat"]
@@ -32,15 +31,7 @@ def count_calls(tool, base):
     shutil.rmtree(ledger)
     if done.returncode != 0:
         return None
-    counts = {}
-    with open(trace) as file:
-        for line in file:
-            match = re.match(r"(\d+)\s+(\w+)\(", line)
-            if match and match[2] in CALLS:
-                key = (match[2], match[1])
-                counts[key] = counts.get(key, 0) + 1
-    return {call: max(n for (name, _), n in counts.items() if name == call)
-            for call in {name for name, _ in counts}}
+    return counted(trace, CALLS)
 
 
 def trial(tool, base, expected, customers, call, position):
@@ -139,12 +130,7 @@ def run(tool, report, seed, positions, is_installed):
         report.figures["rebuild"] = {"skipped": "processes cannot be traced"}
         say("rebuild: skipped, processes cannot be traced")
         return
-    trials = []
-    for call, count in sorted(counts.items()):
-        chosen = range(1, count + 1)
-        if count > positions:
-            chosen = sorted(source.sample(chosen, positions))
-        trials += [(call, position) for position in chosen]
+    trials = positions_of(counts, positions, source)
     results = in_parallel(
         lambda each: trial(tool, base, expected, customers, *each), trials)
     killed = sum(was_killed for was_killed, _ in results)

@@ -20,7 +20,8 @@ let house: [SwiftSetting] =
 ///
 /// SwiftPM calls the compiler's flag for that unsafe: no package may have it that others depend on.
 let isFuzzing = Context.environment["ENTITLE_FUZZ"] != nil
-let counted: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
+let counted: [SwiftSetting] =
+    isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-enable-testing"])] : []
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
@@ -90,7 +91,7 @@ let package = Package(
         .target(
             name: "LMDBStorage",
             dependencies: ["EventLog", "LMDB", crypto],
-            swiftSettings: house
+            swiftSettings: house + counted
         ),
         .target(name: "LedgerAPI", dependencies: ["Entitlements"], swiftSettings: house),
         .target(
@@ -197,8 +198,8 @@ if isFuzzing {
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "Entitlements", "EventLog", "EntitlementLedger", "ModelSupport", "Stores",
-                "StoreSimulator",
+                "Entitlements", "EventLog", "EntitlementLedger", "LMDBStorage", "ModelSupport",
+                "Stores", "StoreSimulator",
             ],
             path: "Tests/Fuzz",
             swiftSettings: house + counted,

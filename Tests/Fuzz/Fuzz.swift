@@ -29,6 +29,7 @@ enum Fuzz {
         case "catalog": return CatalogTarget()
         case "record": return try RecordTarget()
         case "question": return try QuestionTarget()
+        case "pages": return try PagesTarget()
         default: throw UnknownTarget(name: name)
         }
     }

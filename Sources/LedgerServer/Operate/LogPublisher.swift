@@ -40,6 +40,8 @@ struct LogPublisher: Service {
                 "archived the log",
                 metadata: ["archived": "\(progress.archived)", "sequence": "\(progress.size)"]
             )
+        } catch is CancellationError {
+            // A server that does not come to run has nothing new to publish.
         } catch let fault as LedgerFault {
             tell(fault.message)
         } catch let fault as LogStorageFault {

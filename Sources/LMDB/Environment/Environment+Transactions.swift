@@ -143,8 +143,10 @@ extension Environment {
                 return try body()
             } catch {
                 gate.leave()
-                guard error.kind == .mapResized, adoptions < Environment.adoptionLimit else {
-                    throw error
+                guard error.kind == .mapResized else { throw error }
+                guard adoptions < Environment.adoptionLimit else {
+                    // The map has the size that the meta page states, and its last page lies beyond.
+                    throw LMDBError(code: MDB_INVALID, operation: error.operation)
                 }
                 adoptions += 1
                 try adoptMapSize(after: error)

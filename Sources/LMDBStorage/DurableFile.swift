@@ -100,6 +100,18 @@ enum DurableFile {
         try write(bytes, to: descriptor)
     }
 
+    /// Puts bytes in place of a file's at an offset, on the disk before it returns.
+    static func overwrite(_ path: String, at offset: UInt64, with bytes: [UInt8]) throws {
+        let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFault(errno, "open") }
+        defer { close(descriptor) }
+        guard lseek(descriptor, off_t(clamping: offset), SEEK_SET) >= 0 else {
+            throw FileFault(errno, "lseek")
+        }
+        try write(bytes, to: descriptor)
+        guard fsync(descriptor) == 0 else { throw FileFault(errno, "fsync") }
+    }
+
     /// Opens a file to append to it; made if it is not there.
     static func openForAppending(_ path: String) throws -> Int32 {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)

@@ -87,7 +87,10 @@ extension LedgerDirectory {
         try DurableFile.read(path + "/" + publishedName).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    private static func requireKey(_ keys: EpochKeys, of manifest: Manifest) throws {
+    /// Whether a vault's keys are those of a ledger.
+    ///
+    /// - Throws: `LedgerOpenFault.foreign`.
+    static func requireKey(_ keys: EpochKeys, of manifest: Manifest) throws {
         let key = try Curve25519.Signing.PrivateKey(rawRepresentation: keys.checkpointKey)
         let signer = try NoteSigner(name: manifest.origin, privateKey: key)
         guard signer.verifierKey.text == manifest.publicKey else {

@@ -10,7 +10,8 @@ struct `A salvage` {
     private static let masterKey = (0..<32).map { UInt8($0) }
     private static let rules = SalvageRules(
         sharedPartDigest: RecordContent.digest(ofSharedPart:),
-        namedStreams: RecordContent.streams(of:)
+        namedStreams: RecordContent.streams(of:),
+        erasedStreams: RecordContent.streams(erasedBy:)
     )
 
     /// A ledger of several bundles and a tail, closed.

@@ -1,3 +1,4 @@
+import Entitlements
 public import EventLog
 
 /// What a salvage asks of the bytes of events.
@@ -7,6 +8,14 @@ public enum RecordContent {
     public static func streams(of record: [UInt8]) -> [UInt64] {
         guard let header = try? RecordHeader(reading: record.span) else { return [] }
         return [header.stream] + ((try? header.otherStreams(record.span)) ?? [])
+    }
+
+    /// The streams that a record erases (Z6); none where it is no erasure.
+    public static func streams(erasedBy record: [UInt8]) -> [UInt64] {
+        guard let header = try? RecordHeader(reading: record.span),
+            (try? header.eventKind()) == .customerErased
+        else { return [] }
+        return streams(of: record)
     }
 
     /// The SHA-256 of what a shared part of evidence contains; nil where the bytes are none.

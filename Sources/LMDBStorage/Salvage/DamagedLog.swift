@@ -12,8 +12,6 @@ final class DamagedLog: Sendable {
     let live: [LiveState]
     let pageSize: Int
 
-    /// Meta pages that a file has.
-    static let metaCount = 2
     /// Stretches that are looked at together.
     private static let width = max(1, ProcessInfo.processInfo.activeProcessorCount)
 
@@ -27,7 +25,7 @@ final class DamagedLog: Sendable {
     /// some ten bytes each, not with the records.
     init(_ bytes: any RawBytes, progress: (UInt64, UInt64) -> Void) throws {
         self.bytes = bytes
-        let metas = try Self.metas(bytes)
+        let metas = try DatabasePage.metas(bytes)
         let pageSize = metas.first?.pageSize ?? DatabasePage.usualSize
         self.pageSize = pageSize
         var live: [LiveState] = []
@@ -66,18 +64,6 @@ final class DamagedLog: Sendable {
         return sweeps.withLock { $0 }
     }
 
-    /// The meta pages that can be read, the newest first.
-    static func metas(_ bytes: any RawBytes) throws -> [DatabasePage.Meta] {
-        let head = try bytes.read(at: 0, count: DatabasePage.metaCount)
-        let first = DatabasePage.meta(head.span)
-        // The second one stands a page behind; where the first is lost, its size is a guess.
-        let size = first?.pageSize ?? DatabasePage.usualSize
-        let page = try bytes.read(at: UInt64(size), count: DatabasePage.metaCount)
-        let second = DatabasePage.meta(page.span)
-        let metas = [first, second].compactMap { $0 }.filter { $0.pageSize == size }
-        return metas.sorted { $0.transaction > $1.transaction }
-    }
-
     /// The runs that hold a record of a range.
     func runs(overlapping sequences: Range<UInt64>) -> ArraySlice<RecordRun> {
         let start = sequences.lowerBound - min(sequences.lowerBound, Bundle.recordCount - 1)
@@ -103,7 +89,7 @@ final class DamagedLog: Sendable {
 
     /// Whether the file ends before its last page, as far as a meta page tells.
     var isCut: Bool {
-        guard let last = live.first?.lastPage else { return bytes.byteCount == 0 }
+        guard let last = live.first?.meta.lastPage else { return bytes.byteCount == 0 }
         return last >= bytes.byteCount / UInt64(pageSize)
     }
 

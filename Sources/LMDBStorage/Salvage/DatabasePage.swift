@@ -135,6 +135,8 @@ enum DatabasePage {
 
     /// One of the two pages at the file's beginning, of which the newer one counts.
     struct Meta: Equatable {
+        /// Its own number: 0 or 1.
+        var number: Int
         var pageSize: Int
         /// The root of the table of tables; nil: it is empty.
         var root: UInt64?
@@ -146,17 +148,32 @@ enum DatabasePage {
     private static let tableCount = 48
     private static let metaMagic: UInt32 = 0xBEEF_C0DE
     private static let metaVersion: UInt32 = 1
+    /// Meta pages that a file has.
+    static let metaPages = 2
     /// Bytes from the page's beginning to the end of `MDB_meta`.
     static let metaCount = 152
 
+    /// The meta pages that can be read, the newest first.
+    static func metas(_ bytes: any RawBytes) throws -> [Meta] {
+        let head = try bytes.read(at: 0, count: metaCount)
+        let first = meta(head.span, number: 0)
+        // The second one stands a page behind; where the first is lost, its size is a guess.
+        let size = first?.pageSize ?? usualSize
+        let page = try bytes.read(at: UInt64(size), count: metaCount)
+        let second = meta(page.span, number: 1)
+        let metas = [first, second].compactMap { $0 }.filter { $0.pageSize == size }
+        return metas.sorted { $0.transaction > $1.transaction }
+    }
+
     /// Reads a meta page; nil where it is none.
-    static func meta(_ page: Span<UInt8>) -> Meta? {
+    private static func meta(_ page: Span<UInt8>, number: Int) -> Meta? {
         guard page.count >= metaCount, page.uint32(at: 16) == metaMagic,
             page.uint32(at: 20) == metaVersion
         else { return nil }
         let size = Int(page.uint32(at: 40))
         guard sizes.contains(size), size.nonzeroBitCount == 1 else { return nil }
         return Meta(
+            number: number,
             pageSize: size,
             root: root(of: page, at: 88),
             lastPage: page.uint64(at: 136),

@@ -9,16 +9,16 @@ import Glibc
 /// Opens nothing of the damaged one with LMDB, and changes nothing in it. Every intact record keeps
 /// its sequence; what is lost leaves a gap that names its cause.
 public struct LedgerSalvage {
-    private let path: String
+    let path: String
     private let rules: SalvageRules
     private let supplies: [any SalvageSupply]
     /// Where the file said that the log ended, and what else tells.
     public let manifest: LedgerDirectory.Manifest
     private let epochKeys: EpochKeys
     private let epochKeyBytes: [UInt8]
-    private let log: DamagedLog
-    private let notes: [(checkpoint: Checkpoint, note: String)]
-    private let logFile: RawFile?
+    let log: DamagedLog
+    let notes: [(checkpoint: Checkpoint, note: String)]
+    let logFile: RawFile?
     /// Held so that nobody writes meanwhile; nil: nobody can.
     private let lock: FileLock?
 
@@ -32,10 +32,10 @@ public struct LedgerSalvage {
     /// Reads all that the damaged files hold; writes nothing.
     ///
     /// `checkpoints`: signed notes that somebody kept; those that the log's key did not sign are
-    /// passed over.
+    /// passed over. `spares`: where small files may be had that the ledger has lost. `isHealing`: whether the ledger itself is to be changed; a lost lock file is made.
     ///
-    /// - Throws: `LedgerOpenFault` where manifest or epoch keys are lost, or the master key is another;
-    ///   `FileFault`.
+    /// - Throws: `LedgerOpenFault` where manifest or epoch keys are lost, the master key is another, or
+    ///   somebody writes; `FileFault`.
     ///
     /// Cost: one pass over the log's file, on all cores.
     public init(
@@ -43,18 +43,23 @@ public struct LedgerSalvage {
         masterKey: [UInt8],
         rules: SalvageRules,
         supplies: [any SalvageSupply] = [],
+        spares: SpareFiles = SpareFiles(),
         checkpoints: [String] = [],
+        isHealing: Bool = false,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) throws {
         self.path = path
         self.rules = rules
-        lock = try Self.takeLock(path)
         self.supplies = supplies
-        manifest = try LedgerDirectory.manifest(at: path)
-        let file = path + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName
-        let wrapped = try DurableFile.read(file)
-        epochKeys = try EpochKeyFile.open(wrapped, SymmetricKey(data: masterKey))
-        epochKeyBytes = wrapped ?? []
+        manifest = try spares.manifest(of: path)
+        lock =
+            isHealing
+            ? FileLock(
+                descriptor: try OpenLedgerDirectory.takeLock(
+                    path + "/" + LedgerDirectory.lockName
+                )
+            ) : try Self.shareLock(path)
+        (epochKeys, epochKeyBytes) = try spares.epochKeys(of: path, manifest, masterKey)
         let data = path + "/" + LedgerDirectory.logName + "/" + LedgerDirectory.dataName
         logFile = DurableFile.exists(data) ? try RawFile(path: data) : nil
         log = try DamagedLog(logFile ?? [UInt8](), progress: progress)
@@ -64,7 +69,7 @@ public struct LedgerSalvage {
         notes = try Self.verified(texts, manifest)
     }
 
-    private static func takeLock(_ path: String) throws -> FileLock? {
+    private static func shareLock(_ path: String) throws -> FileLock? {
         let file = path + "/" + LedgerDirectory.lockName
         guard DurableFile.exists(file) else { return nil }
         do {
@@ -89,6 +94,8 @@ public struct LedgerSalvage {
             guard let verified = try? SignedNote.parse(text).verified(by: [key]),
                 let checkpoint = try? Checkpoint(verified), checkpoint.origin == manifest.origin
             else { continue }
+            // Of two with the same root the longer one has more cosignatures.
+            guard text.count > notes[checkpoint.size]?.1.count ?? 0 else { continue }
             notes[checkpoint.size] = (checkpoint, text)
         }
         return notes.sorted { $0.key < $1.key }.map { ($0.value.0, $0.value.1) }
@@ -99,11 +106,7 @@ public struct LedgerSalvage {
 
     /// Says what would come of it; writes nothing.
     public func plan(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws -> SalvageReport {
-        var tree = TreeCheck(notes.map(\.checkpoint))
-        var (report, vault, streams) = try runLog(progress) { tree.add($0) }
-        report.vault = vault.report(lost: streams)
-        report.checkpoints = notes.count
-        tree.conclude(&report)
+        let (report, _, _) = try runLog(progress) { _ in }
         return report
     }
 
@@ -126,19 +129,12 @@ public struct LedgerSalvage {
             with: epochKeyBytes
         )
         let new = try LMDBLog(path: target + "/" + LedgerDirectory.logName, isReadOnly: false)
-        var tree = TreeCheck(notes.map(\.checkpoint))
-        var report: SalvageReport
+        let report: SalvageReport
         do {
             defer { new.close() }
-            let (found, vault, streams) = try runLog(progress) { batch in
-                tree.add(batch)
-                _ = try new.append(batch)
-            }
+            let (found, vault, streams) = try runLog(progress) { _ = try new.append($0) }
             report = found
-            tree.conclude(&report)
-            report.vault = vault.report(lost: streams)
             try vault.write(to: target + "/" + LedgerDirectory.vaultName, lost: streams)
-            report.checkpoints = notes.count
             if identity == nil {
                 for (checkpoint, note) in notes {
                     try new.keepCheckpoint(size: checkpoint.size, note: note)
@@ -156,22 +152,39 @@ public struct LedgerSalvage {
         _ progress: (UInt64, UInt64) -> Void,
         _ body: (LogBatch) throws -> Void
     ) throws -> (SalvageReport, VaultSalvage, lost: [UInt64]) {
+        let signed = notes.map(\.checkpoint)
         let end = try SalvagedEnd(
             of: log,
             closedSize: LedgerDirectory.closedSize(at: path) ?? 0,
-            signed: notes.map(\.checkpoint),
+            signed: signed,
             supplied: supplies.flatMap { try $0.ends() }
         )
+        var vault = try readVault()
+        var salvage = try LogSalvage(
+            log,
+            end: end,
+            signed: signed,
+            supplies: supplies,
+            vault: vault,
+            rules: rules
+        )
+        var report = try salvage.run(progress: progress, body)
+        report.unreadableBytes = logFile?.unreadableByteCount ?? 0
+        report.checkpoints = notes.count
+        vault.erase(salvage.erased)
+        let lost = vault.lost(named: salvage.keyless)
+        report.vault = vault.report(lost: lost)
+        return (report, vault, lost)
+    }
+
+    func readVault() throws -> VaultSalvage {
         var vault = VaultSalvage(epochKeys: epochKeys)
         let folder = path + "/" + LedgerDirectory.vaultName + "/"
         try vault.read(folder + LedgerDirectory.dataName)
         try vault.read(folder + VaultJournal.fileName)
         for supply in supplies { try vault.read(supply) }
         try vault.chooseEntries()
-        var salvage = try LogSalvage(log, end: end, supplies: supplies, vault: vault, rules: rules)
-        var report = try salvage.run(progress: progress, body)
-        report.unreadableBytes = logFile?.unreadableByteCount ?? 0
-        return (report, vault, vault.lost(named: salvage.keyless))
+        return vault
     }
 
     // MARK: The new directory
@@ -232,32 +245,4 @@ private final class FileLock: Sendable {
     init(descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
-}
-
-/// Compares the tree of what was rescued with signed checkpoints, as it grows.
-private struct TreeCheck {
-    private var edge = TreeEdge()
-    private var waiting: ArraySlice<Checkpoint>
-    private var agrees = true
-    private var confirmedSize: UInt64 = 0
-
-    init(_ checkpoints: [Checkpoint]) { waiting = checkpoints[...] }
-
-    mutating func add(_ batch: LogBatch) {
-        for leaf in batch.leaves {
-            edge.append(leaf)
-            while let next = waiting.first, next.size <= edge.size {
-                if next.size == edge.size {
-                    if next.root == edge.root { confirmedSize = next.size } else { agrees = false }
-                }
-                waiting.removeFirst()
-            }
-        }
-    }
-
-    /// What a checkpoint covers is confirmed; a tree that is another one than was signed is lost.
-    func conclude(_ report: inout SalvageReport) {
-        report.confirm(upTo: confirmedSize)
-        if !agrees { report.isProven = false }
-    }
 }

@@ -14,8 +14,10 @@ struct LiveState {
     private(set) var tiles: [TileKey: DatabasePage.Place] = [:]
     /// Whether every page was followed to its end.
     private(set) var isWhole = true
-    /// The number of the last page that was in use.
-    let lastPage: UInt64
+    /// The meta page that leads here.
+    let meta: DatabasePage.Meta
+    /// The sizes that a signed note is kept of.
+    private(set) var checkpoints: Set<UInt64> = []
     /// How many records there are at least, as the keys of bundles and tail values say.
     private(set) var recordEnd: UInt64 = 0
 
@@ -23,16 +25,9 @@ struct LiveState {
     ///
     /// Cost: the branch and leaf pages of its tables but `companions` and `shared`.
     init(_ meta: DatabasePage.Meta, of bytes: any RawBytes) throws {
-        lastPage = meta.lastPage
+        self.meta = meta
         var walk = DatabaseWalk(bytes: bytes, pageSize: meta.pageSize)
-        var roots: [String: UInt64] = [:]
-        try walk.run(meta.root) { page, offset in
-            DatabasePage.forEachNode(page) { node in
-                guard case .table(let root?) = node.value else { return }
-                roots[String(decoding: page.copy(node.key), as: UTF8.self)] = root
-            }
-        }
-        for (name, root) in roots.sorted(by: { $0.key < $1.key }) {
+        for (name, root) in try walk.tables(meta).sorted(by: { $0.key < $1.key }) {
             try walk.run(root) { page, offset in
                 DatabasePage.forEachNode(page) { node in
                     guard let place = node.place(pageAt: offset, pageSize: meta.pageSize) else {
@@ -64,6 +59,8 @@ struct LiveState {
             recordEnd = max(recordEnd, first &+ 1)
         case "tiles":
             if let key = TileKey(page.extracting(node.key)) { tiles[key] = place }
+        case "checkpoints" where node.key.count == 8:
+            checkpoints.insert(page.extracting(node.key).bigEndian(at: 0))
         case "end":
             if case .inline(let range) = node.value {
                 end = LogEnd(salvaging: page.extracting(range))
@@ -94,6 +91,18 @@ struct DatabaseWalk {
     init(bytes: any RawBytes, pageSize: Int) {
         self.bytes = bytes
         self.pageSize = pageSize
+    }
+
+    /// The roots of the tables that are not empty, by their names.
+    mutating func tables(_ meta: DatabasePage.Meta) throws -> [String: UInt64] {
+        var roots: [String: UInt64] = [:]
+        try run(meta.root) { page, _ in
+            DatabasePage.forEachNode(page) { node in
+                guard case .table(let root?) = node.value else { return }
+                roots[String(decoding: page.copy(node.key), as: UTF8.self)] = root
+            }
+        }
+        return roots
     }
 
     /// Lends each leaf below a root, with its offset in the file, in the order of the keys.

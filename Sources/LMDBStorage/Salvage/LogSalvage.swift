@@ -16,9 +16,12 @@ struct LogSalvage: Sendable {
     private let vault: VaultSalvage
     /// The streams that its records name and that have no key any more.
     private(set) var keyless: Set<UInt64> = []
+    /// The streams that its records erase.
+    private(set) var erased: Set<UInt64> = []
     private var lastRecordedAt = Int64.min
     private var highestCounter: UInt64 = 0
     private var edge = TreeEdge()
+    private var signed: SignedSizes
     /// Places that were handed out, gaps at the end apart.
     private var writtenSize: UInt64 = 0
 
@@ -32,12 +35,14 @@ struct LogSalvage: Sendable {
     init(
         _ log: DamagedLog,
         end: SalvagedEnd,
+        signed: [Checkpoint],
         supplies: [any SalvageSupply],
         vault: VaultSalvage,
         rules: SalvageRules
     ) throws {
         self.log = log
         self.end = end
+        self.signed = SignedSizes(signed)
         self.vault = vault
         self.supplies = supplies
         self.rules = rules
@@ -89,6 +94,7 @@ struct LogSalvage: Sendable {
             report.isProven = false
         }
         conclude()
+        signed.conclude(&report)
         return report
     }
 
@@ -266,6 +272,7 @@ struct LogSalvage: Sendable {
         batch.records.append(entry)
         batch.leaves.append(leaf)
         edge.append(leaf)
+        signed.compare(edge)
         writtenSize = edge.size
     }
 
@@ -285,6 +292,7 @@ struct LogSalvage: Sendable {
             highestCounter = max(highestCounter, StreamNumber.counter(of: stream))
             if !vault.holds(stream) { keyless.insert(stream) }
         }
+        erased.formUnion(rules.erasedStreams(record.bytes))
         guard header.companion != .none, header.carrier == sequence,
             let digest = header.companionDigest
         else { return }

@@ -6,13 +6,17 @@ public struct SalvageRules: Sendable {
     public var sharedPartDigest: @Sendable ([UInt8]) -> Digest?
     /// The streams that a record names: its subject's and those in its facts.
     public var namedStreams: @Sendable ([UInt8]) -> [UInt64]
+    /// The streams that a record erases; most erase none.
+    public var erasedStreams: @Sendable ([UInt8]) -> [UInt64]
 
     /// Makes rules.
     public init(
         sharedPartDigest: @escaping @Sendable ([UInt8]) -> Digest?,
-        namedStreams: @escaping @Sendable ([UInt8]) -> [UInt64]
+        namedStreams: @escaping @Sendable ([UInt8]) -> [UInt64],
+        erasedStreams: @escaping @Sendable ([UInt8]) -> [UInt64]
     ) {
         self.sharedPartDigest = sharedPartDigest
         self.namedStreams = namedStreams
+        self.erasedStreams = erasedStreams
     }
 }

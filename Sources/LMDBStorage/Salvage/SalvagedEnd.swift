@@ -33,7 +33,7 @@ struct SalvagedEnd {
         let ends = log.live.compactMap(\.end).filter { $0.size <= limit }
         let live = ends.max { $0.size < $1.size }
         let recordEnd = log.live.first?.recordEnd ?? 0
-        if let live, log.live.count == DamagedLog.metaCount, live.size >= max(least, recordEnd) {
+        if let live, log.live.count == DatabasePage.metaPages, live.size >= max(least, recordEnd) {
             stated = live
             isLive = true
         } else {

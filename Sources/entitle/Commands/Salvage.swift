@@ -12,7 +12,8 @@ struct Salvage: ParsableCommand {
         discussion: """
             Reads the raw pages of log and vault and changes nothing in them. Every record keeps its \
             sequence; what is lost leaves a gap that is named. An archive, a backup or another copy \
-            of the ledger fills gaps.
+            of the ledger fills gaps. Where nothing is lost, --heal may do instead: it mends a dead \
+            meta page, a lost lock and damaged views where they stand.
             """
     )
 
@@ -39,6 +40,9 @@ struct Salvage: ParsableCommand {
     @Flag(help: "Say what would come of it, and write nothing.")
     var dryRun = false
 
+    @Flag(help: "Mend the ledger itself where that loses nothing: exit 3 where it would.")
+    var heal = false
+
     @Flag(
         name: .customLong("continue"),
         help: "Where the tree is lost: let the log go on under a new ledger id and --origin."
@@ -49,8 +53,12 @@ struct Salvage: ParsableCommand {
     var origin: String?
 
     func validate() throws {
-        guard (into == nil) == dryRun else {
-            throw ValidationError("give either --into NEW or --dry-run")
+        guard [into != nil, dryRun, heal].count(where: \.self) == 1 else {
+            throw ValidationError("give one of --into NEW, --dry-run and --heal")
+        }
+        let copies = archive + backup + from + checkpoint
+        guard !heal || copies.isEmpty else {
+            throw ValidationError("--heal takes nothing from other copies: use --into NEW")
         }
         guard continues == (origin != nil) else {
             throw ValidationError("--continue and --origin go together")
@@ -61,15 +69,14 @@ struct Salvage: ParsableCommand {
 
     func run() throws {
         Settings.current.ledgerPath = damaged
+        if heal { return try LedgerHealing(path: damaged, masterKey: masterKey()).run(options) }
         let reading = Progress("bytes read")
         let salvage = try LedgerSalvage(
             of: damaged,
             masterKey: try masterKey(),
-            rules: SalvageRules(
-                sharedPartDigest: RecordContent.digest(ofSharedPart:),
-                namedStreams: RecordContent.streams(of:)
-            ),
+            rules: .records,
             supplies: try supplies(),
+            spares: spares,
             checkpoints: try checkpoint.map { try text(of: $0) }
         ) { reading.show($0, of: $1) }
         reading.finish()
@@ -88,8 +95,16 @@ struct Salvage: ParsableCommand {
         if !report.isWhole { throw ExitCode.integrity }
     }
 
+    /// Where `ledger.json` and the vault's epoch keys may be had if the ledger has lost them.
+    private var spares: SpareFiles {
+        let archives = archive + [damaged + "/" + ArchiveDirectory.name]
+        let logs = backup.map { $0 + "/" + BackupManifest.logFolder }
+        let vaults = (backup + from).map { $0 + "/" + LedgerDirectory.vaultFolder }
+        return SpareFiles(ledgers: archives + logs + from, vaults: vaults)
+    }
+
     private func supplies() throws -> [any SalvageSupply] {
-        let key = try LedgerDirectory.manifest(at: damaged).publicKey
+        let key = try spares.manifest(of: damaged).publicKey
         var supplies: [any SalvageSupply] = []
         for path in archive { supplies.append(try ArchiveCopy(at: path, publicKey: key)) }
         if archive.isEmpty {
@@ -118,9 +133,11 @@ struct Salvage: ParsableCommand {
     }
 
     private func masterKey() throws -> [UInt8] {
+        // Its manifest may be lost; a directory that is not there is named before its key.
+        _ = try spares.manifest(of: damaged)
         var options = options
         options.ledger = damaged
-        return try MasterKey.read(options)
+        return try MasterKey.read(options, needsLedger: false)
     }
 
     /// The first event under the new name says where the log came from.

@@ -1,0 +1,59 @@
+import Crypto
+import EventLog
+
+/// Where the small files of a ledger may be had that stand there no more, or hold something else.
+public struct SpareFiles: Sendable {
+    /// Directories with a copy of `ledger.json`, in the order in which they are tried.
+    public var ledgers: [String]
+    /// Directories with a copy of the vault's epoch keys, in the order in which they are tried.
+    public var vaults: [String]
+
+    /// Names directories, which need not be there.
+    public init(ledgers: [String] = [], vaults: [String] = []) {
+        self.ledgers = ledgers
+        self.vaults = vaults
+    }
+
+    /// The ledger's own manifest, else the first copy that is one.
+    ///
+    /// - Throws: `LedgerOpenFault` of the ledger's own.
+    public func manifest(of path: String) throws -> LedgerDirectory.Manifest {
+        do {
+            return try LedgerDirectory.manifest(at: path)
+        } catch let fault as LedgerOpenFault where fault.code == .foreign {
+            for folder in ledgers {
+                let copy = try DurableFile.read(folder + "/" + LedgerDirectory.manifestName)
+                guard let bytes = copy,
+                    let manifest = try? LedgerDirectory.manifest(reading: bytes)
+                else { continue }
+                return manifest
+            }
+            throw fault
+        }
+    }
+
+    /// The ledger's own epoch keys, else those of the first copy that the master key opens and that
+    /// are this ledger's.
+    ///
+    /// What an older copy opens and the log erased is not taken along (Z6).
+    ///
+    /// - Throws: `LedgerOpenFault` of the ledger's own.
+    func epochKeys(
+        of path: String,
+        _ manifest: LedgerDirectory.Manifest,
+        _ masterKey: [UInt8]
+    ) throws -> (keys: EpochKeys, wrapped: [UInt8]) {
+        var first: LedgerOpenFault?
+        for folder in [path + "/" + LedgerDirectory.vaultName] + vaults {
+            do {
+                let wrapped = try DurableFile.read(folder + "/" + EpochKeys.fileName)
+                let keys = try EpochKeyFile.open(wrapped, SymmetricKey(data: masterKey))
+                try LedgerDirectory.requireKey(keys, of: manifest)
+                return (keys, wrapped ?? [])
+            } catch let fault as LedgerOpenFault {
+                first = first ?? fault
+            }
+        }
+        throw first ?? LedgerOpenFault(.damaged, "the vault's epoch keys are missing")
+    }
+}

@@ -24,7 +24,8 @@ extension Call {
     /// Keys of support and auditors are noted; those of an app's backend, which asks all day, not.
     func access(_ route: Route) throws(Problem) -> CustomerAccess? {
         guard route.isLogged, case .key(let id, let scopes) = caller,
-            scopes.allows(anyOf: [.support, .audit])
+            scopes.allows(anyOf: [.support, .audit]),
+            !route.isAskedByBackends || !scopes.allows(anyOf: [.read])
         else { return nil }
         return CustomerAccess(
             id: "access/\(requestID)",

@@ -15,6 +15,8 @@ extension RouteTable {
             parameters: pointParameters,
             answers: replies(.named("State")),
             problems: questionProblems,
+            isLogged: true,
+            isAskedByBackends: true,
             handler: show
         ),
         Route(
@@ -26,6 +28,8 @@ extension RouteTable {
             parameters: pointParameters,
             answers: replies(.named("FeatureAnswer")),
             problems: questionProblems + [.unknownFeature],
+            isLogged: true,
+            isAskedByBackends: true,
             handler: check
         ),
         Route(

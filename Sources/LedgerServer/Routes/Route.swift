@@ -23,6 +23,8 @@ struct Route: Sendable {
     var problems: [ProblemCode] = []
     /// Whether keys of support and auditors leave an `access.logged` of the customer in the path.
     var isLogged = false
+    /// Whether an app's backend asks it all day: a key that may read leaves no trace then.
+    var isAskedByBackends = false
     var handler: @Sendable (Call, LedgerService) async throws -> Answer
 
     /// Who may call (interfaces.md, "Who may").

@@ -43,9 +43,10 @@ struct `The access log` {
     }
 
     private static let reads = [
-        ("timeline", "showTimeline"), ("purchases", "listPurchases"),
-        ("explain?feature=scan", "explainFeature"), ("diff", "compareStates"),
-        ("export", "exportCustomer"),
+        ("", "showCustomer"), ("/features/scan", "checkFeature"),
+        ("/timeline", "showTimeline"), ("/purchases", "listPurchases"),
+        ("/explain?feature=scan", "explainFeature"), ("/diff", "compareStates"),
+        ("/export", "exportCustomer"),
     ]
 
     @Test func `notes what support and auditors saw and changed, by whom and why`()
@@ -57,7 +58,7 @@ struct `The access log` {
                 headers[.accessReason] = "ticket 12"
                 let answer = try await server.send(
                     .get,
-                    "/v1/customers/alice-1/" + path,
+                    "/v1/customers/alice-1" + path,
                     credential: server.keys[.support],
                     headers: headers
                 )
@@ -86,16 +87,16 @@ struct `The access log` {
         }
     }
 
-    @Test func `leaves no trace of access checks, of backends and of customers themselves`()
+    @Test func `leaves no trace of backends and of customers themselves`()
         async throws
     {
         try await Self.with { server in
             let size = try server.ledger.size()
             for path in ["", "/features/scan"] {
-                _ = try await server.get("/v1/customers/alice-1" + path, as: .support)
+                _ = try await server.get("/v1/customers/alice-1" + path, as: .admin)
             }
             for (path, _) in Self.reads.dropLast() {
-                _ = try await server.get("/v1/customers/alice-1/" + path, as: .read)
+                _ = try await server.get("/v1/customers/alice-1" + path, as: .read)
             }
             _ = try await server.send(
                 .get,
@@ -118,7 +119,7 @@ struct `The access log` {
         try await Self.with { server in
             let size = try server.ledger.size()
             for (path, _) in Self.reads.dropLast() {
-                let answer = try await server.get("/v1/customers/bob-12/" + path, as: .support)
+                let answer = try await server.get("/v1/customers/bob-12" + path, as: .support)
                 #expect(answer.status == 200, "\(answer.body)")
             }
             _ = try await server.get("/v1/customers/alice-1/timeline", as: .support)

@@ -1,8 +1,10 @@
 """Erasures: killed at each call that writes, then found whole or not begun; every file searched."""
 
+import base64
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 
@@ -14,6 +16,8 @@ CALLS = ["pwrite64", "fdatasync", "fsync", "write", "rename", "unlink", "ftrunca
 FAULTS = ["kill", "EIO", "ENOSPC+"]
 # Customers who stay, beside those who go.
 OTHERS = 12
+# Customers of whom the ledger keeps what a store signed.
+RECEIPTS = 20
 
 
 class People:
@@ -21,7 +25,8 @@ class People:
 
     def __init__(self, seed, count):
         source = random.Random("people/%d" % seed)
-        self.tokens = ["%016x" % source.getrandbits(64) for _ in range(count)]
+        # Digits, as the App Store's transaction ids are.
+        self.tokens = ["%016d" % source.randrange(10 ** 16) for _ in range(count)]
 
     def customer(self, number):
         return "who-" + self.tokens[number]
@@ -50,17 +55,40 @@ class People:
         return "".join(json.dumps(event) + "\n" for event in events)
 
 
-def found(root, ids):
-    """The files under a folder that hold one of these ids, in whatever coding is usual."""
+def tokens_in(content):
+    """What may be a token in some bytes: as text, as UTF-16, in hexadecimal, in Base64."""
+    found = {match[1].decode() for match in TEXT.finditer(content)}
+    found |= {match[1].decode("utf-16-le") for match in WIDE.finditer(content)}
+    found |= {bytes.fromhex(match[1].decode()).decode() for match in HEXADECIMAL.finditer(content)}
+    for match in BASE64.finditer(content):
+        run = match[0].translate(URL_SAFE)
+        for start in range(4):
+            part = run[start:start + (len(run) - start) // 4 * 4]
+            found |= {inner[1].decode() for inner in TEXT.finditer(base64.b64decode(part))}
+    return found
+
+
+TEXT = re.compile(rb"(?=([0-9]{16}))")
+WIDE = re.compile(rb"(?=((?:[0-9]\0){16}))")
+HEXADECIMAL = re.compile(rb"(?=((?:3[0-9]){16}))")
+BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{20,}")
+URL_SAFE = bytes.maketrans(b"-_", b"+/")
+CODINGS = {
+    "text": str.encode, "UTF-16": lambda text: text.encode("utf-16-le"),
+    "hexadecimal": lambda text: text.encode().hex().encode(),
+    "Base64": lambda text: base64.b64encode(b"." + text.encode())}
+
+
+def found(root, tokens, words=()):
+    """The files under a folder that hold one of these tokens, however coded, or one of these words."""
     hits = []
-    words = [word for i in ids for word in (
-        i.encode(), i.encode("utf-16-le"), i.encode().hex().encode())]
     for folder, _, names in os.walk(root):
         for name in names:
             path = os.path.join(folder, name)
             with open(path, "rb") as file:
                 content = file.read()
-            if any(i in path for i in ids) or any(word in content for word in words):
+            if tokens & (tokens_in(content) | tokens_in(path.encode())) or any(
+                    word in content for word in words):
                 hits.append(path)
     return hits
 
@@ -91,10 +119,10 @@ def checked_state(tool, ledger, people, gone, must_be=None):
     begun = any(event["type"] == "customer.erased" for event in log)
     if must_be is not None and begun != must_be:
         raise Fault("the erasure is %s" % ("begun" if begun else "not begun"))
-    seen = [i for number in gone for i in people.ids(number) if i in text]
-    if begun and seen:
-        raise Fault("an erased customer is shown: %s" % seen[0][:4])
-    if not begun and len(seen) != 5 * len(gone):
+    tokens, shown = {people.tokens[number] for number in gone}, tokens_in(text.encode())
+    if begun and tokens & shown:
+        raise Fault("an erased customer is shown")
+    if not begun and not all(i in text for number in gone for i in people.ids(number)):
         raise Fault("what is not erased is not shown")
     stay = [number for number in range(len(people.tokens)) if number not in gone]
     if not all(i in text for number in stay for i in people.ids(number)):
@@ -133,7 +161,7 @@ def trial(tool, base, people, gone, call, fault, position):
             raise Fault("a second one ended with %d: %s" % (again.returncode, again.stderr[-300:]))
         checked_state(tool, ledger, people, gone, True)
         checked_replay(tool, ledger)
-        hits = found(ledger, [i for number in gone for i in people.ids(number)])
+        hits = found(ledger, {people.tokens[number] for number in gone})
         if hits:
             raise Fault("an id stands in %s" % os.path.relpath(hits[0], ledger))
     except Fault as problem:
@@ -166,33 +194,61 @@ def filled(tool, people):
     return ledger
 
 
+def claimed(tool, ledger, people, numbers):
+    """Some claim a purchase by what the App Store signed; the signatures, as text and as bytes."""
+    folder = tool.directory("signed")
+    os.makedirs(folder, exist_ok=True)
+    place = lambda name: os.path.join(folder, name)
+    tool.run_plain("simulate", "authority", place("authority.pem"), "--root", place("root.pem"))
+    with open(place("stores.json"), "w") as file:
+        json.dump({"appStore": {
+            "bundleIds": ["com.example.app"], "appAppleId": 1234567890, "roots": ["root.pem"],
+            "builtInRoots": False}}, file)
+    words = []
+    for number in numbers:
+        token = people.tokens[number]
+        signed = tool.run_plain(
+            "simulate", "trigger", "TRANSACTION", "--authority", place("authority.pem"),
+            "--transaction", json.dumps({
+                "productId": "life", "transactionId": token, "originalTransactionId": token})).stdout
+        with open(place("transaction"), "wb") as file:
+            file.write(signed)
+        tool.ask(ledger, "claim", people.customer(number), "--stores", place("stores.json"),
+                 "--signed-transaction", place("transaction"))
+        signature = signed.strip().rsplit(b".", 1)[1]
+        words += [signature, base64.urlsafe_b64decode(signature + b"=" * (-len(signature) % 4))]
+    return words
+
+
 def searched(tool, seed, count):
     """Many go at once; ledger, archive, backup and an old copy of the vault are searched."""
     people = People(seed + 1, count + OTHERS)
     gone = list(range(count))
     ledger = filled(tool, people)
-    backup, archive = tool.directory("backup"), os.path.join(ledger, "archive")
+    words = claimed(tool, ledger, people, gone[:RECEIPTS])
+    backup = tool.directory("backup")
     tool.ask(ledger, "backup", backup)
     tool.ask(ledger, "archive")
     old = copy_ledger(os.path.join(ledger, "vault"), tool.directory("vault"))
-    ids = [i for number in gone for i in people.ids(number)]
-    planted = os.path.join(ledger, "views", "planted")
-    with open(planted, "w") as file:
-        file.write("…%s…" % ids[3])
-    if found(ledger, ids) != [planted]:
-        raise Fault("the search does not find what was planted, or more")
-    os.remove(planted)
+    tokens = {people.tokens[number] for number in gone}
+    for coding, coded in CODINGS.items():
+        planted = os.path.join(ledger, "views", "planted")
+        with open(planted, "wb") as file:
+            file.write(b"...%s..." % coded(people.customer(3)))
+        if found(ledger, tokens, words) != [planted]:
+            raise Fault("the search does not find what was planted as %s, or more" % coding)
+        os.remove(planted)
     if people.customer(0) not in json.dumps(events(tool, ledger)):
         raise Fault("control: nobody is shown before the erasure")
     done = erase(tool, ledger, [people.customer(number) for number in gone])
     if done.returncode != 0:
         raise Fault("it ended with %d: %s" % (done.returncode, done.stderr[-300:]))
     receipt = json.loads(done.stdout)["receipt"]
-    if any(i in done.stdout.decode() for i in ids):
+    if tokens & tokens_in(done.stdout):
         raise Fault("the receipt names somebody")
     checked_state(tool, ledger, people, gone, True)
     checked_replay(tool, ledger)
-    hits = found(ledger, ids) + found(backup, ids) + found(archive, ids)
+    hits = [hit for place in (ledger, backup) for hit in found(place, tokens, words)]
     if hits:
         raise Fault("an id stands in %s" % hits[0])
     # What was backed up before knows nobody either.
@@ -202,20 +258,20 @@ def searched(tool, seed, count):
     if made.returncode != 0:
         raise Fault("the backup cannot be restored: %s" % made.stderr[-300:])
     shutil.copy(key, os.path.join(restored, "key"))
-    if any(i in json.dumps(events(tool, restored)) for i in ids):
+    if tokens & tokens_in(json.dumps(events(tool, restored)).encode()):
         raise Fault("a restored backup shows somebody")
     # An older copy of the vault beside today's keys opens nothing; with its own it does.
     for keys, opens in (("today", False), ("then", True)):
         copy = copy_ledger(ledger, tool.directory("older"))
         for name in ("data.mdb", "journal", *(["epoch-keys"] if keys == "then" else [])):
             shutil.copy(os.path.join(old, name), os.path.join(copy, "vault", name))
-        shown = tool.run(copy, "events", "--json").stdout.decode()
-        if any(i in shown for i in ids) != opens:
+        shown = tool.run(copy, "events", "--json").stdout
+        if bool(tokens & tokens_in(shown)) != opens:
             raise Fault("an older vault with the keys of %s %s" % (
                 keys, "opens nothing" if opens else "shows somebody"))
         shutil.rmtree(copy)
     return {"customers": count, "streams": len(receipt["streams"]), "events": receipt["events"],
-            "identitiesFound": 0, "backupsReached": len(receipt["backups"]["reached"])}
+            "receiptsSearched": len(words) // 2, "identitiesFound": 0, "backupsReached": len(receipt["backups"]["reached"])}
 
 
 def read_beside(tool, seed):

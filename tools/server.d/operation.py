@@ -1,4 +1,4 @@
-"""Running the server: TLS, a reader beside a writer, ports, bad configuration, secrets."""
+"""Running the server: TLS, a reader beside a writer, ports, bad configuration, another master key, secrets."""
 
 import json
 import os
@@ -163,6 +163,33 @@ def check_configuration(material):
     return count + 1
 
 
+def check_rotation(material):
+    """The master key is replaced while the server runs: it goes on, an erasure wraps by the new one."""
+    ledger, key = material.ledger()
+    with open(os.path.join(ledger, "key"), encoding="utf-8") as file:
+        old = file.read()
+    with Server(material, ledger, key) as server:
+        for customer in ("before", "gone"):
+            expect(server.ask("POST", "/v1/customers/%s/grants" % customer, {"tier": "pro"}), 200,
+                   "before the rotation")
+        material.tool.ask(ledger, "keys", "rotate-master")
+        expect(server.ask("POST", "/v1/customers/after/grants", {"tier": "pro"}), 200,
+               "a new customer after the rotation")
+        expect(server.ask("DELETE", "/v1/customers/gone"), 200, "an erasure after the rotation")
+        for customer in ("before", "after"):
+            expect(server.ask("GET", "/v1/customers/%s/features/export" % customer), 200,
+                   "after the rotation", allowed=True)
+        server.stop()
+    # The control: the old key does not open what the new one wraps.
+    refused(material, CONFIGURATION, ["--port", "0"], "the old master key", ledger=ledger,
+            environment={"ENTITLE_KEY": old})
+    with Server(material, ledger, key) as server:
+        expect(server.ask("GET", "/v1/customers/after/features/export"), 200,
+               "the new master key", allowed=True)
+        server.stop()
+    return 8
+
+
 def check_secrets(material):
     """Neither the process's arguments nor anything that it says holds a secret or a customer."""
     customer = "customer-whom-no-log-names"
@@ -201,5 +228,6 @@ def run(tool, material, report, seed):
     checks = {"tls": check_tls(material), "reader": check_reader(material)}
     checks["ports"] = check_ports(material)
     checks["configuration"] = check_configuration(material)
+    checks["rotation"] = check_rotation(material)
     checks["secrets"] = check_secrets(material)
     report.figures["operation"] = checks

@@ -22,6 +22,7 @@ ROWS = {
     "proofs": ["proof-inclusion", "proof-inclusion-p99",
                "proof-consistency", "proof-consistency-p99"],
     "archive": ["archive-append", "archive"],
+    "salvage": ["salvage-read", "salvage"],
     "memory": ["memory-import", "memory-rebuild", "memory-audit"],
 }
 # What reads one and the same ledger, which is filled once.

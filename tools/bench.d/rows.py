@@ -27,6 +27,7 @@ GOALS = {
     "proof-inclusion": {"value": ("<=", 1000)},
     "proof-consistency": {"value": ("<=", 1000)},
     "archive-append": {"ratio": (">=", 0.9)},
+    "salvage-read": {"ratio": (">=", 0.3)},
     "space": {"ratio": ("<=", 1.5)},
     "memory-import": {"value": ("<=", 256)},
     "memory-rebuild": {"value": ("<=", 256)},

@@ -20,7 +20,7 @@ final class BenchLedger: Sendable {
         let count = Atomic<Int>(0)
     }
 
-    private static let key = [UInt8](repeating: 7, count: MasterKey.byteCount)
+    static let key = [UInt8](repeating: 7, count: MasterKey.byteCount)
 
     /// Makes an empty ledger and publishes the catalog.
     convenience init(making path: String) throws {

@@ -6,7 +6,7 @@ import Foundation
 /// What can be measured.
 enum BenchTopic: String, CaseIterable, ExpressibleByArgument {
     case all, append, `import`, fold, whatif, rebuild, report, audit, access, state, explain
-    case verify, proofs, archive, space, memory
+    case verify, proofs, archive, salvage, space, memory
 }
 
 /// How much is measured, where, and beside whom.

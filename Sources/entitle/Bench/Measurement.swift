@@ -1,4 +1,4 @@
-// The only unsafe code of the benchmarks: system calls that fill a local variable.
+// The only unsafe code of the benchmarks: system calls that fill a local variable or a buffer.
 
 import Glibc
 
@@ -154,5 +154,29 @@ struct BenchRow {
 func requireRight(_ condition: Bool, _ what: String) throws {
     guard condition else {
         throw CommandFailure(.internal, "wrong_answer", "a benchmark went wrong", place: what)
+    }
+}
+
+/// Reads a file and does nothing with it.
+enum FileReading {
+    private static let blockSize = 1 << 20
+
+    /// Reads it once, a block after the other into the same memory.
+    static func once(_ path: String) throws -> (bytes: Double, seconds: Double) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        try requireRight(descriptor >= 0, "the file can be read")
+        defer { close(descriptor) }
+        var block = [UInt8](repeating: 0, count: blockSize)
+        var bytes = 0
+        let seconds = Stopwatch.seconds {
+            while true {
+                let count = unsafe block.withUnsafeMutableBytes { buffer in
+                    unsafe read(descriptor, buffer.baseAddress, buffer.count)
+                }
+                guard count > 0 else { return }
+                bytes += count
+            }
+        }
+        return (Double(bytes), seconds)
     }
 }

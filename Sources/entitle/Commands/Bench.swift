@@ -92,6 +92,7 @@ struct Bench: ParsableCommand {
         let proofs = ProofBench(plan: plan)
         if topics.contains(.proofs) { rows += try proofs.proofs() }
         if topics.contains(.archive) { rows += try proofs.archive() }
+        if topics.contains(.salvage) { rows += try SalvageBench(plan: plan).rows() }
         if topics.contains(.memory) { rows += try MemoryBench(plan: plan).rows() }
         return rows
     }

@@ -5,7 +5,7 @@ import Foundation
 import LMDBStorage
 import Testing
 
-/// A ledger whose files are damaged comes back as far as they hold it (row 3.6, Z5).
+/// A ledger whose files are damaged comes back as far as they hold it (row 3.6, row Z5).
 struct `A salvage` {
     private static let masterKey = (0..<32).map { UInt8($0) }
     private static let rules = SalvageRules(

@@ -2,7 +2,7 @@ import Entitlements
 import Foundation
 import Testing
 
-/// What is cheap to mend is mended where it stands, and nothing is lost by it (row 3.6, Z5).
+/// What is cheap to mend is mended where it stands, and nothing is lost by it (row 3.6, row Z5).
 @Suite(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
 struct `Healing in place` {
     /// Bytes of a page, and where a meta page has the number of its transaction (LMDB 0.9, `mdb.c`).

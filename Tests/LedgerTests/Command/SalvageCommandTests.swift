@@ -2,7 +2,7 @@ import Entitlements
 import Foundation
 import Testing
 
-/// The small files that a ledger cannot do without come back from a backup (row 3.6, Z5, Z6).
+/// The small files that a ledger cannot do without come back from a backup (row 3.6, row Z5, row Z6).
 @Suite(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
 struct `A salvage by the command` {
     /// Lends a ledger with two customers, and a backup of it.

@@ -5,17 +5,22 @@ import FoundationEssentials
 import Glibc
 
 /// Small files that must stand whole on the disk, or not at all.
-enum DurableFile {
+public enum DurableFile {
+    /// What the name of a file that is being replaced ends with, until it is whole.
+    public static let newSuffix = ".new"
+
     /// Replaces a file: writes a new one beside it, syncs, renames, syncs the directory.
     ///
     /// One that is not synced may be the old one, or empty, after a power cut.
-    static func replace(
+    ///
+    /// - Throws: `FileFault`.
+    public static func replace(
         _ path: String,
         with bytes: [UInt8],
         mode: UInt32 = 0o600,
         isSynced: Bool = true
     ) throws {
-        let temporary = path + ".new"
+        let temporary = path + newSuffix
         try write(bytes, to: temporary, mode: mode, isSynced: isSynced)
         try rename(temporary, to: path)
         if isSynced { try syncDirectory(of: path) }

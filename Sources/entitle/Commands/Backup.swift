@@ -158,16 +158,19 @@ struct BackupManifest {
     }
 
     func write(to path: String) throws {
-        try Data((json.description + "\n").utf8).write(
-            to: URL(filePath: path + "/" + Self.fileName),
-            options: .atomic
+        try DurableFile.replace(
+            path + "/" + Self.fileName,
+            with: Array((json.description + "\n").utf8)
         )
     }
 
     /// An empty directory, or one that holds a backup of the same ledger, whole or begun.
     static func requirePlace(_ path: String, of open: OpenLedger) throws {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        let ours: Set<String> = [fileName, logFolder, LedgerDirectory.vaultFolder]
+        // One that was stopped may have left its list half-written.
+        let ours: Set<String> = [
+            fileName, fileName + DurableFile.newSuffix, logFolder, LedgerDirectory.vaultFolder,
+        ]
         let archive = path + "/" + logFolder + "/" + ArchiveLayout.manifest
         let other = FileManager.default.contents(atPath: archive).map { Array($0) }
         let isSame =

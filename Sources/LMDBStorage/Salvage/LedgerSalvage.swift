@@ -18,7 +18,7 @@ public struct LedgerSalvage {
     private let epochKeyBytes: [UInt8]
     let log: DamagedLog
     let notes: [(checkpoint: Checkpoint, note: String)]
-    let logFile: RawFile?
+    private let logFile: RawFile?
     /// Held so that nobody writes meanwhile; nil: nobody can.
     private let lock: FileLock?
 

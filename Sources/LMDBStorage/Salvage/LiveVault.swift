@@ -24,7 +24,10 @@ struct LiveVault {
         }
         var areItems = true
         for place in places {
-            let value = try bytes.read(at: place.offset, count: min(place.count, Self.limit))
+            let value = try bytes.read(
+                at: place.offset,
+                count: min(place.count, VaultItem.byteLimit)
+            )
             guard let item = try? VaultItem(checking: value.span) else {
                 areItems = false
                 continue
@@ -33,8 +36,6 @@ struct LiveVault {
         }
         isWhole = walk.isWhole && areItems
     }
-
-    private static let limit = VaultItem.byteLimit
 
     /// Whether an item is in use as it is.
     func holds(_ item: VaultItem) -> Bool { hashes[item.stream] == item.bytes.hashValue }

@@ -14,6 +14,7 @@ LOG, VAULT = "log/data.mdb", "vault/data.mdb"
 OF_THE_LOG = {"sequence", "token"}
 # Controls of a kind.
 CONTROLS = 3
+DAYS = 150  # by which a forged record is moved
 
 
 class World:
@@ -248,20 +249,20 @@ def controls(world, report, seed):
     figures = {"altered": 0, "superseded": 0, "checksFailed": 0}
     chosen = source.sample(sorted(places), CONTROLS)
     for record in chosen:
-        figures["altered"] += control_altered(world, content, places[record], record, source)
+        figures["altered"] += control_altered(world, content, places[record], record)
     for record in chosen:
-        figures["superseded"] += control_superseded(world, content, record, source)
+        figures["superseded"] += control_superseded(world, content, record)
     figures["checksFailed"] = control_checks(world, seed)
     if figures != {"altered": CONTROLS, "superseded": CONTROLS, "checksFailed": 2}:
         report.fail("salvage control", str(figures))
     return figures
 
 
-def control_altered(world, content, places, record, source):
+def control_altered(world, content, places, record):
     """A record with another time and a checksum that fits: named, whatever holds it."""
     image = bytearray(content)
     for at in places:
-        image[at:at + len(record)] = forged(record, source)
+        image[at:at + len(record)] = forged(record, DAYS)
     ledger = copy_ledger(world.ledger, world.tool.directory("altered"))
     write(ledger, LOG, image)
     code, report, into = world.rescue(ledger)
@@ -275,11 +276,11 @@ def control_altered(world, content, places, record, source):
     return alone and code == 0 and [json.loads(line) for line in events] == world.events
 
 
-def control_superseded(world, content, record, source):
+def control_superseded(world, content, record):
     """Records in pages that nobody uses, of a place that is taken and of one behind the end."""
     size = len(world.events)
-    other = forged(record, source)
-    behind = forged(record[:8] + size.to_bytes(8, "little") + record[16:], source)
+    other = forged(record, DAYS)
+    behind = forged(record[:8] + size.to_bytes(8, "little") + record[16:], DAYS)
     page = other + b"\0\0" + behind
     ledger = copy_ledger(world.ledger, world.tool.directory("superseded"))
     write(ledger, LOG, content + page + bytes(-len(page) % 4096))

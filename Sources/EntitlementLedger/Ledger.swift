@@ -102,7 +102,8 @@ public final class Ledger: Sendable {
             identity: identity,
             log: log,
             isReadOnly: options.isReadOnly,
-            bootID: options.bootID
+            bootID: options.bootID,
+            randomness: options.randomness
         )
         rollUps = RollUpShelf(
             path: options.viewsPath,

@@ -96,9 +96,7 @@ struct `Damaged views` {
                 let isReadOnly = number.isMultiple(of: 2)
                 let isOpenBefore = number % 4 < 2
                 var ledger = try isOpenBefore ? viewed.open(isReadOnly: isReadOnly) : nil
-                // The access table is mapped: who changes it while it is open is beyond help.
                 let files = try ViewFiles(below: viewed.path).files
-                    .filter { !isOpenBefore || $0.name != "access" }
                 let file = try #require(files.randomElement(using: &random))
                 let damage = try #require(Damage.allCases.randomElement(using: &random))
                 guard try damage.apply(to: file, older: older, &random) else { continue }

@@ -65,13 +65,15 @@ final class AccessRules: Sendable {
         _ = checked.max(size, ordering: .acquiringAndReleasing)
     }
 
-    /// Whether a slot's stretches allow a feature at an instant; nil: the fold has to answer.
+    /// Whether a slot's stretches allow a feature at an instant.
+    ///
+    /// `product`: of a code.
     func allows(
         _ feature: String,
         at instant: Instant,
         _ slot: AccessSlot,
-        product: (UInt32) -> ProductKey?
-    ) -> Bool? {
+        product: (UInt32) -> ProductKey
+    ) -> Bool {
         guard let index = catalogs.index(at: instant) else { return false }
         guard let feature = features[index][feature] else { return false }
         if catalogs.publications[index].catalog.features[feature].level == 0 { return true }
@@ -82,7 +84,6 @@ final class AccessRules: Sendable {
                 stretch.isKept
                 ? isKept(stretch, feature, catalog: index, product)
                 : isUnlocked(feature, by: stretch.product, catalog: index, product)
-            guard let isUnlocked else { return nil }
             if isUnlocked { return true }
         }
         return false
@@ -92,15 +93,14 @@ final class AccessRules: Sendable {
         _ feature: Int,
         by code: UInt32,
         catalog index: Int,
-        _ product: (UInt32) -> ProductKey?
-    ) -> Bool? {
+        _ product: (UInt32) -> ProductKey
+    ) -> Bool {
         let known: Bool? = current.withLock { current in
             guard current.catalog == index, Int(code) < current.unlocked.count else { return nil }
             return current.unlocked[Int(code)]?.contains(feature)
         }
         if let known { return known }
-        guard let key = product(code) else { return nil }
-        let made = unlocked(by: key, catalog: index, boughtUnder: nil)
+        let made = unlocked(by: product(code), catalog: index, boughtUnder: nil)
         current.withLock { current in
             if current.catalog != index { current = Current(catalog: index) }
             while current.unlocked.count <= Int(code) { current.unlocked.append(nil) }
@@ -114,16 +114,19 @@ final class AccessRules: Sendable {
         _ stretch: AccessSlot.Stretch,
         _ feature: Int,
         catalog index: Int,
-        _ product: (UInt32) -> ProductKey?
-    ) -> Bool? {
+        _ product: (UInt32) -> ProductKey
+    ) -> Bool {
         let key = Key(
             product: stretch.product,
             catalog: index,
             boughtUnder: catalogs.index(at: stretch.keptSince)
         )
         if let known = unlocked.withLock({ $0[key] }) { return known.contains(feature) }
-        guard let bought = product(stretch.product) else { return nil }
-        let made = unlocked(by: bought, catalog: index, boughtUnder: key.boughtUnder)
+        let made = unlocked(
+            by: product(stretch.product),
+            catalog: index,
+            boughtUnder: key.boughtUnder
+        )
         unlocked.withLock { $0[key] = made }
         return made.contains(feature)
     }

@@ -1,6 +1,5 @@
 public import Entitlements
 import EventLog
-import LMDB
 import Synchronization
 
 extension Ledger {
@@ -14,21 +13,18 @@ extension Ledger {
         environment: StoreEnvironment,
         at now: Instant
     ) throws -> Bool {
-        if let table = views.access, let stream = try stream(of: customer, environment, table) {
+        if let table = views.access {
             let rules = try accessRules()
             if !rules.hasExperiments {
-                let slot =
-                    try validSlot(of: stream, table, rules, now)
-                    ?? keepSlot(of: stream, customer, table, now)
-                if let slot,
-                    let isAllowed = rules.allows(
-                        feature,
-                        at: now,
-                        slot,
-                        product: { table.product($0) }
-                    )
+                let name = table.name(customer, environment)
+                if let slot = table.slot(of: name), slot.from <= now,
+                    rules.lastCatalog.map({ $0 < slot.size }) ?? true,
+                    try isUnmoved(slot, of: name, table)
                 {
-                    return isAllowed
+                    return rules.allows(feature, at: now, slot) { table.product($0) }
+                }
+                if let slot = try keepSlot(of: name, customer, environment, table, now) {
+                    return rules.allows(feature, at: now, slot) { table.product($0) }
                 }
             }
         }
@@ -38,36 +34,6 @@ extension Ledger {
             point: BitemporalPoint(at: now, knownAt: .everything)
         )
         return try access(to: feature, question)?.isAllowed ?? false
-    }
-
-    /// The stream of a customer's name; nil: nothing was recorded about them.
-    private func stream(
-        of customer: String,
-        _ environment: StoreEnvironment,
-        _ table: AccessTable
-    ) throws -> UInt64? {
-        if let known = table.stream(of: customer, environment) { return known }
-        let name = StreamName(
-            environment: environment.rawValue,
-            subject: Subject.customer(customer).description
-        )
-        // A reservation may come to nothing: only a stream with events is kept.
-        guard let stream = try vault.stream(of: name), try views.lastSequence(of: stream) != nil
-        else { return nil }
-        try remember { try table.keep(stream, of: customer, environment) }
-        // Erased while it was looked up: whoever erases forgets the names after closing the streams.
-        if vault.closedStreams.contains(stream) {
-            table.forgetNames()
-            return nil
-        }
-        return stream
-    }
-
-    /// The table only remembers: a disk without room for it takes no answer away (Z17).
-    private func remember(_ body: () throws -> Void) throws {
-        do {
-            try body()
-        } catch is MappedTableError {}
     }
 
     /// The rules of the catalogs as they stand; made anew when one was published.
@@ -87,60 +53,59 @@ extension Ledger {
         return made
     }
 
-    /// A kept slot that still holds: nothing it was folded from has moved.
-    private func validSlot(
-        of stream: UInt64,
-        _ table: AccessTable,
-        _ rules: AccessRules,
-        _ now: Instant
-    ) throws -> AccessSlot? {
-        guard var slot = table.slot(of: stream), slot.from <= now,
-            rules.lastCatalog.map({ $0 < slot.size }) ?? true
-        else { return nil }
-        if areCertainlyUnmoved(slot) { return slot }
+    /// Whether a slot still holds: nothing it was folded from has moved.
+    private func isUnmoved(
+        _ slot: AccessSlot,
+        of name: AccessName,
+        _ table: AccessTable
+    ) throws -> Bool {
+        if views.moves.isCertainlyUnmoved(slot) { return true }
         // Somebody else's event may have looked like one of theirs: the tables know.
         let end = views.end
         for index in 0..<slot.streamCount {
-            guard try views.isUnmoved(slot.streams[index], since: slot.size) else { return nil }
+            guard try views.isUnmoved(slot.streams[index], since: slot.size) else { return false }
         }
-        slot.size = end
-        try remember { try table.keep(slot, of: stream) }
-        return slot
-    }
-
-    private func areCertainlyUnmoved(_ slot: AccessSlot) -> Bool {
-        for index in 0..<slot.streamCount {
-            guard views.moves.isCertainlyUnmoved(slot.streams[index], since: slot.size) else {
-                return false
-            }
-        }
+        var renewed = slot
+        renewed.size = end
+        table.keep(renewed, of: name)
         return true
     }
 
-    /// Folds a customer and keeps the slot; nil where it does not fit one, or needs grants or
-    /// trials, which the fold answers.
+    /// Folds a customer and keeps the slot; nil where nothing was recorded about them, or what was
+    /// does not fit one or needs grants or trials, which the fold answers.
     private func keepSlot(
-        of stream: UInt64,
+        of name: AccessName,
         _ customer: String,
+        _ environment: StoreEnvironment,
         _ table: AccessTable,
         _ now: Instant
     ) throws -> AccessSlot? {
-        let size = try log.end().size
+        // Before the stream: whose erasure the views cover has no name any more when it is looked
+        // up, and one that comes later moves the stream.
+        let size = views.end
+        let recorded = StreamName(
+            environment: environment.rawValue,
+            subject: Subject.customer(customer).description
+        )
+        // A reservation may come to nothing: only a stream with events is kept.
+        guard let stream = try vault.stream(of: recorded),
+            try views.lastSequence(of: stream) != nil
+        else { return nil }
         let (timeline, streams) = try loadTimeline(
             ofStream: stream,
             asked: customer,
             size: size
         )
         guard
-            let slot = try AccessSlot(
+            let slot = AccessSlot(
                 timeline,
                 streams: streams,
                 size: size,
                 from: now,
-                code: table.code
+                code: table.code(of:)
             )
         else { return nil }
-        try remember { try table.keep(slot, of: stream) }
+        table.keep(slot, of: name)
         return slot
     }
 }
@@ -155,8 +120,8 @@ extension AccessSlot {
         streams: [UInt64],
         size: UInt64,
         from now: Instant,
-        code: (ProductKey) throws -> UInt32
-    ) throws {
+        code: (ProductKey) -> UInt32
+    ) {
         self.init(size: size, from: now)
         guard streams.count <= Self.streamCapacity else { return nil }
         for stream in streams {
@@ -168,7 +133,7 @@ extension AccessSlot {
             guard case .product(let right) = stretch.right, stretchCount < Self.stretchCapacity
             else { return nil }
             stretches[stretchCount] = Stretch(
-                product: try code(ProductKey(store: right.store, productID: right.productID)),
+                product: code(ProductKey(store: right.store, productID: right.productID)),
                 isKept: right.keptSince != nil,
                 start: stretch.interval.start,
                 end: stretch.interval.end ?? Self.never,

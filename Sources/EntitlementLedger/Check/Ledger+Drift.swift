@@ -5,8 +5,8 @@ extension Ledger {
     /// Folds a sample of customers again, from the log alone, and holds the outcome against what
     /// the live views answer: the index of streams, the access table, kept features (row Z13).
     ///
-    /// Nothing is written but codes of products in the access table. What is recorded meanwhile is
-    /// no difference: answers that it moved are passed over.
+    /// Nothing is written. What is recorded meanwhile is no difference: answers that it moved are
+    /// passed over.
     ///
     /// Cost: three passes over the log and a fold of the sample, mostly on all cores; 6 bytes for
     /// each stream and core.
@@ -95,16 +95,18 @@ extension Ledger {
         _ report: inout DriftReport
     ) throws {
         guard let table = views.access, folded.catalogs.experiments.isEmpty,
-            let slot = table.slot(of: folded.customer), slot.from <= now,
+            let slot = try table.slot(
+                of: table.name(customerName(folded.customer), report.environment)
+            ), slot.from <= now,
             try areUnmoved(slot.streamList, since: slot.size, report.size)
         else { return }
         report.slots += 1
-        let expected = try AccessSlot(
+        let expected = AccessSlot(
             folded,
             streams: streams,
             size: slot.size,
             from: slot.from,
-            code: table.code
+            code: table.code(of:)
         )
         guard let expected, Set(expected.stretchList) == Set(slot.stretchList),
             Set(expected.streamList) == Set(slot.streamList)

@@ -93,7 +93,6 @@ extension Ledger {
     /// Forgets what this process remembers of streams.
     private func forget(_ streams: [UInt64]) {
         vault.close(streams)
-        views.access?.forgetNames()
         standing.removeAll()
     }
 }

@@ -7,7 +7,8 @@ import Synchronization
 ///
 /// Streams share words: "unmoved" is certain, "moved" is for the tables and the overlay to tell.
 final class AccessMoves: Sendable {
-    private static let wordBits: UInt64 = 18
+    /// Half a megabyte of words: they stay in a core's cache beside the slots that are looked up.
+    private static let wordBits: UInt64 = 16
     /// One past the last event of any stream that has this word.
     private let words = AtomicWords(count: 1 << Int(wordBits))
     /// The size of the log from which on every event is noted.
@@ -37,6 +38,16 @@ final class AccessMoves: Sendable {
     /// True if no event of a stream was recorded at or after a size of the log.
     func isCertainlyUnmoved(_ stream: UInt64, since size: UInt64) -> Bool {
         size >= start.load(ordering: .acquiring) && words[Self.word(of: stream)] <= size
+    }
+
+    /// True if no stream that a slot was folded from has moved since.
+    func isCertainlyUnmoved(_ slot: borrowing AccessSlot) -> Bool {
+        guard slot.size >= start.load(ordering: .acquiring) else { return false }
+        for index in 0..<slot.streamCount
+        where words[Self.word(of: slot.streams[index])] > slot.size {
+            return false
+        }
+        return true
     }
 
     /// Spreads stream numbers, which ascend, over the words (Fibonacci hashing).

@@ -1,5 +1,5 @@
 import Entitlements
-import EventLog
+import LMDB
 
 /// What the access table keeps of a customer: the stretches that unlock something, and the streams
 /// that they were folded from.
@@ -7,9 +7,9 @@ import EventLog
 /// It holds as long as none of these streams, and no catalog, has moved: an event that could change
 /// it would be recorded under one of them.
 ///
-/// Layout, in 104 bytes, so that a slot of the table is two cache lines: size and instant (u48 each),
-/// counts (u8 each; the second with a bit for each stretch that is kept, from bit 4 on), four streams
-/// (u48), three stretches of product u32, start, end and keptSince (u48 each).
+/// Packed into 104 bytes, so that a slot of the table is two cache lines: size and instant (48 bits
+/// each), counts (8 bits each; the second with a bit for each stretch that is kept, from bit 4 on),
+/// four streams (48), three stretches of product (32), start, end and keptSince (48 each).
 struct AccessSlot {
     /// Size of the log that it was folded from.
     var size: UInt64
@@ -35,9 +35,6 @@ struct AccessSlot {
     static let never = Instant(milliseconds: (1 << 48) - 1)
     static let streamCapacity = 4
     static let stretchCapacity = 3
-    static let payloadBytes = 14 + streamCapacity * 6 + stretchCapacity * stretchBytes
-    private static let stretchesOffset = 14 + streamCapacity * 6
-    private static let stretchBytes = 22
 
     init(size: UInt64, from: Instant) {
         self.size = size
@@ -57,54 +54,72 @@ struct AccessSlot {
         return numbers.allSatisfy { $0 >> 48 == 0 }
     }
 
-    var encoded: [UInt8] {
-        var writer = ByteWriter(reservingCapacity: Self.payloadBytes)
-        func append(_ number: UInt64) {
-            writer.append(UInt32(truncatingIfNeeded: number))
-            writer.append(UInt16(truncatingIfNeeded: number >> 32))
-        }
-        func append(_ instant: Instant) { append(UInt64(bitPattern: instant.milliseconds)) }
-        append(size)
-        append(from)
-        writer.append(UInt8(streamCount))
-        var counts = UInt8(stretchCount)
+    /// As the table keeps it.
+    var packed: FlatTable.Payload {
+        var bits = PackedBits()
+        bits.append(size, count: 48)
+        bits.append(UInt64(bitPattern: from.milliseconds), count: 48)
+        bits.append(UInt64(streamCount), count: 8)
+        var counts = UInt64(stretchCount)
         for index in 0..<stretchCount where stretches[index].isKept { counts |= 16 << index }
-        writer.append(counts)
-        for index in 0..<Self.streamCapacity { append(streams[index]) }
+        bits.append(counts, count: 8)
+        for index in 0..<Self.streamCapacity { bits.append(streams[index], count: 48) }
         for index in 0..<Self.stretchCapacity {
-            writer.append(stretches[index].product)
-            append(stretches[index].start)
-            append(stretches[index].end)
-            append(stretches[index].keptSince)
+            let stretch = stretches[index]
+            bits.append(UInt64(stretch.product), count: 32)
+            bits.append(UInt64(bitPattern: stretch.start.milliseconds), count: 48)
+            bits.append(UInt64(bitPattern: stretch.end.milliseconds), count: 48)
+            bits.append(UInt64(bitPattern: stretch.keptSince.milliseconds), count: 48)
         }
-        return writer.bytes
+        return bits.words
     }
 
-    /// Reads a payload whose checksum was right; nil if its counts cannot be.
-    init?(decoding payload: Span<UInt8>) {
-        func number(_ offset: Int) -> UInt64 {
-            UInt64(payload.uint32(at: offset)) | UInt64(payload.uint16(at: offset + 4)) << 32
-        }
-        func instant(_ offset: Int) -> Instant {
-            Instant(milliseconds: Int64(number(offset)))
-        }
-        size = number(0)
-        from = instant(6)
-        streamCount = Int(payload[12])
-        stretchCount = Int(payload[13] & 15)
-        guard streamCount <= Self.streamCapacity, stretchCount <= Self.stretchCapacity
-        else { return nil }
-        for index in 0..<streamCount { streams[index] = number(14 + 6 * index) }
+    /// Reads what ``packed`` wrote.
+    init(_ packed: FlatTable.Payload) {
+        var bits = PackedBits(words: packed)
+        func instant() -> Instant { Instant(milliseconds: Int64(bits.next(48))) }
+        size = bits.next(48)
+        from = instant()
+        streamCount = Int(bits.next(8))
+        let counts = bits.next(8)
+        stretchCount = Int(counts & 15)
+        for index in 0..<Self.streamCapacity { streams[index] = bits.next(48) }
         for index in 0..<stretchCount {
-            let offset = Self.stretchesOffset + Self.stretchBytes * index
             stretches[index] = Stretch(
-                product: payload.uint32(at: offset),
-                isKept: payload[13] & (16 << UInt8(index)) != 0,
-                start: instant(offset + 4),
-                end: instant(offset + 10),
-                keptSince: instant(offset + 16)
+                product: UInt32(bits.next(32)),
+                isKept: counts & (16 << UInt64(index)) != 0,
+                start: instant(),
+                end: instant(),
+                keptSince: instant()
             )
         }
+    }
+}
+
+/// Numbers of some bits each, one after the other in a slot's words, the low bits first.
+private struct PackedBits {
+    var words = FlatTable.Payload(repeating: 0)
+    private var position = 0
+
+    init() {}
+
+    init(words: FlatTable.Payload) { self.words = words }
+
+    /// Appends a number that has no higher bits than these.
+    mutating func append(_ number: UInt64, count: Int) {
+        let (word, shift) = (position / 64, UInt64(position % 64))
+        words[word] |= number << shift
+        if Int(shift) + count > 64 { words[word + 1] |= number >> (64 - shift) }
+        position += count
+    }
+
+    /// The number in the next bits.
+    mutating func next(_ count: Int) -> UInt64 {
+        let (word, shift) = (position / 64, UInt64(position % 64))
+        var number = words[word] >> shift
+        if Int(shift) + count > 64 { number |= words[word + 1] << (64 - shift) }
+        position += count
+        return number & ((1 << UInt64(count)) - 1)
     }
 }
 

@@ -19,8 +19,8 @@ final class Views: LogIndex {
     private let state = Mutex(State())
     /// Held while the index is changed; never asked for within `state`.
     private let changing = Mutex<Void>(())
-    /// The access table of this generation; nil for a reader.
-    private let accessTable = Mutex<AccessTable?>(nil)
+    /// The access table; nil for a reader.
+    let access: AccessTable?
     /// Which streams may have moved.
     let moves = AccessMoves()
     private let queue = DispatchQueue(label: "entitlement-ledger.views")
@@ -52,11 +52,13 @@ final class Views: LogIndex {
         identity: LedgerIdentity,
         log: any LogStorage,
         isReadOnly: Bool,
-        bootID: String
+        bootID: String,
+        randomness: RandomSource
     ) throws {
         self.identity = identity
         self.log = log
         self.isReadOnly = isReadOnly
+        access = isReadOnly ? nil : AccessTable(using: randomness)
         self.bootID = bootID
         directory = ViewDirectory(path: path, ledgerID: identity.id)
         try open()
@@ -166,9 +168,6 @@ final class Views: LogIndex {
     /// The tables as they stand, for replay and audit, to which damage is a finding.
     var tables: IndexTables? { state.withLock { $0.tables } }
 
-    /// The access table of this generation; nil for a reader.
-    var access: AccessTable? { accessTable.withLock { $0 } }
-
     /// Why the views that stand on the disk are not used; nil where they are, or there are none.
     var discarded: String? { state.withLock { $0.discarded } }
 
@@ -256,7 +255,6 @@ final class Views: LogIndex {
         let (tables, generation) = state.withLock { ($0.tables, $0.generation) }
         guard let tables, let generation else { return }
         let position = try viewPosition(tables.size, bootID: "")
-        try access?.seal(position)
         try generation.keep(
             IndexTables(runs: tables.runs, position: position),
             isDurable: true
@@ -309,32 +307,12 @@ final class Views: LogIndex {
     }
 
     private func use(_ generation: IndexGeneration, _ tables: IndexTables) throws {
-        let access = try openAccess(generation)
         state.withLock {
             $0.overlay.drop(below: tables.size)
             $0.tables = tables
             $0.generation = generation
         }
-        accessTable.withLock { $0 = access }
-    }
-
-    /// The access table of a generation, for the writer.
-    private func openAccess(_ generation: IndexGeneration) throws -> AccessTable? {
-        guard !isReadOnly, let path = generation.path else { return nil }
-        let codes = ProductCodes(
-            path: path + "/" + ProductCodes.fileName,
-            ledgerID: identity.id
-        )
-        return try AccessTable(
-            path: path + "/access",
-            position: try viewPosition(0, bootID: ""),
-            productCodes: codes,
-            log: log
-        ) { [self] sealed in
-            // Its codes are those that were sealed with it.
-            try codes.sealedSize == sealed.treeSize
-                && viewPosition(sealed.treeSize, bootID: "").root.bytes == sealed.root
-        }
+        access?.forget()
     }
 
     /// Writes a new generation from the log, beside the old one, and switches at once.

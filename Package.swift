@@ -71,6 +71,11 @@ let package = Package(
             providers: [.apt(["libzstd-dev"])]
         ),
         .systemLibrary(
+            name: "CISAL",
+            pkgConfig: "libisal",
+            providers: [.apt(["libisal-dev"])]
+        ),
+        .systemLibrary(
             name: "CSQLite",
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]
@@ -78,7 +83,7 @@ let package = Package(
 
         // Row 1: the domain, the log's bytes, mapped memory, databases of exports
         .target(name: "Entitlements", swiftSettings: house + counted),
-        .target(name: "EventLog", dependencies: [crypto], swiftSettings: house + counted),
+        .target(name: "EventLog", dependencies: ["CISAL", crypto], swiftSettings: house + counted),
         .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: house),
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: house),
 

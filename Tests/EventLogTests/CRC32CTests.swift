@@ -12,13 +12,18 @@ import Testing
         #expect(CRC32C.checksum(Array(text.utf8).span) == checksum)
     }
 
-    @Test func `CRC-32C by slices is CRC-32C bit by bit`() {
+    @Test func `CRC-32C of any length is CRC-32C bit by bit, whole or joined`() {
         var generator = SeededGenerator(seed: 1)
         for count in Array(0...70)
             + (0..<100).map({ _ in Int.random(in: 0...4096, using: &generator) })
         {
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
-            #expect(CRC32C.checksum(bytes.span) == bitwise(bytes), "\(count) bytes, seed 1")
+            let whole = bitwise(bytes)
+            #expect(CRC32C.checksum(bytes.span) == whole, "\(count) bytes, seed 1")
+            let cut = Int.random(in: 0...count, using: &generator)
+            let first = CRC32C.checksum(bytes.span.extracting(0..<cut))
+            let joined = CRC32C.checksum(bytes.span.extracting(cut..<count), after: first)
+            #expect(joined == whole, "cut at \(cut) of \(count), seed 1")
         }
     }
 

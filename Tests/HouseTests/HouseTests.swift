@@ -59,7 +59,7 @@ private enum House {
 
     static let imports: [String: Set<String>] = [
         "Entitlements": [],
-        "EventLog": ["Crypto", "Glibc", "Synchronization"],
+        "EventLog": ["CISAL", "Crypto", "Glibc", "Synchronization"],
         "LMDB": ["CLMDB", "Darwin", "Glibc", "Musl", "Synchronization"],
         "LMDBStorage": [
             "Crypto", "Dispatch", "EventLog", "FoundationEssentials", "Glibc", "LMDB",
@@ -98,7 +98,8 @@ private enum House {
     static func mayBeUnsafe(_ path: String) -> Bool {
         path.hasPrefix("LMDB/") || path.hasPrefix("SQLite/")
             || [
-                "EventLog/Bytes/LentBytes.swift", "LMDBStorage/DurableFile.swift",
+                "EventLog/Bytes/CRC32C.swift", "EventLog/Bytes/LentBytes.swift",
+                "LMDBStorage/DurableFile.swift",
                 "EntitlementLedger/Codec/Zstandard.swift",
                 "EntitlementLedger/Views/ViewFile.swift", "entitle/Import/LineReader.swift",
                 "entitle/Shell/Interrupt.swift", "entitle/Shell/DeathReport.swift",

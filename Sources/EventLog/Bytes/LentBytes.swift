@@ -1,4 +1,4 @@
-// The only unsafe code of this target.
+// The unsafe code of this target, beside that of `CRC32C`.
 //
 // swift-crypto 4.5 hashes a `DataProtocol` or an `UnsafeRawBufferPointer`, and an array grows from a
 // collection; a `Span` is neither. Going through `[UInt8]` would allocate and copy for each hash.

@@ -17,6 +17,7 @@ public struct ByteCursor: Sendable {
     /// Reads one byte.
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early.
+    @inlinable
     public mutating func uint8(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt8 {
         bytes[try take(1, of: bytes)]
     }
@@ -24,6 +25,7 @@ public struct ByteCursor: Sendable {
     /// Reads a little-endian unsigned 16-bit integer.
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early.
+    @inlinable
     public mutating func uint16(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt16 {
         bytes.uint16(at: try take(2, of: bytes))
     }
@@ -31,6 +33,7 @@ public struct ByteCursor: Sendable {
     /// Reads a little-endian unsigned 32-bit integer.
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early.
+    @inlinable
     public mutating func uint32(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt32 {
         bytes.uint32(at: try take(4, of: bytes))
     }
@@ -38,6 +41,7 @@ public struct ByteCursor: Sendable {
     /// Reads a little-endian unsigned 64-bit integer.
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early.
+    @inlinable
     public mutating func uint64(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt64 {
         bytes.uint64(at: try take(8, of: bytes))
     }
@@ -45,6 +49,7 @@ public struct ByteCursor: Sendable {
     /// Reads a little-endian signed 64-bit integer.
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early.
+    @inlinable
     public mutating func int64(_ bytes: Span<UInt8>) throws(DecodingFault) -> Int64 {
         bytes.int64(at: try take(8, of: bytes))
     }
@@ -52,6 +57,7 @@ public struct ByteCursor: Sendable {
     /// Passes over some bytes and says where they lie; `bytes.extracting(range)` lends them.
     ///
     /// - Throws: ``DecodingFault`` where fewer are left, or where `count` is negative.
+    @inlinable
     public mutating func bytes(
         _ bytes: Span<UInt8>,
         count: Int
@@ -89,12 +95,19 @@ public struct ByteCursor: Sendable {
         }
     }
 
-    private mutating func take(_ count: Int, of bytes: Span<UInt8>) throws(DecodingFault) -> Int {
+    @inlinable
+    mutating func take(_ count: Int, of bytes: Span<UInt8>) throws(DecodingFault) -> Int {
         guard count >= 0, position <= bytes.count, count <= bytes.count - position else {
-            throw DecodingFault(what: "\(count) bytes do not follow", offset: position)
+            throw tooShort(for: count)
         }
         defer { position += count }
         return position
+    }
+
+    /// Apart, so that the way without a fault is short enough to be inlined.
+    @usableFromInline
+    func tooShort(for count: Int) -> DecodingFault {
+        DecodingFault(what: "\(count) bytes do not follow", offset: position)
     }
 
     private func text(_ bytes: Span<UInt8>, at offset: Int) throws(DecodingFault) -> String {

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 from harness import (
-    COMMAND_TIMEOUT, Fault, History, answers, checked_audit, copy_ledger, in_parallel, say)
+    COMMAND_TIMEOUT, Fault, History, answers, checked_audit, in_parallel, say)
 from injection import counted, positions_of, strace
 
 EVENTS = 300

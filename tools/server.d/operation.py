@@ -205,6 +205,10 @@ def check_secrets(material):
         expect(server.ask("POST", "/v1/signals/revenuecat", {"event": {"id": customer}}, key="no",
                           headers={"Authorization": material.revenuecat_secret}), 400, "a webhook")
         expect(server.ask("GET", path + "?at=" + customer), 400, "a bad question")
+        # One tells nothing of the next: neither of the process nor of how much it is asked.
+        ids = [server.ask("GET", "/healthz")[1]["Request-Id"] for _ in range(2)]
+        if len(os.path.commonprefix(ids)) >= 8:
+            raise Fault("request ids are told apart by their ends alone: %s" % ids)
         status, _, metrics = server.ask("GET", "/metrics")
         with open("/proc/%d/cmdline" % server.pid, "rb") as file:
             arguments = file.read().decode()

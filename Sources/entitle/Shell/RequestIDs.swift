@@ -1,17 +1,14 @@
 import EventLog
-import Synchronization
 
-/// Ids for requests that bring none: a random word for the process and a count.
-final class RequestIDs: Sendable {
-    private let process: String
-    private let count = Atomic<UInt64>(0)
-
-    init() {
+/// Ids for requests that bring none.
+enum RequestIDs {
+    /// 128 random bits: an id tells whoever gets it neither of the process nor of its other
+    /// requests.
+    @Sendable
+    static func next() -> String {
         var randomness = RandomSource.system
-        process = Hexadecimal.encode(randomness.bytes(12)) + "-"
+        return Hexadecimal.encode(randomness.bytes(byteCount))
     }
 
-    func next() -> String {
-        process + String(count.wrappingAdd(1, ordering: .relaxed).newValue, radix: 16)
-    }
+    private static let byteCount = 16
 }

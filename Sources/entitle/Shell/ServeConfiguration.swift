@@ -21,13 +21,12 @@ struct ServeConfiguration {
 
     func options(_ ledger: Ledger, _ path: String) async throws -> LedgerServer.Options {
         let logger = try logger()
-        let ids = RequestIDs()
         var options = LedgerServer.Options(
             ledger: ledger,
             keys: try keys(path, logger),
             logger: logger,
             clock: SystemClock.now,
-            makeID: { ids.next() },
+            makeID: RequestIDs.next,
             resolveTimeZones: { TimeZones.resolved($0) }
         )
         options.host = command.host ?? settings.host ?? options.host

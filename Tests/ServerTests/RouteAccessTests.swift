@@ -55,7 +55,7 @@ struct `Who may` {
         "auditLedger": Right(scopes: [.audit, .admin]),
         "health": Right(scopes: [], customers: .nobodySpecial),
         "readiness": Right(scopes: [], customers: .nobodySpecial),
-        "metrics": Right(scopes: [.read, .audit, .admin]),
+        "metrics": Right(scopes: [.read, .audit, .metrics, .admin]),
         "describe": Right(scopes: [], customers: .nobodySpecial),
     ]
 

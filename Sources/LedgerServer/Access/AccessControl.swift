@@ -36,6 +36,7 @@ final class AccessControl: Sendable {
         case .open:
             try take(.anonymous, .address(exchange.address), &exchange)
             return .anonymous
+        case .health(let scopes): return try prober(scopes, &exchange)
         case .transparency where isLogPublic && isUnnamed(exchange):
             try take(.anonymous, .address(exchange.address), &exchange)
             return .anonymous
@@ -62,6 +63,32 @@ final class AccessControl: Sendable {
             guard caller.has(anyOf: scopes) else { throw Problem(.forbidden) }
             return caller
         }
+    }
+
+    /// Who asks for the server's health: a key with one of the scopes, or nobody in particular.
+    ///
+    /// Nothing is counted but credentials that do not count: a probe that is refused would take a
+    /// healthy server out of service.
+    private func prober(
+        _ scopes: ScopeSet,
+        _ exchange: inout Exchange
+    ) throws(Problem) -> Caller {
+        guard !scopes.isEmpty else { return .anonymous }
+        switch credential(exchange) {
+        case .success(let caller): return caller.has(anyOf: scopes) ? caller : .anonymous
+        case .failure(let reason):
+            try countFailure(reason, &exchange)
+            return .anonymous
+        }
+    }
+
+    /// Counts a credential that does not count; throws where its address had too many.
+    private func countFailure(
+        _ reason: AuthenticationRefusal,
+        _ exchange: inout Exchange
+    ) throws(Problem) {
+        metrics.countRefusedCredential(reason)
+        try take(.failures, .address(exchange.address), &exchange)
     }
 
     /// Whether a request brings no credential.
@@ -100,8 +127,7 @@ final class AccessControl: Sendable {
             try take(.customers, .customer(id), &exchange)
             return .customer(id: id)
         case .failure(let reason):
-            metrics.countRefusedCredential(reason)
-            try take(.failures, .address(exchange.address), &exchange)
+            try countFailure(reason, &exchange)
             exchange.headers[.wwwAuthenticate] = AuthenticationRefusal.challenge
             throw Problem(.unauthenticated)
         }

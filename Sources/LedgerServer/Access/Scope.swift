@@ -12,6 +12,8 @@ package enum Scope: String, CaseIterable, Sendable {
     case audit
     /// Everything: the catalog, erasure, and all of the others.
     case admin
+    /// The server's figures and why it is not ready; nothing of any customer.
+    case metrics
 
     fileprivate var bit: UInt8 {
         switch self {
@@ -21,6 +23,7 @@ package enum Scope: String, CaseIterable, Sendable {
         case .support: 8
         case .audit: 16
         case .admin: 32
+        case .metrics: 64
         }
     }
 }

@@ -66,6 +66,8 @@ enum OpenAPIDocument {
     private static func rights(_ route: Route) -> String? {
         switch route.access {
         case .open: nil
+        case .health(let scopes):
+            scopes.isEmpty ? nil : "For everybody; the reasons for keys with: \(names(scopes))."
         case .store: "For the store: known by its signature or secret."
         case .keys(let scopes): "Keys with: \(names(scopes))."
         case .transparency(let scopes):
@@ -82,6 +84,12 @@ enum OpenAPIDocument {
     private static func security(_ route: Route) -> JSONValue {
         switch route.access {
         case .open, .store: .array([])
+        case .health(let scopes) where scopes.isEmpty: .array([])
+        case .health:
+            // The empty one: without a credential (OpenAPI 3.1, section 4.8.10).
+            .array([
+                .members([:]), .members(["key": .array([])]), .members(["keyHeader": .array([])]),
+            ])
         default:
             .array([.members(["key": .array([])]), .members(["keyHeader": .array([])])])
         }
@@ -150,7 +158,7 @@ extension Route {
             .invalidRequest, .unknownParameter, .rateLimited, .internal, .storage, .busy,
         ]
         switch access {
-        case .open: break
+        case .open, .health: break
         case .store: codes.formUnion([.unauthenticated])
         case .keys, .transparency: codes.formUnion([.unauthenticated, .forbidden])
         case .customer, .anyCustomer:

@@ -11,17 +11,17 @@ extension RouteTable {
             template: "/healthz",
             operation: "health",
             summary: "Whether the process answers.",
-            access: .open,
-            answers: [statusReply],
+            access: .health([]),
+            answers: [healthReply],
             handler: { _, _ in Answer(.members(["status": "ok"])) }
         ),
         Route(
             method: .get,
             template: "/readyz",
             operation: "readiness",
-            summary: "Whether the ledger is open and can be asked.",
-            access: .open,
-            answers: [statusReply],
+            summary: "Whether the ledger can be asked, and why not; to strangers without a word.",
+            access: .health(reasonScopes),
+            answers: readinessReplies,
             handler: ready
         ),
         Route(
@@ -29,7 +29,7 @@ extension RouteTable {
             template: "/metrics",
             operation: "metrics",
             summary: "Counters and gauges in Prometheus' text format.",
-            access: .keys([.read, .audit]),
+            access: .keys([.read, .audit, .metrics]),
             answers: [
                 Route.Reply(
                     status: 200,
@@ -54,17 +54,41 @@ extension RouteTable {
         ),
     ]
 
-    private static let statusReply = Route.Reply(
+    private static let healthReply = Route.Reply(
         status: 200,
         text: "Yes",
         shape: .object([Shape.Member("status", .text)])
     )
 
+    /// Whose keys are told why the server is not ready.
+    private static let reasonScopes: ScopeSet = [.read, .metrics]
+
+    /// Strangers get the status alone, as an empty text.
+    private static let readinessReplies = [(200, "Ready"), (503, "Not ready")].flatMap {
+        (status, text) in
+        [
+            Route.Reply(
+                status: status,
+                text: text,
+                shape: .object([
+                    Shape.Member("status", .text), Shape.Member("reasons", .list(.text)),
+                ])
+            ),
+            Route.Reply(status: status, text: text, shape: .text, mediaType: emptyType),
+        ]
+    }
+
+    private static let emptyType = "text/plain; charset=utf-8"
+
     @Sendable
-    private static func ready(_: Call, _ service: LedgerService) async throws -> Answer {
-        let size = try await service.blocking { try service.ledger.size() }
-        var answer = Answer(.members(["status": "ready"]))
-        answer.headers[.ledgerSequence] = String(size)
+    private static func ready(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let readiness = await service.readiness()
+        let status = readiness.isReady ? 200 : 503
+        guard call.caller.has(anyOf: reasonScopes) else {
+            return Answer(status: status, text: "", mediaType: emptyType)
+        }
+        var answer = Answer(status: status, readiness.json)
+        answer.headers[.ledgerSequence] = readiness.size.map { String($0) }
         return answer
     }
 

@@ -31,6 +31,8 @@ struct Route: Sendable {
     enum Access: Sendable {
         /// Anybody.
         case open
+        /// Anybody, uncounted: health checks. A key with one of the scopes is told more.
+        case health(ScopeSet)
         /// A store, which the handler knows by its signature or secret.
         case store
         /// Keys with one of the scopes.

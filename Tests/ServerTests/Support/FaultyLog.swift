@@ -1,11 +1,12 @@
 import EventLog
 import Synchronization
 
-/// A log in memory whose appends, or whose scans, fail as long as a test wants them to.
+/// A log in memory whose appends, scans, or looks at its end fail as long as a test wants them to.
 final class FaultyLog: LogStorage {
     private let base = MemoryLog()
     private let current = Mutex<LogStorageFault?>(nil)
     private let scanning = Mutex<LogStorageFault?>(nil)
+    private let ending = Mutex<LogStorageFault?>(nil)
 
     /// What an append throws; nil: it succeeds.
     var fault: LogStorageFault? {
@@ -19,12 +20,22 @@ final class FaultyLog: LogStorage {
         set { scanning.withLock { $0 = newValue } }
     }
 
+    /// What a look at the log's end throws; nil: it succeeds.
+    var endFault: LogStorageFault? {
+        get { ending.withLock { $0 } }
+        set { ending.withLock { $0 = newValue } }
+    }
+
     func append(_ batch: LogBatch) throws -> LogEnd {
         if let fault { throw fault }
         return try base.append(batch)
     }
 
-    func end() -> LogEnd { base.end() }
+    func end() throws -> LogEnd {
+        if let endFault { throw endFault }
+        return base.end()
+    }
+
     func reopen() { base.reopen() }
 
     func readBlocks(

@@ -24,11 +24,7 @@ public final class ArchiveDirectory: ArchiveStore {
             return
         }
         do {
-            try FileManager.default.createDirectory(
-                atPath: path,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
+            try DurableFile.makeFolder(path)
         } catch {
             throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")
         }
@@ -67,7 +63,11 @@ public final class ArchiveDirectory: ArchiveStore {
     public func write(_ files: [ArchiveFile]) throws {
         var folders: Set<String> = []
         for file in files { try makeFolder(of: file.path, &folders) }
-        for file in files { try DurableFile.write(file.bytes, to: temporary(file), mode: 0o600) }
+        for file in files {
+            // One that is there is of a writer that was stopped.
+            DurableFile.remove(temporary(file))
+            try DurableFile.create(temporary(file), with: file.bytes)
+        }
         for file in files { try DurableFile.rename(temporary(file), to: path + "/" + file.path) }
         for folder in folders { try DurableFile.syncDirectory(of: folder + "/") }
     }
@@ -91,11 +91,7 @@ public final class ArchiveDirectory: ArchiveStore {
         }
         changed.insert(folder)
         guard missing else { return }
-        try FileManager.default.createDirectory(
-            atPath: folder,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
+        try DurableFile.makeFolder(folder)
     }
 
     /// See `ArchiveStore`.

@@ -11,7 +11,8 @@ public enum DurableFile {
 
     /// Replaces a file: writes a new one beside it, syncs, renames, syncs the directory.
     ///
-    /// One that is not synced may be the old one, or empty, after a power cut.
+    /// What stands at its path decides as for `FileOutput`. One that is not synced may be the old
+    /// one, or empty, after a power cut.
     ///
     /// - Throws: `FileFault`.
     public static func replace(
@@ -20,34 +21,48 @@ public enum DurableFile {
         mode: UInt32 = 0o600,
         isSynced: Bool = true
     ) throws {
-        let temporary = path + newSuffix
-        try write(bytes, to: temporary, mode: mode, isSynced: isSynced)
-        try rename(temporary, to: path)
-        if isSynced { try syncDirectory(of: path) }
+        let output = try FileOutput(path, mode: mode, suffix: newSuffix)
+        try output.write(bytes)
+        try output.close(isSynced: isSynced)
     }
 
-    /// Writes a new file; what stands at its path is lost at once.
-    static func write(
-        _ bytes: [UInt8],
-        to path: String,
-        mode: UInt32,
-        isSynced: Bool = true
+    /// Makes a file where nothing stands, not even a link.
+    ///
+    /// - Throws: `FileFault`; `EEXIST` where something stands.
+    public static func create(
+        _ path: String,
+        with bytes: [UInt8],
+        mode: UInt32 = 0o600
     ) throws {
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw FileFault(errno, "open") }
-        do {
-            try write(bytes, to: descriptor)
-            guard !isSynced || fsync(descriptor) == 0 else { throw FileFault(errno, "fsync") }
-        } catch {
-            close(descriptor)
-            throw error
-        }
-        close(descriptor)
+        let descriptor = try openNew(path, mode: mode)
+        defer { close(descriptor) }
+        try write(bytes, to: descriptor)
+        guard fsync(descriptor) == 0 else { throw FileFault(errno, "fsync") }
     }
 
-    /// Puts a file in the place of another, at once.
-    static func rename(_ path: String, to new: String) throws {
-        guard unsafe Glibc.rename(path, new) == 0 else { throw FileFault(errno, "rename") }
+    /// Opens a file that is made for it, where nothing stands.
+    static func openNew(_ path: String, mode: UInt32) throws -> Int32 {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = unsafe open(path, flags, mode)
+        guard descriptor >= 0 else { throw FileFault(errno, "open") }
+        return descriptor
+    }
+
+    /// Opens what stands at a path to write to it, as it is: a device or a pipe.
+    static func openStanding(_ path: String) throws -> Int32 {
+        let descriptor = unsafe open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFault(errno, "open") }
+        return descriptor
+    }
+
+    /// Puts a file in the place of another, or of none, at once; of nothing else.
+    ///
+    /// - Throws: `FileFault`; `EEXIST` where a device or a pipe stands.
+    public static func rename(_ path: String, to new: String) throws {
+        guard case .file(let target) = try FilePlace(of: new) else {
+            throw FileFault(EEXIST, "rename")
+        }
+        guard unsafe Glibc.rename(path, target) == 0 else { throw FileFault(errno, "rename") }
     }
 
     /// Makes an empty file whose name is on the disk; one that stands is left as it is.
@@ -59,17 +74,34 @@ public enum DurableFile {
     }
 
     /// Removes a file if it is there; its name may come back after a power cut.
-    static func remove(_ path: String) { unsafe _ = unlink(path) }
+    public static func remove(_ path: String) { unsafe _ = unlink(path) }
 
     static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     /// How long a regular file is; nil if there is none.
-    static func byteCount(_ path: String) -> Int? {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+    public static func byteCount(_ path: String) -> Int? {
+        guard let status = try? status(path, followsLinks: true), status.kind == .file else {
             return nil
         }
-        return Int(status.st_size)
+        return status.byteCount
+    }
+
+    /// Whether a regular file stands at a path; no link to one.
+    public static func isFile(_ path: String) -> Bool {
+        (try? status(path, followsLinks: false))?.kind == .file
+    }
+
+    /// What stands at a path; nil: nothing.
+    ///
+    /// - Throws: `FileFault` where the system does not tell, or does not follow the link.
+    static func status(_ path: String, followsLinks: Bool) throws -> FileStatus? {
+        var status = stat()
+        let code = followsLinks ? unsafe stat(path, &status) : unsafe lstat(path, &status)
+        guard code == 0 else {
+            guard errno == ENOENT else { throw FileFault(errno, "stat") }
+            return nil
+        }
+        return FileStatus(status)
     }
 
     /// Makes the names in a file's directory durable.
@@ -167,9 +199,56 @@ public enum DurableFile {
     }
 
     /// Reads a whole file; nil if there is none.
-    static func read(_ path: String) throws -> [UInt8]? {
+    public static func read(_ path: String) throws -> [UInt8]? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         return Array(try Data(contentsOf: URL(filePath: path)))
+    }
+}
+
+extension DurableFile {
+    /// Bytes that are copied at once.
+    private static let pieceByteCount = 1 << 20
+
+    /// Copies a file, or a folder with its files, readable by the owner only.
+    ///
+    /// Of a link to a file, the file. What else there is, a pipe say, has nothing to be copied.
+    static func copy(_ path: String, to new: String) throws {
+        if try status(path, followsLinks: false)?.kind == .directory {
+            try makeFolder(new)
+            for name in try names(in: path) {
+                try copy(path + "/" + name, to: new + "/" + name)
+            }
+        }
+        guard byteCount(path) != nil else { return }
+        let file = try openForReading(path)
+        defer { close(file) }
+        let output = try FileOutput(new)
+        var offset: UInt64 = 0
+        while true {
+            let piece = try read(file, at: offset, count: pieceByteCount)
+            if piece.isEmpty { break }
+            try output.write(piece)
+            offset += UInt64(piece.count)
+        }
+        try output.close()
+    }
+
+    /// Makes a folder for its owner only, with those above it; one that stands is taken.
+    public static func makeFolder(_ path: String) throws {
+        try FileManager.default.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+    }
+
+    /// What stands in a folder; nothing where there is none.
+    ///
+    /// - Throws: `FileFault` for what is no folder, `CocoaError` for one that cannot be read.
+    public static func names(in folder: String) throws -> [String] {
+        guard let status = try status(folder, followsLinks: true) else { return [] }
+        guard status.kind == .directory else { throw FileFault(ENOTDIR, "opendir") }
+        return try FileManager.default.contentsOfDirectory(atPath: folder)
     }
 }
 

@@ -80,8 +80,10 @@ extension LedgerDirectory {
             throw LedgerOpenFault(.damaged, "the ledger's own master key is not one")
         }
         let missed = try rotateMasterKey(at: path, from: old, to: new, randomness: randomness)
-        try DurableFile.rename(next, to: file)
-        try DurableFile.syncDirectory(of: file)
+        // Its file may be a link to where secrets are kept, which stays.
+        try DurableFile.replace(file, with: DurableFile.read(next) ?? [])
+        DurableFile.remove(next)
+        try DurableFile.syncDirectory(of: next)
         return missed
     }
 

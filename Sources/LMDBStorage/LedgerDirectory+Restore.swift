@@ -74,10 +74,9 @@ extension LedgerDirectory {
 
     /// Whether a ledger may be made here: nothing is there, but for a master key.
     ///
-    /// - Throws: `LedgerOpenFault.notEmpty`.
+    /// - Throws: `LedgerOpenFault.notEmpty`, `FileFault` for what is no directory.
     public static func requireRoom(at path: String) throws {
-        let existing = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        guard existing.allSatisfy({ $0 == keyName }) else {
+        guard try DurableFile.names(in: path).allSatisfy({ $0 == keyName }) else {
             throw LedgerOpenFault(.notEmpty, "the directory is not empty")
         }
     }

@@ -96,11 +96,7 @@ public enum LedgerDirectory {
     static func makeFolders(at path: String) throws {
         do {
             for name in [logName, vaultName, viewsName] {
-                try FileManager.default.createDirectory(
-                    atPath: path + "/" + name,
-                    withIntermediateDirectories: true,
-                    attributes: [.posixPermissions: 0o700]
-                )
+                try DurableFile.makeFolder(path + "/" + name)
             }
         } catch {
             throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")

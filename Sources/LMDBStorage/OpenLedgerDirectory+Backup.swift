@@ -23,11 +23,7 @@ extension OpenLedgerDirectory {
     ///
     /// - Throws: `LogStorageFault`, `FileFault`, `LedgerOpenFault`.
     public func copyVault(to folder: String, masterKey: [UInt8]) throws -> VaultCounts {
-        try FileManager.default.createDirectory(
-            atPath: folder,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
+        try DurableFile.makeFolder(folder)
         let journal = folder + "/" + VaultJournal.fileName
         let keysFile = path + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName
         for _ in 0..<Self.copyAttempts {

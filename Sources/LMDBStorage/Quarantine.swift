@@ -51,11 +51,7 @@ public struct Quarantine {
     /// Adds items to a day, durably.
     public mutating func add(_ items: [[UInt8]], day: String) throws {
         guard !items.isEmpty else { return }
-        try FileManager.default.createDirectory(
-            atPath: path,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
+        try DurableFile.makeFolder(path)
         try replace(day, with: try self.items(of: day) + items)
     }
 

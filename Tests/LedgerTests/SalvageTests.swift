@@ -33,7 +33,7 @@ struct `A salvage` {
         _ path: String,
         into target: String
     ) throws -> SalvageReport {
-        try LedgerSalvage(of: path, masterKey: masterKey, rules: rules).write(to: target)
+        try LedgerSalvage(of: path, masterKey: masterKey, rules: rules).rescue(into: target)
     }
 
     /// Lends a rescued ledger, open for reading.

@@ -52,8 +52,15 @@ public struct ArchiveWriter {
                 standing.size == checkpoint.size
             else { return standing.size }
         }
-        if let manifest, try reader.manifest() == nil {
-            try store.write([ArchiveFile(path: ArchiveLayout.manifest, bytes: manifest)])
+        if let manifest {
+            let other = try reader.manifest()
+            // Without a checkpoint nothing else tells whose the place is.
+            guard standing != nil || other == nil || other == manifest else {
+                throw ArchiveFault(.forked, "there is the ledger.json of another ledger")
+            }
+            if other == nil {
+                try store.write([ArchiveFile(path: ArchiveLayout.manifest, bytes: manifest)])
+            }
         }
         let next = try resumption(from: standing?.size ?? 0, to: checkpoint.size)
         var tree = try TileWriter(

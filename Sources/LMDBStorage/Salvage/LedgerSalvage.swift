@@ -117,8 +117,8 @@ public struct LedgerSalvage {
     ///
     /// - Throws: `LedgerOpenFault.notEmpty`, `.cannotCreate`; `LogStorageFault`, `FileFault`. What was
     ///   written until then is no ledger: its manifest comes last.
-    public func write(
-        to target: String,
+    public func rescue(
+        into target: String,
         as identity: (id: [UInt8], origin: String)? = nil,
         progress: (UInt64, UInt64) -> Void = { _, _ in }
     ) throws -> SalvageReport {
@@ -134,7 +134,7 @@ public struct LedgerSalvage {
             defer { new.close() }
             let (found, vault, streams) = try runLog(progress) { _ = try new.append($0) }
             report = found
-            try vault.write(to: target + "/" + LedgerDirectory.vaultName, lost: streams)
+            try vault.make(at: target + "/" + LedgerDirectory.vaultName, lost: streams)
             if identity == nil {
                 for (checkpoint, note) in notes {
                     try new.keepCheckpoint(size: checkpoint.size, note: note)
@@ -191,10 +191,9 @@ public struct LedgerSalvage {
 
     /// Keys, settings, the quarantine: what else stands in the ledger's directory goes along.
     private func copyOthers(to target: String) throws {
-        let manager = FileManager.default
-        for name in try manager.contentsOfDirectory(atPath: path)
+        for name in try FileManager.default.contentsOfDirectory(atPath: path)
         where !Self.ownNames.contains(name) && !name.hasSuffix(".lock") {
-            try manager.copyItem(atPath: path + "/" + name, toPath: target + "/" + name)
+            try DurableFile.copy(path + "/" + name, to: target + "/" + name)
         }
     }
 

@@ -174,7 +174,7 @@ struct VaultSalvage {
     /// Makes a vault in an existing, empty directory.
     ///
     /// `lost`: streams without a key; they get tombstones, for their numbers are never given again.
-    func write(to path: String, lost: [UInt64]) throws {
+    func make(at path: String, lost: [UInt64]) throws {
         let journal = path + "/" + VaultJournal.fileName + ".rescued"
         let file = try DurableFile.openForAppending(journal)
         defer {

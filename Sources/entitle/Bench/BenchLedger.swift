@@ -31,13 +31,10 @@ final class BenchLedger: Sendable {
             created: SystemClock.now().description,
             randomness: .system
         )
-        guard
-            FileManager.default.createFile(
-                atPath: path + "/" + LedgerDirectory.keyName,
-                contents: Data(Hexadecimal.encode(Self.key).utf8),
-                attributes: [.posixPermissions: 0o600]
-            )
-        else { throw LedgerOpenFault(.cannotCreate, "the key file cannot be made") }
+        try OutputFile.create(
+            Hexadecimal.encode(Self.key),
+            at: path + "/" + LedgerDirectory.keyName
+        )
         try self.init(opening: path)
         try require(ledger.record([Submission(event: BenchCatalog.event)]))
     }

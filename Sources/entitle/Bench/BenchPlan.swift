@@ -2,6 +2,7 @@ import ArgumentParser
 import Entitlements
 import EventLog
 import Foundation
+import LMDBStorage
 
 /// What can be measured.
 enum BenchTopic: String, CaseIterable, ExpressibleByArgument {
@@ -106,31 +107,14 @@ struct BenchPartner {
     /// Where records are put: each after its length (u32, little-endian), one after another.
     let recordsFile: String
 
-    private static let chunkByteCount = 1 << 20
-
     /// Writes the log's records from a sequence on into the file.
     func hand(over bench: BenchLedger, from first: UInt64) throws {
-        guard FileManager.default.createFile(atPath: recordsFile, contents: nil),
-            let file = FileHandle(forWritingAtPath: recordsFile)
-        else {
-            throw CommandFailure(
-                .cannotCreate,
-                "cannot_create",
-                "the file cannot be made",
-                place: recordsFile
-            )
-        }
-        var chunk = Data()
+        let file = try OutputFile.open(recordsFile)
         try bench.scan(from: first) { _, record in
             let length = UInt32(record.count)
-            chunk.append(contentsOf: (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) })
-            chunk.append(contentsOf: record.copy())
-            if chunk.count >= Self.chunkByteCount {
-                try file.write(contentsOf: chunk)
-                chunk.removeAll(keepingCapacity: true)
-            }
+            try file.write((0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) })
+            try file.write(record.copy())
         }
-        try file.write(contentsOf: chunk)
         try file.close()
     }
 

@@ -1,34 +1,15 @@
 import Entitlements
 import Foundation
+import LMDBStorage
 
 /// Events as `entitle import` takes them, one JSON document a line.
 struct EventsFile {
     let path: String
 
-    private static let chunkByteCount = 1 << 20
-
     /// Writes the events' lines; returns how many they are.
     func write(_ events: BenchEvents) throws -> Int {
-        guard FileManager.default.createFile(atPath: path, contents: nil),
-            let file = FileHandle(forWritingAtPath: path)
-        else {
-            throw CommandFailure(
-                .cannotCreate,
-                "cannot_create",
-                "the file cannot be made",
-                place: path
-            )
-        }
-        var chunk = Data()
-        for event in events {
-            chunk.append(contentsOf: Self.line(event).utf8)
-            chunk.append(0x0A)
-            if chunk.count >= Self.chunkByteCount {
-                try file.write(contentsOf: chunk)
-                chunk.removeAll(keepingCapacity: true)
-            }
-        }
-        try file.write(contentsOf: chunk)
+        let file = try OutputFile.open(path)
+        for event in events { try file.write((Self.line(event) + "\n").utf8) }
         try file.close()
         return events.count
     }

@@ -42,7 +42,7 @@ struct Backup: ParsableCommand {
                 log: archived,
                 vault: counts
             )
-            try manifest.write(to: path)
+            try manifest.put(in: path)
             return manifest
         }
         progress.finish()
@@ -128,7 +128,9 @@ struct Backup: ParsableCommand {
 struct BackupManifest {
     static let fileName = "manifest.json"
     static let logFolder = "log"
-    private static let format = 1
+    private static let format: Int64 = 1
+    /// Bytes of the list; one has a few hundred.
+    private static let byteLimit = 1 << 16
 
     var ledger: String
     var writtenAt: Instant
@@ -157,7 +159,25 @@ struct BackupManifest {
         ])
     }
 
-    func write(to path: String) throws {
+    /// The ledger that a backup is of; nil: no backup was finished there.
+    ///
+    /// - Throws: `LedgerOpenFault` for a list of another format, or none.
+    static func ledger(at path: String) throws -> String? {
+        guard let count = DurableFile.byteCount(path + "/" + fileName) else { return nil }
+        guard count <= byteLimit, let bytes = try DurableFile.read(path + "/" + fileName),
+            let json = try? JSONValue(parsing: bytes), let format = json["format"]?.integer,
+            let ledger = json["ledger"]?.string
+        else { throw LedgerOpenFault(.foreign, "its manifest.json is not a backup's") }
+        guard format == Self.format else {
+            throw LedgerOpenFault(
+                format > Self.format ? .newer : .foreign,
+                "the backup's format is \(format), this program knows \(Self.format)"
+            )
+        }
+        return ledger
+    }
+
+    func put(in path: String) throws {
         try DurableFile.replace(
             path + "/" + Self.fileName,
             with: Array((json.description + "\n").utf8)
@@ -166,18 +186,20 @@ struct BackupManifest {
 
     /// An empty directory, or one that holds a backup of the same ledger, whole or begun.
     static func requirePlace(_ path: String, of open: OpenLedger) throws {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        let names = try DurableFile.names(in: path)
         // One that was stopped may have left its list half-written.
         let ours: Set<String> = [
             fileName, fileName + DurableFile.newSuffix, logFolder, LedgerDirectory.vaultFolder,
         ]
         let archive = path + "/" + logFolder + "/" + ArchiveLayout.manifest
-        let other = FileManager.default.contents(atPath: archive).map { Array($0) }
-        let isSame =
-            try other.map {
-                try LedgerDirectory.manifest(reading: $0).ledger == open.directory.manifest.ledger
-            } ?? true
-        guard Set(names).isSubset(of: ours), isSame else {
+        let archived = try DurableFile.read(archive).map {
+            try LedgerDirectory.manifest(reading: $0).ledger
+        }
+        // One with the vault alone has no archive.
+        let ledgers = try [archived, ledger(at: path)].compactMap(\.self)
+        guard Set(names).isSubset(of: ours),
+            ledgers.allSatisfy({ $0 == open.directory.manifest.ledger })
+        else {
             throw CommandFailure(
                 .cannotCreate,
                 "not_empty",

@@ -54,11 +54,11 @@ enum Publication {
     ///
     /// - Throws: `CommandFailure` where the place holds a checkpoint that the log does not extend.
     static func put(_ note: String, at path: String, of ledger: Ledger) throws {
-        let values = try? URL(filePath: path).resourceValues(forKeys: [.isDirectoryKey])
-        let isDirectory = values?.isDirectory ?? false
+        var isDirectory = false
+        _ = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
         let file = isDirectory ? path + "/" + ArchiveLayout.checkpoint : path
-        if let standing = FileManager.default.contents(atPath: file) {
-            let older = String(decoding: standing, as: UTF8.self)
+        if let count = DurableFile.byteCount(file), count > 0 {
+            let older = try ProofFile.text(file)
             if let fault = try ledger.fault(against: older) {
                 throw CommandFailure(
                     .integrity,
@@ -72,7 +72,7 @@ enum Publication {
         let size = try Checkpoint(parsing: SignedNote.parse(note).text).size
         let files = isDirectory ? ["\(path)/\(size)", file] : [file]
         for file in files {
-            try Data(note.utf8).write(to: URL(filePath: file), options: .atomic)
+            try OutputFile.write(note, to: file, mode: OutputFile.forOthers)
         }
     }
 }

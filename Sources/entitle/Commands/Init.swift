@@ -69,28 +69,20 @@ struct Init: ParsableCommand {
             }
             return try MasterKey.parse(text, place: given)
         }
-        let existing = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        guard existing.isEmpty else {
+        guard try DurableFile.names(in: path).isEmpty else {
             throw LedgerOpenFault(.notEmpty, "the directory is not empty")
         }
         var randomness = RandomSource.system
         let key = randomness.bytes(MasterKey.byteCount)
         do {
-            try FileManager.default.createDirectory(
-                atPath: path,
-                withIntermediateDirectories: true
-            )
+            try DurableFile.makeFolder(path)
         } catch {
             throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")
         }
-        let file = path + "/" + LedgerDirectory.keyName
-        guard
-            FileManager.default.createFile(
-                atPath: file,
-                contents: Data((Hexadecimal.encode(key) + "\n").utf8),
-                attributes: [.posixPermissions: 0o600]
-            )
-        else { throw LedgerOpenFault(.cannotCreate, "the key file cannot be made") }
+        try OutputFile.create(
+            Hexadecimal.encode(key) + "\n",
+            at: path + "/" + LedgerDirectory.keyName
+        )
         return key
     }
 }

@@ -35,7 +35,7 @@ struct Prove: ParsableCommand {
             return options.json
                 ? Terminal.line(.members(["proof": .string(text)])) : Terminal.write(text)
         }
-        try Data(text.utf8).write(to: URL(filePath: output), options: .atomic)
+        try OutputFile.write(text, to: output, mode: OutputFile.forOthers)
         if options.json {
             Terminal.line(.members(["output": .string(output)]))
         } else {

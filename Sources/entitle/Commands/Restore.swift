@@ -122,7 +122,7 @@ struct RestoreSource {
     let vault: String
 
     init(_ path: String, vault: String?) throws {
-        let isBackup = FileManager.default.fileExists(atPath: path + "/" + BackupManifest.fileName)
+        let isBackup = try BackupManifest.ledger(at: path) != nil
         let log = isBackup ? path + "/" + BackupManifest.logFolder : path
         reader = ArchiveReader(try ArchiveDirectory(at: log, forWriting: false))
         guard let manifest = try reader.manifest() else {

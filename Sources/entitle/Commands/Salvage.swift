@@ -83,7 +83,7 @@ struct Salvage: ParsableCommand {
         let progress = Progress("records")
         let report: SalvageReport
         if let into {
-            report = try salvage.write(to: into, as: try newIdentity()) {
+            report = try salvage.rescue(into: into, as: try newIdentity()) {
                 progress.show($0, of: $1)
             }
             if continues { try noteContinuation(salvage, report, into) }

@@ -33,25 +33,9 @@ struct Simulate: ParsableCommand {
             let authority = try SigningAuthority(
                 validity: now.advanced(byMilliseconds: -span)..<now.advanced(byMilliseconds: span)
             )
-            try write(authority.pem, to: file, permissions: 0o600)
-            if let root { try write(authority.rootPEM, to: root, permissions: 0o644) }
-        }
-
-        private func write(_ text: String, to path: String, permissions: Int) throws {
-            let isMade =
-                !FileManager.default.fileExists(atPath: path)
-                && FileManager.default.createFile(
-                    atPath: path,
-                    contents: Data(text.utf8),
-                    attributes: [.posixPermissions: permissions]
-                )
-            guard isMade else {
-                throw CommandFailure(
-                    .cannotCreate,
-                    "cannot_create",
-                    "the file cannot be made, or is there already",
-                    place: path
-                )
+            try OutputFile.create(authority.pem, at: file)
+            if let root {
+                try OutputFile.create(authority.rootPEM, at: root, mode: OutputFile.forOthers)
             }
         }
     }

@@ -53,16 +53,7 @@ struct Timeline: ParsableCommand {
     private func draw(_ answer: JSONValue, into file: String) throws {
         let svg = TimelineChart(answer).svg
         guard file != "-" else { return Terminal.write(svg) }
-        do {
-            try Data(svg.utf8).write(to: URL(filePath: file))
-        } catch {
-            throw CommandFailure(
-                .cannotCreate,
-                "cannot_create",
-                "the file cannot be written",
-                place: file
-            )
-        }
+        try OutputFile.write(svg, to: file)
     }
 
     private static func row(_ stretch: JSONValue) -> [String] {

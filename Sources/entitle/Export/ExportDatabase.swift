@@ -1,7 +1,7 @@
 import EntitlementLedger
 import Entitlements
 import EventLog
-import Foundation
+import LMDBStorage
 import SQLite
 
 /// Writes an export's tables as a SQLite database.
@@ -12,23 +12,8 @@ struct ExportDatabase {
     /// Makes the file anew.
     init(_ path: String, _ tables: [ExportTable]) throws {
         // A journal of an export that was stopped would be played back into the new file.
-        for suffix in ["", "-journal"] {
-            try? FileManager.default.removeItem(atPath: path + suffix)
-        }
-        guard
-            FileManager.default.createFile(
-                atPath: path,
-                contents: nil,
-                attributes: [.posixPermissions: 0o600]
-            )
-        else {
-            throw CommandFailure(
-                .cannotCreate,
-                "cannot_create",
-                "the file cannot be made",
-                place: path
-            )
-        }
+        for suffix in ["", "-journal"] { DurableFile.remove(path + suffix) }
+        try OutputFile.create("", at: path)
         let database = try Database(path: path)
         self.database = database
         for table in tables { try database.run(Self.definition(of: table)) }

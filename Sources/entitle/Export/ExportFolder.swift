@@ -1,6 +1,7 @@
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LMDBStorage
 
 /// The directory that an export is written into: each file beside its name until it is whole.
 struct ExportFolder {
@@ -14,8 +15,7 @@ struct ExportFolder {
     ///
     /// - Throws: `CommandFailure`.
     static func make(_ path: String) throws -> ExportFolder {
-        let manager = FileManager.default
-        let contents = (try? manager.contentsOfDirectory(atPath: path)) ?? []
+        let contents = try DurableFile.names(in: path)
         guard contents.isEmpty else {
             throw CommandFailure(
                 .cannotCreate,
@@ -26,11 +26,7 @@ struct ExportFolder {
             )
         }
         do {
-            try manager.createDirectory(
-                atPath: path,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
+            try DurableFile.makeFolder(path)
         } catch {
             throw CommandFailure(
                 .cannotCreate,
@@ -58,7 +54,7 @@ struct ExportFolder {
     func finish(_ manifest: ExportManifest) throws {
         try write(ExportFile.manifest) { try $0.write(manifest.text) }
         try write(ExportFile.signature) { try $0.write(manifest.note) }
-        try? FileManager.default.removeItem(at: url(Self.planName))
+        DurableFile.remove(url(Self.planName).path)
     }
 
     func url(_ name: String) -> URL { URL(filePath: path).appending(path: name) }
@@ -69,7 +65,7 @@ struct ExportFolder {
     /// A file that stands whole already, as it was written; nil: it is to be written.
     func standing(_ name: String) throws -> ExportedFile? {
         guard FileManager.default.fileExists(atPath: url(name).path) else { return nil }
-        try? FileManager.default.removeItem(atPath: part(name))
+        DurableFile.remove(part(name))
         return try described(name)
     }
 
@@ -81,81 +77,42 @@ struct ExportFolder {
     }
 
     /// Writes a file whole, or not at all.
-    func write(_ name: String, _ body: (inout ExportWriter) throws -> Void) throws {
-        var writer = try ExportWriter(part(name))
-        try body(&writer)
+    func write(_ name: String, _ body: (ExportWriter) throws -> Void) throws {
+        let writer = try ExportWriter(url(name).path, suffix: Self.partSuffix)
+        try body(writer)
         try writer.close()
-        try give(name)
     }
 
     /// Gives a file that was made its name.
     func give(_ name: String) throws {
-        // One that stands there is of an export that was stopped before it was whole.
-        try? FileManager.default.removeItem(at: url(name))
-        try FileManager.default.moveItem(atPath: part(name), toPath: url(name).path)
+        try DurableFile.rename(part(name), to: url(name).path)
     }
 }
 
-/// A new file, readable by its owner only, written in pieces.
+/// A file of an export, written in pieces.
 struct ExportWriter {
-    private let handle: FileHandle
+    private let output: FileOutput
     private let path: String
-    private var waiting: [UInt8] = []
 
-    /// Bytes that wait for the disk.
-    private static let bufferByteCount = 1 << 18
-
-    init(_ path: String) throws {
+    fileprivate init(_ path: String, suffix: String) throws {
         self.path = path
-        guard
-            FileManager.default.createFile(
-                atPath: path,
-                contents: nil,
-                attributes: [.posixPermissions: 0o600]
-            ), let handle = FileHandle(forWritingAtPath: path)
-        else {
-            throw CommandFailure(
-                .cannotCreate,
-                "cannot_create",
-                "the file cannot be made",
-                place: path
-            )
-        }
-        self.handle = handle
-    }
-
-    mutating func write(_ text: String) throws {
-        waiting += text.utf8
-        if waiting.count >= Self.bufferByteCount { try flush() }
-    }
-
-    /// The bytes are on the disk when this returns.
-    mutating func close() throws {
-        try flush()
         do {
-            try handle.synchronize()
-            try handle.close()
-        } catch {
-            throw failure
+            output = try FileOutput(path, suffix: suffix)
+        } catch let fault as FileFault {
+            throw CommandFailure(making: path, fault)
         }
     }
 
-    private mutating func flush() throws {
+    func write(_ text: String) throws { try perform { try output.write(text.utf8) } }
+
+    /// The file is on the disk when this returns.
+    fileprivate func close() throws { try perform { try output.close() } }
+
+    private func perform(_ body: () throws -> Void) throws {
         do {
-            try handle.write(contentsOf: Data(waiting))
-        } catch {
-            throw failure
+            try body()
+        } catch let fault as FileFault {
+            throw CommandFailure(writing: path, fault, hint: "make room, then --resume")
         }
-        waiting.removeAll(keepingCapacity: true)
-    }
-
-    private var failure: CommandFailure {
-        CommandFailure(
-            .io,
-            "output",
-            "the file cannot be written",
-            place: path,
-            hint: "make room, then --resume"
-        )
     }
 }

@@ -6,11 +6,7 @@ import Foundation
 enum AuditPage {
     /// Writes the page; one that is there is replaced.
     static func write(_ report: AuditReport, to file: String) throws {
-        do {
-            try Data(html(report).utf8).write(to: URL(filePath: file), options: .atomic)
-        } catch {
-            throw CommandFailure(.cannotCreate, "cannot_create", "no file", place: file)
-        }
+        try OutputFile.write(html(report), to: file)
     }
 
     static func html(_ report: AuditReport) -> String {

@@ -1,0 +1,47 @@
+/// What the command's options and arguments are for, as far as files go: each is in one of the lists.
+enum CommandPaths {
+    /// A file that is written.
+    static let writtenFiles: Set<String> = [
+        "whatif --output", "prove --output", "checkpoint --publish", "audit --html",
+        "timeline --svg", "simulate authority <file>", "simulate authority --root",
+        "bench --partner-records",
+    ]
+
+    /// A folder in which files are written.
+    static let writtenFolders: Set<String> = [
+        "--ledger", "export --output", "backup <directory>", "archive --to", "restore --into",
+        "salvage --into", "bench --directory",
+    ]
+
+    /// A file or folder that is read only.
+    static let read: Set<String> = [
+        "--key-file", "--stores", "init --catalog", "serve --catalog", "whatif --catalog",
+        "catalog diff <file>", "catalog publish <file>", "catalog validate <file>",
+        "catalog gates --file", "import <files>", "claim --signed-transaction", "show --questions",
+        "replay --tokens", "erase --customers", "audit --against", "audit --archive",
+        "checkpoint --cosignature", "check-proof <file>", "check-proof --record",
+        "check-proof --old", "prove --consistency", "check-export <path>", "restore <source>",
+        "restore --vault", "salvage <directory>", "salvage --archive", "salvage --backup",
+        "salvage --from", "salvage --checkpoint", "simulate trigger --authority",
+        "keys rotate-master --new-key-file", "serve --tls-certificate", "serve --tls-key",
+        "serve --customer-keys",
+    ]
+
+    /// No path at all.
+    static let others: Set<String> = [
+        "--after", "--amount", "--app-apple-id", "--at", "--baseline-windows", "--bundle",
+        "--confirm", "--count", "--customer", "--effective", "--environment", "--events",
+        "--expires", "--feature", "--for", "--format", "--grant-id", "--host", "--id", "--key",
+        "--key-command", "--key-fd", "--known", "--known-sequence", "--lang", "--level", "--limit",
+        "--log-level", "--minimum-count", "--name", "--on-error", "--origin", "--port",
+        "--purchase", "--reason", "--redact", "--renewal-info", "--runs", "--sample", "--samples",
+        "--scope", "--score", "--since", "--source", "--thresholds", "--tier", "--time", "--token",
+        "--transaction", "--type", "--undo", "--unit", "--until", "--until-sequence",
+        "--window-minutes", "--witness", "<alias>", "<customer>", "<feature>", "<grant-id>", "<id>",
+        "<kind>", "<purchase>", "<sequence>", "<subcommands>", "<topics>", "<trial-id>",
+        "events --from", "events --to", "export --from", "export --to", "report --from",
+        "report --to",
+    ]
+
+    static let all = [writtenFiles, writtenFolders, read, others]
+}

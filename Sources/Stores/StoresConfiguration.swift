@@ -166,6 +166,9 @@ extension StoresConfiguration {
         )
     }
 
+    /// Bytes of a secret at least: 128 bits, if they are random.
+    static let secretByteMinimum = 16
+
     /// A secret without the line's end that editors add.
     private static func secret(
         _ name: String,
@@ -175,7 +178,12 @@ extension StoresConfiguration {
         guard let path = try reader.text(name) else { return nil }
         var secret = try file(path)
         while let last = secret.last, last == 0x0A || last == 0x0D { secret.removeLast() }
-        guard !secret.isEmpty else { throw reader.fault(name, "expected a file that is not empty") }
+        // A scheme before it is known to everybody.
+        let scheme = Array("Bearer ".utf8)
+        let own = secret.starts(with: scheme) ? secret.dropFirst(scheme.count) : secret[...]
+        guard own.count >= secretByteMinimum else {
+            throw reader.fault(name, "expected a secret of at least \(secretByteMinimum) bytes")
+        }
         return secret
     }
 }

@@ -12,7 +12,8 @@ struct `The configuration of the stores` {
             return Array((pem + "\n" + pem + "\n").utf8)
         },
         "keys.pem": { Array(try AppStoreSample.authority.get().pem.utf8) },
-        "text": { Array("text".utf8) }, "secret": { Array("s3cret\r\n".utf8) },
+        "text": { Array("text".utf8) }, "secret": { Array("Bearer 16-bytes-of-text\r\n".utf8) },
+        "short": { Array("Bearer 15-bytes-or-not".utf8) },
         "empty": { Array("\n".utf8) },
     ]
 
@@ -49,8 +50,8 @@ struct `The configuration of the stores` {
         #expect(appStore.roots == AppStoreConfiguration.builtInRoots + [root, root])
         #expect(configuration.checksRevocation && appStore.revocation == nil)
         #expect(configuration.appStoreAccess?.privateKeyFile == "p")
-        #expect(configuration.revenueCat?.authorization == Array("s3cret".utf8))
-        #expect(configuration.revenueCat?.hmacSecret == Array("s3cret".utf8))
+        #expect(configuration.revenueCat?.authorization == Array("Bearer 16-bytes-of-text".utf8))
+        #expect(configuration.revenueCat?.hmacSecret == Array("Bearer 16-bytes-of-text".utf8))
         #expect(configuration.revenueCat?.projectID == "p")
     }
 
@@ -82,6 +83,8 @@ struct `The configuration of the stores` {
         (appStore(#""appAppleId":1,"builtInRoots":false"#), "appStore.roots"),
         (appStore(#""appAppleId":1,"builtInRoots":"no""#), "appStore.builtInRoots"),
         (#"{"revenueCat":{"authorizationFile":"empty"}}"#, "revenueCat.authorizationFile"),
+        (#"{"revenueCat":{"authorizationFile":"short"}}"#, "revenueCat.authorizationFile"),
+        (#"{"revenueCat":{"hmacSecretFile":"text"}}"#, "revenueCat.hmacSecretFile"),
         (#"{"revenueCat":{"authorization":"x"}}"#, "revenueCat.authorization"),
         (#"{"playStore":{"packages":[]}}"#, "playStore.packages"),
     ])

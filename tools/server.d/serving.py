@@ -20,7 +20,7 @@ START_SECONDS = 30
 # What the server itself allows, and a little for a busy machine.
 DRAIN_SECONDS = 25
 STOP_SECONDS = DRAIN_SECONDS + 10
-UNLIMITED = "keys=0,customers=0,anonymous=0,failures=0,signals=0"
+UNLIMITED = "keys=0,customers=0,anonymous=0,failures=0,signals=0,appends=0"
 OPEN_FILES = 16_384
 
 
@@ -32,7 +32,7 @@ class Material:
         self.catalog = self.write("catalog.json", json.dumps(CATALOG))
         self.authority = self.path("authority.pem")
         self.command("simulate", "authority", self.authority, "--root", self.path("root.pem"))
-        self.revenuecat_secret = "Bearer check-%d" % os.getpid()
+        self.revenuecat_secret = "Bearer check-%s" % os.urandom(16).hex()
         self.write("revenuecat.txt", self.revenuecat_secret)
         self.stores = self.write("stores.json", json.dumps({
             "appStore": {

@@ -22,6 +22,8 @@ package enum LedgerServer {
         package var keys: KeyRing
         /// Who issues customer tokens; nil: none are taken.
         package var customers: CustomerTokenVerifier?
+        /// The proxies that say for whom they ask.
+        package var proxies = TrustedProxies.none
         /// How many requests each client may make.
         package var quotas = Options.standardQuotas
         /// Where to listen.

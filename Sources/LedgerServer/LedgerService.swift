@@ -35,6 +35,8 @@ final class LedgerService: Sendable {
             Authenticator(keys: options.keys, customers: options.customers),
             RateLimiter(options.quotas, origin: .now),
             metrics,
+            options.stores,
+            options.proxies,
             isLogPublic: options.isLogPublic
         )
         self.metrics = metrics

@@ -10,7 +10,7 @@ import subprocess
 from harness import COMMAND_TIMEOUT, Fault
 
 START_SECONDS = 60
-UNLIMITED = "keys=0,customers=0,anonymous=0,failures=0,signals=0"
+UNLIMITED = "keys=0,customers=0,anonymous=0,failures=0,signals=0,appends=0"
 
 
 class Ended(Fault):

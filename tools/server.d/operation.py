@@ -135,8 +135,10 @@ def check_configuration(material):
         "a root that is not there": {"appStore": {**base, "roots": ["absent.pem"]}},
         "a root that is a key": {"appStore": {**base, "roots": ["tls.key"]}},
         "a secret that is not there": {"revenueCat": {"authorizationFile": "absent.txt"}},
-        "an empty secret": {"revenueCat": {"authorizationFile": "empty.txt"}}}
+        "an empty secret": {"revenueCat": {"authorizationFile": "empty.txt"}},
+        "a short secret": {"revenueCat": {"hmacSecretFile": "short.txt"}}}
     material.write("empty.txt", "")
+    material.write("short.txt", "guess-me")
     secret = material.write("secret.txt", "s3cret-that-no-message-may-hold")
     count = 0
     for what, value in stores.items():
@@ -153,7 +155,8 @@ def check_configuration(material):
         count += 1
     for what, value in (("ENTITLE_LIMITS", "keys=many"), ("ENTITLE_LOG_LEVEL", "loud"),
                         ("ENTITLE_CONNECTIONS", "0"), ("ENTITLE_LIMITS", "nobody=1/1"),
-                        ("ENTITLE_DRIFT_SECONDS", "-1"), ("ENTITLE_DRIFT_SAMPLE", "0")):
+                        ("ENTITLE_DRIFT_SECONDS", "-1"), ("ENTITLE_DRIFT_SAMPLE", "0"),
+                        ("ENTITLE_TRUSTED_PROXIES", "10.0.0.0/33")):
         refused(material, CONFIGURATION, ["--port", "0"], what, environment={what: value})
         count += 1
     ledger, _ = material.ledger()

@@ -1,6 +1,7 @@
 import Entitlements
 import HTTPTypes
 import LedgerAPI
+import Stores
 
 /// Who may call which route, and how often (rows 9.4, 9.6; interfaces.md, "Who may").
 final class AccessControl: Sendable {
@@ -8,6 +9,8 @@ final class AccessControl: Sendable {
     private let authenticator: Authenticator
     private let limiter: RateLimiter
     private let metrics: ServerMetrics
+    private let stores: StoreAccess
+    private let proxies: TrustedProxies
     /// Whether checkpoint and hash tiles are for everybody.
     let isLogPublic: Bool
 
@@ -15,8 +18,12 @@ final class AccessControl: Sendable {
         _ authenticator: Authenticator,
         _ limiter: RateLimiter,
         _ metrics: ServerMetrics,
+        _ stores: StoreAccess,
+        _ proxies: TrustedProxies,
         isLogPublic: Bool
     ) {
+        self.stores = stores
+        self.proxies = proxies
         self.isLogPublic = isLogPublic
         self.authenticator = authenticator
         self.limiter = limiter
@@ -34,16 +41,18 @@ final class AccessControl: Sendable {
     ) throws(Problem) -> Caller {
         switch route.access {
         case .open:
-            try take(.anonymous, .address(exchange.address), &exchange)
+            try take(.anonymous, client(exchange), &exchange)
             return .anonymous
         case .health(let scopes): return try prober(scopes, &exchange)
         case .transparency where isLogPublic && isUnnamed(exchange):
-            try take(.anonymous, .address(exchange.address), &exchange)
+            try take(.anonymous, client(exchange), &exchange)
             return .anonymous
-        case .store:
-            try take(.signals, .address(exchange.address), &exchange)
+        case .store(let store):
+            try take(.signals, client(exchange), &exchange)
             // Their own secret may stand where our keys do: what is none of ours is nobody.
-            return (try? credential(exchange).get()) ?? .anonymous
+            let caller = (try? credential(exchange).get()) ?? .anonymous
+            try vouch(store, caller, body: nil, &exchange)
+            return caller
         case .transparency where isLogPublic: return try identified(&exchange)
         case .keys(let scopes), .transparency(let scopes):
             let caller = try identified(&exchange)
@@ -63,6 +72,68 @@ final class AccessControl: Sendable {
             guard caller.has(anyOf: scopes) else { throw Problem(.forbidden) }
             return caller
         }
+    }
+
+    /// Admits the body of a request that was admitted: what only the body proves, and its bytes.
+    func admit(_ body: [UInt8], _ route: Route, _ exchange: inout Exchange) throws(Problem) {
+        switch (route.access, exchange.caller) {
+        case (.store(let store), let caller): try vouch(store, caller, body: body, &exchange)
+        case (_, .customer(let id)):
+            let decision = limiter.take(
+                .appends,
+                .customer(id),
+                tokens: body.count,
+                at: exchange.begun
+            )
+            if let decision, !decision.isAllowed { throw limited(decision, &exchange) }
+        default: break
+        }
+    }
+
+    /// Lets pass what a store sent; without its body, what may be a store's by its head.
+    ///
+    /// RevenueCat's secret vouches for a webhook, or a key that may ingest; a notification of the
+    /// App Store is known by its signature, which the handler verifies.
+    private func vouch(
+        _ store: Route.Access.Store,
+        _ caller: Caller,
+        body: [UInt8]?,
+        _ exchange: inout Exchange
+    ) throws(Problem) {
+        switch store {
+        case .appStore:
+            guard stores.appStore != nil else {
+                throw Problem(.notConfigured, "the App Store is not configured here")
+            }
+        case .revenueCat:
+            if caller.has(.ingest) { return }
+            guard let revenueCat = stores.revenueCat else {
+                throw Problem(.notConfigured, "RevenueCat is not configured here")
+            }
+            let isTheirs = revenueCat.accepts(
+                authorization: exchange.requestHeaders[.authorization],
+                signature: exchange.requestHeaders[.revenueCatSignature],
+                body: body,
+                now: exchange.now
+            )
+            if isTheirs { return }
+            metrics.countSignal(
+                Source.revenueCat,
+                outcome: ProblemCode.unauthenticated.rawValue
+            )
+            try take(.failures, client(exchange), &exchange)
+            throw Problem(.unauthenticated, "the webhook's secret does not fit")
+        }
+    }
+
+    /// The address that asks, behind the proxies that are trusted.
+    private func client(_ exchange: Exchange) -> RateLimitClient {
+        .address(
+            proxies.client(
+                peer: exchange.peer,
+                forwardedFor: exchange.requestHeaders[values: .xForwardedFor]
+            )
+        )
     }
 
     /// Who asks for the server's health: a key with one of the scopes, or nobody in particular.
@@ -88,7 +159,7 @@ final class AccessControl: Sendable {
         _ exchange: inout Exchange
     ) throws(Problem) {
         metrics.countRefusedCredential(reason)
-        try take(.failures, .address(exchange.address), &exchange)
+        try take(.failures, client(exchange), &exchange)
     }
 
     /// Whether a request brings no credential.
@@ -99,7 +170,7 @@ final class AccessControl: Sendable {
 
     /// Counts a request that leads to no route.
     func admitStray(_ exchange: inout Exchange) throws(Problem) {
-        try take(.anonymous, .address(exchange.address), &exchange)
+        try take(.anonymous, client(exchange), &exchange)
     }
 
     private func credential(_ exchange: Exchange) -> Result<Caller, AuthenticationRefusal> {
@@ -117,7 +188,7 @@ final class AccessControl: Sendable {
     private func identified(_ exchange: inout Exchange) throws(Problem) -> Caller {
         switch credential(exchange) {
         case .success(.anonymous):
-            try take(.anonymous, .address(exchange.address), &exchange)
+            try take(.anonymous, client(exchange), &exchange)
             exchange.headers[.wwwAuthenticate] = AuthenticationRefusal.challengeWithoutCredential
             throw Problem(.unauthenticated)
         case .success(.key(let id, let scopes)):

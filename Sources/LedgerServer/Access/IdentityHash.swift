@@ -19,4 +19,13 @@ struct IdentityHash: Hashable, Sendable {
         hasher.combine(bytes.count)
         value = hasher.finalize()
     }
+
+    /// Hashes 128 bits of some kind.
+    init(kind: UInt8, _ high: UInt64, _ low: UInt64) {
+        var hasher = Hasher()
+        hasher.combine(kind)
+        hasher.combine(high)
+        hasher.combine(low)
+        value = hasher.finalize()
+    }
 }

@@ -19,6 +19,7 @@ package struct RateLimitHeaders: Hashable, Sendable {
     }
 
     static func policyField(_ policy: RateLimitPolicy, _ quota: RateLimitQuota) -> String {
-        "\"\(policy.rawValue)\";q=\(quota.requests);w=\(quota.windowSeconds)"
+        let unit = policy.unit.map { ";qu=\"\($0)\"" } ?? ""
+        return "\"\(policy.rawValue)\";q=\(quota.requests)\(unit);w=\(quota.windowSeconds)"
     }
 }

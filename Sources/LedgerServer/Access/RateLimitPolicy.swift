@@ -9,8 +9,10 @@ package enum RateLimitPolicy: String, CaseIterable, Sendable {
     case customers
     /// Requests without a credential, by address.
     case anonymous
-    /// Credentials that did not count, by address.
+    /// Credentials and webhooks' secrets that did not count, by address.
     case failures
+    /// Bytes of the bodies that a customer's tokens hand in, by the customer.
+    case appends
 
     /// The place among all cases, from 0.
     var place: Int {
@@ -20,12 +22,16 @@ package enum RateLimitPolicy: String, CaseIterable, Sendable {
         case .customers: 2
         case .anonymous: 3
         case .failures: 4
+        case .appends: 5
         }
     }
+
+    /// What is counted (`qu` of draft-ietf-httpapi-ratelimit-headers); nil: requests.
+    var unit: String? { self == .appends ? "content-bytes" : nil }
 }
 
-/// How many requests one client may make in which time: a bucket of `requests` tokens that fills
-/// evenly within `windowSeconds`.
+/// How many requests one client may make in which time, or how many bytes it may hand in: a bucket
+/// of `requests` tokens that fills evenly within `windowSeconds`.
 package struct RateLimitQuota: Hashable, Sendable {
     /// 1 to 1 000 000 000.
     package let requests: Int64
@@ -55,6 +61,7 @@ package struct RateLimitQuota: Hashable, Sendable {
         case .customers: RateLimitQuota(checked: 600, 60)
         case .anonymous: RateLimitQuota(checked: 300, 60)
         case .failures: RateLimitQuota(checked: 30, 60)
+        case .appends: RateLimitQuota(checked: 20_000_000, 60)
         }
     }
 }
@@ -71,32 +78,15 @@ package struct RateLimitClient: Hashable, Sendable {
         Self(identity: IdentityHash(kind: 1, id))
     }
 
-    /// An address in text form, as `inet_ntop` writes it.
-    ///
-    /// IPv6 addresses count by their first 64 bits: whoever has one has all of them (RFC 6177).
-    package static func address(_ text: String) -> Self {
-        Self(identity: IdentityHash(kind: 2, network(of: text)))
-    }
-
-    /// Bytes of an address that are looked at; `inet_ntop` writes 45 at most.
-    private static let addressByteLimit = 64
-
-    static func network(of address: String) -> String {
-        let text = String(decoding: address.utf8.prefix(addressByteLimit), as: UTF8.self)
-        guard text.utf8.contains(UInt8(ascii: ":")) else { return text }
-        // An IPv4 client of a socket that takes both.
-        let mapped = "::ffff:"
-        if text.hasPrefix(mapped), text.utf8.contains(UInt8(ascii: ".")) {
-            return String(text.dropFirst(mapped.count))
-        }
-        let sides = text.prefix { $0 != "%" }
-            .split(separator: "::", maxSplits: 1, omittingEmptySubsequences: false)
-            .map { $0.split(separator: ":") }
-        var groups = sides[0]
-        if sides.count == 2 {
-            let missing = max(0, 8 - sides[0].count - sides[1].count)
-            groups += repeatElement("0", count: missing) + sides[1]
-        }
-        return groups.prefix(4).joined(separator: ":") + "::/64"
+    /// Whoever has an address, or the network of one; nil: not known, all of them together.
+    static func address(_ address: IPAddress?) -> Self {
+        let network = address?.network
+        return Self(
+            identity: IdentityHash(
+                kind: network == nil ? 2 : 3,
+                network?.high ?? 0,
+                network?.low ?? 0
+            )
+        )
     }
 }

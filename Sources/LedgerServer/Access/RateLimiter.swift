@@ -66,22 +66,26 @@ package final class RateLimiter: Sendable {
 
     /// Counts a request and says whether it may pass; nil where the policy has no quota.
     ///
-    /// A request that may not pass is not counted. Cost: O(1), no allocation.
+    /// A request that may not pass is not counted. `tokens`: what it takes; one that takes more
+    /// than there ever are takes them all.
+    /// Cost: O(1), no allocation.
     package func take(
         _ policy: RateLimitPolicy,
         _ client: RateLimitClient,
+        tokens: Int = 1,
         at now: ContinuousClock.Instant
     ) -> RateLimitDecision? {
         guard let lane = lanes[policy.place] else { return nil }
         let now = nanoseconds(now)
+        let cost = min(Int64(tokens), lane.quota.requests) * lane.interval
         return lane.buckets.withLock { buckets in
             buckets.turnIfDue(now, window: lane.burst)
             let used = max(buckets.fullAt[client.identity] ?? 0, now) - now
-            guard used <= lane.burst - lane.interval else {
-                return Self.refusal(lane, used: used)
+            guard used <= lane.burst - cost else {
+                return Self.refusal(lane, wait: used - (lane.burst - cost))
             }
-            buckets.fullAt.set(now + used + lane.interval, for: client.identity)
-            return Self.admission(lane, used: used + lane.interval)
+            buckets.fullAt.set(now + used + cost, for: client.identity)
+            return Self.admission(lane, used: used + cost)
         }
     }
 
@@ -100,12 +104,12 @@ package final class RateLimiter: Sendable {
         )
     }
 
-    private static func refusal(_ lane: Lane, used: Int64) -> RateLimitDecision {
+    private static func refusal(_ lane: Lane, wait: Int64) -> RateLimitDecision {
         RateLimitDecision(
             policy: lane.policy,
             isAllowed: false,
             remaining: 0,
-            resetSeconds: seconds(used - (lane.burst - lane.interval)),
+            resetSeconds: seconds(wait),
             policyField: lane.policyField
         )
     }
@@ -130,7 +134,7 @@ package struct RateLimitDecision: Hashable, Sendable {
     package var policy: RateLimitPolicy
     /// Whether it may pass.
     package var isAllowed: Bool
-    /// Requests that would pass now.
+    /// Requests that would pass now, or bytes.
     package var remaining: Int64
     /// Seconds, rounded up: after an allowed request until the whole quota is there again, after a
     /// refused one until the next passes.

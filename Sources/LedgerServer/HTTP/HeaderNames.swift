@@ -13,6 +13,8 @@ extension HTTPField.Name {
     static let requestID = named("Request-Id")
     /// A key, where `Authorization` is taken.
     static let apiKey = named("X-API-Key")
+    /// For whom a proxy asks, behind whom it was asked by.
+    static let xForwardedFor = named("X-Forwarded-For")
     /// RevenueCat's HMAC.
     static let revenueCatSignature = named("X-RevenueCat-Webhook-Signature")
     /// What is left of a quota (draft-ietf-httpapi-ratelimit-headers).

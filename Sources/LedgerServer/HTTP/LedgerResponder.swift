@@ -69,6 +69,7 @@ struct LedgerResponder: HTTPResponder {
         }
         let query = try Query(request.uri.query, known: target.queryNames)
         let body = try await self.body(of: request, route)
+        try service.access.admit(body, route, &exchange)
         let call = Call(
             path: path,
             query: query,
@@ -169,7 +170,7 @@ struct Exchange {
     }
 
     /// The peer's address, for rate limits; kept nowhere.
-    var address: String { connection.address }
+    var peer: IPAddress? { connection.peer }
 
     /// The route's name; of a path that leads nowhere, `none`.
     var operation: String { target?.route.operation ?? "none" }
@@ -202,6 +203,6 @@ struct ConnectionContext: RequestContext {
         channel = source.channel
     }
 
-    /// The peer's address, written out when it is asked for.
-    var address: String { channel.remoteAddress?.ipAddress ?? "" }
+    /// The peer's address; nil: it has none of the Internet.
+    var peer: IPAddress? { channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) } }
 }

@@ -33,8 +33,8 @@ struct Route: Sendable {
         case open
         /// Anybody, uncounted: health checks. A key with one of the scopes is told more.
         case health(ScopeSet)
-        /// A store, which the handler knows by its signature or secret.
-        case store
+        /// A store, by its secret, or by its signature, which the handler verifies.
+        case store(Store)
         /// Keys with one of the scopes.
         case keys(ScopeSet)
         /// Keys with one of the scopes, and the customer whom the path names.
@@ -44,6 +44,9 @@ struct Route: Sendable {
         case anyCustomer(ScopeSet)
         /// Keys with one of the scopes, and everybody where the log is public by configuration.
         case transparency(ScopeSet)
+
+        /// Stores that send signals.
+        enum Store { case appStore, revenueCat }
     }
 
     /// A query parameter or header.

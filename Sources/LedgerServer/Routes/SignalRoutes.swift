@@ -15,7 +15,7 @@ extension RouteTable {
             template: "/v1/signals/app-store",
             operation: "receiveAppStoreSignal",
             summary: "App Store Server Notifications V2: the URL for App Store Connect.",
-            access: .store,
+            access: .store(.appStore),
             body: Route.Body(
                 shape: .object([Shape.Member("signedPayload", .signed)]),
                 byteLimit: signalBodyLimit
@@ -32,7 +32,7 @@ extension RouteTable {
             template: "/v1/signals/revenuecat",
             operation: "receiveRevenueCatSignal",
             summary: "RevenueCat's webhooks.",
-            access: .store,
+            access: .store(.revenueCat),
             body: Route.Body(shape: .document("A webhook body"), byteLimit: signalBodyLimit),
             answers: [signalReply],
             problems: appendProblems + [.notConfigured, .forbidden],
@@ -77,7 +77,6 @@ extension RouteTable {
         _ call: Call,
         _ service: LedgerService
     ) async throws -> Answer {
-        try vouch(for: call, service)
         switch UnverifiedRevenueCatWebhook.reading(bytes: call.body) {
         case .failure(let refusal):
             try await service.count(refusal, of: Source.revenueCat)
@@ -91,27 +90,6 @@ extension RouteTable {
                 Source.revenueCat,
                 service
             )
-        }
-    }
-
-    /// RevenueCat's secret, or a key that may ingest, vouches for a webhook.
-    private static func vouch(for call: Call, _ service: LedgerService) throws {
-        if call.caller.has(.ingest) { return }
-        guard let revenueCat = service.stores.revenueCat else {
-            throw Problem(.notConfigured, "RevenueCat is not configured here")
-        }
-        let isTheirs = revenueCat.accepts(
-            authorization: call.headers[.authorization],
-            signature: call.headers[.revenueCatSignature],
-            body: call.body,
-            now: call.now
-        )
-        guard isTheirs else {
-            service.metrics.countSignal(
-                Source.revenueCat,
-                outcome: ProblemCode.unauthenticated.rawValue
-            )
-            throw Problem(.unauthenticated, "the webhook's secret does not fit")
         }
     }
 

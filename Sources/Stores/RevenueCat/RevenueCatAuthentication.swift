@@ -24,11 +24,12 @@ public struct RevenueCatAuthentication: Sendable {
 
     /// Whether a request is RevenueCat's: every secret that is configured must be proven.
     ///
+    /// `body`: nil while it is not read; then whether the request may be RevenueCat's by its head.
     /// In constant time with regard to the secrets.
     public func accepts(
         authorization: String?,
         signature: String?,
-        body: [UInt8],
+        body: [UInt8]?,
         now: Instant
     ) -> Bool {
         if let expected = self.authorization {
@@ -37,7 +38,8 @@ public struct RevenueCatAuthentication: Sendable {
             }
         }
         if let hmacSecret {
-            guard let signature, Self.holds(signature, hmacSecret, body, now) else { return false }
+            guard let signature else { return false }
+            if let body, !Self.holds(signature, hmacSecret, body, now) { return false }
         }
         return true
     }

@@ -41,6 +41,7 @@ struct ServeConfiguration {
         options.stores = try stores(path)
         options.customers = try await customers()
         options.tls = try tls()
+        options.proxies = try proxies()
         try setQuotas(&options)
         return options
     }
@@ -189,6 +190,21 @@ struct ServeConfiguration {
         } catch {
             throw misconfigured("not a certificate chain and its key in PEM", certificate)
         }
+    }
+
+    private func proxies() throws -> TrustedProxies {
+        let parts = (settings.trustedProxies ?? "").split(separator: ",")
+        return TrustedProxies(
+            try parts.map { part in
+                guard let network = IPNetwork(part.filter { $0 != " " }) else {
+                    throw misconfigured(
+                        "trustedProxies are networks such as 10.0.0.0/8,fd00::/8",
+                        String(part)
+                    )
+                }
+                return network
+            }
+        )
     }
 
     /// `keys=60000/60,customers=600/60`: requests and seconds; `0` lifts a limit.

@@ -20,8 +20,11 @@ struct ServeSettings {
     var customerAudience: String?
     /// `logLevel`: trace, debug, info, notice, warning, error or critical.
     var logLevel: String?
-    /// `limits`: quotas such as `keys=60000/60,customers=600/60`, requests and seconds.
+    /// `limits`: quotas such as `keys=60000/60,customers=600/60`, requests and seconds; of
+    /// `appends` bytes and seconds.
     var limits: String?
+    /// `trustedProxies`: networks such as `10.0.0.0/8,fd00::/8` whose `X-Forwarded-For` is believed.
+    var trustedProxies: String?
     /// `connections`: how many may be open at once.
     var connections: String?
     /// `driftSeconds`: between two drift checks; 0: none.
@@ -50,6 +53,7 @@ struct ServeSettings {
         customerAudience = value("customerAudience")
         logLevel = value("logLevel")
         limits = value("limits")
+        trustedProxies = value("trustedProxies")
         connections = value("connections")
         driftSeconds = value("driftSeconds")
         driftSample = value("driftSample")

@@ -1,3 +1,4 @@
+import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import Testing
@@ -132,6 +133,62 @@ struct `A rate limit over HTTP` {
                 body: AppStoreWorld.bought("n4")
             )
             try Self.expectRefused(flood, .signals, 3)
+        }
+    }
+
+    // row 9.6
+    @Test(arguments: [true, false])
+    func `counts whoever a trusted proxy asks for by themselves`(_ isTrusted: Bool) async throws {
+        var setup = Self.setup([.anonymous: 1])
+        setup.isLive = true
+        setup.adjust = { options in
+            guard isTrusted else { return }
+            let networks = ["127.0.0.0/8", "::1"]
+            options.proxies = TrustedProxies(networks.compactMap { IPNetwork($0) })
+        }
+        try await TestServer.with(setup) { server in
+            func ask(_ forwarded: String) async throws -> Int {
+                var headers = HTTPFields()
+                headers[.xForwardedFor] = forwarded
+                return try await server.send(.get, "/nowhere", headers: headers).status
+            }
+            let first = try await ask("203.0.113.1")
+            #expect(first == 404)
+            #expect(try await ask("203.0.113.2") == (isTrusted ? 404 : 429))
+            // Control: what the client itself wrote makes it nobody else.
+            #expect(try await ask("203.0.113.3, 203.0.113.2") == 429)
+        }
+    }
+
+    // row 9.6
+    @Test func `holds what one customer hands in to a budget of bytes`() async throws {
+        let flow = #"{"type":"started","flowId":"flow-1"}"#
+        let quota = Int64(2 * flow.utf8.count + 1)
+        try await TestServer.with(Self.setup([.appends: quota])) { server in
+            func start(_ customer: String) async throws -> TestAnswer {
+                try await server.send(
+                    .post,
+                    "/v1/customers/\(customer)/flows",
+                    credential: server.token(for: customer),
+                    body: flow
+                )
+            }
+            for _ in 0..<2 { #expect(try await start("sam-123").status == 200) }
+            let size = try server.ledger.size()
+            let over = try await start("sam-123")
+            #expect(over.status == 429 && over.json["violated-policies"] == .strings(["appends"]))
+            #expect(
+                over.headers[.rateLimitPolicy]
+                    == "\"appends\";q=\(quota);qu=\"content-bytes\";w=3600"
+            )
+            #expect(over.headers[.retryAfter].flatMap { Int($0) }.map { $0 > 0 } == true)
+            #expect(try server.ledger.size() == size)
+            // Controls: another customer, a key, and what has no body.
+            #expect(try await start("tina-12").status == 200)
+            let path = "/v1/customers/sam-123"
+            #expect(try await server.post(path + "/flows", flow).status == 200)
+            let own = try await server.send(.get, path, credential: server.token(for: "sam-123"))
+            #expect(own.status == 200)
         }
     }
 }

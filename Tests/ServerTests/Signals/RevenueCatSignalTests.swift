@@ -95,6 +95,37 @@ struct `RevenueCat's webhooks over HTTP` {
         return "t=\(time),v1=\(digits)"
     }
 
+    // row 9.6
+    @Test(arguments: [false, true])
+    func `with a wrong secret count as failures, and cost the right one nothing`(
+        _ isHMAC: Bool
+    ) async throws {
+        var setup = isHMAC ? TestServer.Setup() : Self.setup()
+        if isHMAC {
+            setup.stores.revenueCat = RevenueCatAuthentication(
+                authorization: nil,
+                hmacSecret: Self.hmacSecret
+            )
+        }
+        setup.quotas = [.failures: RateLimitQuota(requests: 2, windowSeconds: 3600)]
+            .compactMapValues { $0 }
+        try await TestServer.with(setup) { server in
+            let body = Self.body("e1")
+            func post(_ isRight: Bool) async throws -> TestAnswer {
+                let signed = Self.signature(isRight ? body : body + " ", at: noon)
+                return try await Self.post(
+                    server,
+                    body,
+                    secret: isRight ? RevenueCatSecret.header : "Bearer another-secret",
+                    signature: isHMAC ? signed : nil
+                )
+            }
+            for status in [401, 401, 429] { #expect(try await post(false).status == status) }
+            let right = try await post(true)
+            #expect(right.json["outcome"] == "appended")
+        }
+    }
+
     @Test func `count by a key that may ingest, with or without a secret of their own`()
         async throws
     {

@@ -40,6 +40,8 @@ struct TestServer: Sendable {
         var deadlines = RequestDeadline.Limits()
         /// Checkpoints and hash tiles are for everybody.
         var isLogPublic = false
+        /// Whatever else is set.
+        var adjust: @Sendable (inout LedgerServer.Options) -> Void = { _ in }
     }
 
     /// Lends a server; without quotas unless some are given.
@@ -81,6 +83,7 @@ struct TestServer: Sendable {
             options.deadlines = setup.deadlines
             options.isLogPublic = setup.isLogPublic
             options.customers = CustomerTokenVerifier(keys: try await CustomerTokenKeys(issuer.pem))
+            setup.adjust(&options)
             let service = LedgerService(options)
             let all = keys
             let application = try LedgerServer.application(options, service)

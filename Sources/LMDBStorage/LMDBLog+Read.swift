@@ -1,6 +1,8 @@
 import EventLog
 import LMDB
 
+// Fits throughout: keys are held against the place that is read before anything is added to them.
+
 extension LMDBLog {
     /// See `LogStorage`.
     public func readBlocks(
@@ -59,8 +61,8 @@ extension LMDBLog {
         try transaction.scan(tables.tail, from: nil) { key, value in
             let first = key.count == 8 ? key.loadUInt64BigEndian(at: 0) : .max
             let count = UInt64(try Bundle.count(value))
-            if first + count <= position { return true }
             guard first <= position else { return false }
+            if position - first >= count { return true }
             isDone = try !body(first, value)
             position = first + count
             return !isDone && position < end

@@ -1,5 +1,7 @@
 public import EventLog
 
+// Fits throughout: an item's length has 32 bits and is held against what is left of the bytes.
+
 /// What the vault holds of a stream, as it stands in the vault, in its journal and in a backup of
 /// it: self-describing, so that it is found in any bytes and checked alone.
 public enum VaultItem: Sendable, Equatable {

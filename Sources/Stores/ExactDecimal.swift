@@ -68,6 +68,7 @@ struct ExactDecimal: Hashable, Sendable {
             guard !overflow else { return nil }
             magnitude = next
         }
+        // Fits: a magnitude is not negative.
         return (isNegative ? -magnitude : magnitude, rest.allSatisfy { $0 == 0 })
     }
 

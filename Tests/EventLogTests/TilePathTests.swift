@@ -80,3 +80,25 @@ struct TilePathTests {
         #expect(TileCoordinate(level: 0, place: place) == nil)
     }
 }
+
+/// Paths as anybody may send them.
+struct `A tile's place from outside` {
+    // One such path ended the server: a group of more than three digits was multiplied by 1000.
+    @Test(arguments: [
+        "x18446744073709551615/000", "x18446744073709551615/x999/999", "18446744073709551615",
+        "x000000000000000000001/000", "x001/18446744073709551615", "x1/000", "x0001/000",
+        "x+01/000",
+        "x-01/000", "000.p/18446744073709551616", "000.p/-1", "000.p/+1", "", ".p/1", "x/000",
+        "x001/x001/x001/x001/x001/x001/001",
+    ])
+    func `has one way to be written`(place: String) {
+        #expect(TileCoordinate(level: 0, place: place) == nil)
+    }
+
+    @Test func `may be the largest that can be written`() throws {
+        let place = "x999/x999/x999/x999/x999/999"
+        let tile = try #require(TileCoordinate(level: 7, place: place))
+        #expect(tile.index == 999_999_999_999_999_999)
+        #expect(TileCoordinate.width(level: 7, index: tile.index, size: .max) == 0)
+    }
+}

@@ -52,6 +52,27 @@ struct `The house` {
         }
     }
 
+    // One request with the largest number ended the server once.
+    @Test func `calculates with a number from outside only where it says why that fits`() throws {
+        for file in try House.files() where !file.path.hasPrefix("entitle/Bench/") {
+            #expect(OutsideNumbers.unchecked(in: file.lines) == [], "\(file.path)")
+        }
+    }
+
+    @Test(arguments: [
+        ["guard let value = UInt64(digits) else { return nil }", "index = index * 1000 + value"],
+        ["@Option(help: \"After it.\") var after: UInt64?", "var next = after.map { $0 + 1 }"],
+        ["let count = try cursor.uint32(bytes)", "let end = start + Int(count)"],
+        ["let seconds = json[\"seconds\"]?.integer", "let end = (seconds ?? 0) * 1000"],
+        ["if let shift = words.first.flatMap({ Int($0) }) {", "return 1 << shift"],
+    ])
+    func `finds planted arithmetic with a number from outside`(lines: [String]) {
+        #expect(OutsideNumbers.unchecked(in: lines) == [2])
+        let reasoned = [lines[0], "// Fits: both are below a million.", lines[1]]
+        #expect(OutsideNumbers.unchecked(in: reasoned) == [])
+        #expect(OutsideNumbers.unchecked(in: [lines[0], "let sum = one + two"]) == [])
+    }
+
     @Test func `has walls: a target imports only what its table says`() throws {
         for file in try House.files() {
             let target = String(file.path.prefix { $0 != "/" })

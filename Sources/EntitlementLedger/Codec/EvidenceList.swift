@@ -104,7 +104,7 @@ struct EvidenceList {
         guard depth <= depthLimit, count <= left else {
             throw DecodingFault(what: "evidence has too many parts", offset: cursor.position)
         }
-        left -= count
+        left -= count  // Fits: the count is at most what is left.
         var parts: [EvidencePart] = []
         for _ in 0..<count {
             switch try cursor.uint8(bytes) {

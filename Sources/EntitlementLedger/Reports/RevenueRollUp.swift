@@ -148,6 +148,7 @@ enum RevenueRollUpFile {
                 amount.count = Int(try cursor.int64(bytes))
                 amount.units = try cursor.int64(bytes)
                 let (low, high) = (try cursor.uint64(bytes), try cursor.uint64(bytes))
+                // Fits: the halves of 128 bits.
                 amount.micros = Int128(Int64(bitPattern: high)) << 64 | Int128(low)
                 amounts.append(amount)
             }

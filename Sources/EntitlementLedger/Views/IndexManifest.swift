@@ -42,7 +42,7 @@ struct IndexManifest: Equatable {
 
     /// Reads a manifest whose runs follow one another up to its position.
     init(decoding bytes: Span<UInt8>) throws(DecodingFault) {
-        let end = bytes.count - 4
+        let end = bytes.count - 4  // Fits: a count is not negative.
         guard end >= 4, CRC32C.checksum(bytes.extracting(0..<end)) == bytes.uint32(at: end),
             bytes.uint32(at: 0) == Self.magic
         else { throw DecodingFault(what: "not an index of this version", offset: 0) }

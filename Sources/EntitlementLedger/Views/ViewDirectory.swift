@@ -56,7 +56,8 @@ struct ViewDirectory: Sendable {
 
     /// Makes an empty generation beside those that stand.
     func makeGeneration() throws -> IndexGeneration {
-        let highest = try generations().compactMap { UInt64($0) }.max() ?? 0
+        // A name that no number follows is not one that was made here.
+        let highest = try generations().compactMap { UInt64($0) }.filter { $0 < .max }.max() ?? 0
         let generation = path + "/" + String(highest + 1)
         try FileManager.default.createDirectory(
             atPath: generation,

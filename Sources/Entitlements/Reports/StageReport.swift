@@ -89,6 +89,7 @@ public struct StageReport: Sendable, Hashable {
 
         /// How many are above a time.
         func count(above milliseconds: Int64) -> Int {
+            // Fits: counts of what was recorded.
             times.reduce(0) { $0 + ($1.milliseconds > milliseconds ? $1.count : 0) }
         }
     }

@@ -1,3 +1,5 @@
+// Fits throughout: places lie within the bytes, and lengths are held against what is left of them.
+
 /// Finds evidences and attachments in bytes where they stand one after the other.
 ///
 /// Each begins with its magic and its length and ends with a checksum, so that what stands behind a

@@ -51,6 +51,8 @@ public struct RecordHeader: Sendable, Hashable {
     static let checksumCount = 4
     /// A tlog-tiles entry has at most so many bytes (C2SP tlog-tiles, "Log Entries").
     public static let lengthLimit = 65_535
+    /// The first sequence that no record has: what is added to one below it stays within 64 bits.
+    static let sequenceLimit: UInt64 = 1 << 62
 
     /// Reads and checks a record: magic, version, lengths and CRC-32C.
     ///
@@ -93,6 +95,9 @@ public struct RecordHeader: Sendable, Hashable {
             throw DecodingFault(what: "record lengths differ", offset: 4)
         }
         sequence = record.uint64(at: 8)
+        guard sequence < Self.sequenceLimit else {
+            throw DecodingFault(what: "no log has so many records", offset: 8)
+        }
         recordedAt = record.int64(at: 16)
         time = record.int64(at: 24)
         observedAt = record.int64(at: 32)

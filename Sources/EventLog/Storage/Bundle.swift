@@ -1,3 +1,5 @@
+// Fits throughout: counts and offsets have at most 32 bits, sums of them far less than 64.
+
 /// Records of one tlog-tiles entry bundle: each with its length (u16, big-endian) before it,
 /// followed by a trailer of offsets so that a record is found without walking (C2SP tlog-tiles,
 /// "Log Entries"; the trailer is cut when a bundle is served).

@@ -48,9 +48,13 @@ public struct TileCoordinate: Hashable, Sendable {
             groups[groups.count - 1] = groups[groups.count - 1].dropLast(2)
         }
         var index: UInt64 = 0
+        guard groups.count <= Self.groupLimit else { return nil }
         for (number, group) in groups.enumerated() {
             let digits = number < groups.count - 1 ? group.dropFirst() : group
-            guard let value = UInt64(digits), groups.count <= Self.groupLimit else { return nil }
+            guard digits.utf8.count == Self.groupDigits, let value = UInt64(digits) else {
+                return nil
+            }
+            // Fits: six groups are 18 digits, and 64 bits hold every number of 19.
             index = index * 1000 + value
         }
         guard (0...Self.lastLevel).contains(level), Self.place(index, width: width) == place else {
@@ -61,6 +65,8 @@ public struct TileCoordinate: Hashable, Sendable {
 
     /// Groups of three digits in a path: more leaves than there are.
     private static let groupLimit = 6
+    /// Digits of a group.
+    private static let groupDigits = 3
 
     /// The path of a bundle of records: `tile/entries/<N>`, with `.p/<W>` where it is partial.
     ///

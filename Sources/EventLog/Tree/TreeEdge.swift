@@ -43,6 +43,7 @@ public struct TreeEdge: Sendable, Equatable {
     /// - Precondition: `rest` is smaller than a subtree.
     public init(of subtrees: TreeEdge, height: Int, followedBy rest: TreeEdge) {
         precondition(rest.size >> UInt64(height) == 0, "the rest is less than a subtree")
+        // Fits: sizes of trees that were built leaf by leaf.
         size = subtrees.size << UInt64(height) + rest.size
         hashes = subtrees.hashes + rest.hashes
     }
@@ -65,7 +66,7 @@ public struct TreeEdge: Sendable, Equatable {
             completed(height + 1, hash)
         }
         hashes.append(hash)
-        size += 1
+        size += 1  // Fits: the precondition.
     }
 
     /// The root hash of the tree (RFC 6962 section 2.1); at most 63 hashes are computed for it.

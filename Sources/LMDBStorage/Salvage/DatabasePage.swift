@@ -1,5 +1,8 @@
 import EventLog
 
+// Fits throughout: places within a page have 16 bits, counts 32; pages are multiplied with overflow
+// reported.
+
 /// How LMDB 0.9 lays out its file (`mdb.c`: `MDB_page`, `MDB_node`, `MDB_meta`, `MDB_db`), read from
 /// bytes that may be anything.
 ///

@@ -1,5 +1,7 @@
 import EventLog
 
+// Fits throughout: places lie within a window of the file, lengths of 32 bits are held against it.
+
 /// What one stretch of a damaged log file holds, found in two ways at once: by what pages say of
 /// themselves, and by the magics of what describes itself, wherever it stands.
 ///

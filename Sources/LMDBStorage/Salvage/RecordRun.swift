@@ -1,5 +1,7 @@
 import EventLog
 
+// Fits throughout: lengths have 16 bits, and `PageSweep` takes no sequence near the end of 64 bits.
+
 /// Intact records that follow one another in a file and in the log, as a bundle or a tail value has
 /// them.
 struct RecordRun: Sendable {

@@ -111,6 +111,7 @@ package struct CustomerTokenVerifier: Sendable {
         guard case .number(let text) = value, let seconds = Double(text),
             seconds.magnitude <= latestSeconds
         else { return nil }
+        // Fits: at most 1e14, and a fraction's product is rounded, never trapped on.
         return Instant(milliseconds: Int64((seconds * 1000).rounded(.down)))
     }
 

@@ -69,6 +69,7 @@ extension Call {
         guard (1...4).contains(digits.count), text.hasPrefix("0") || text.hasPrefix("1"),
             let number = Int(digits), number >= 0
         else { return 0 }
+        // Fits: four digits.
         return min(1000, (digits.count..<4).reduce(number) { number, _ in number * 10 })
     }
 }

@@ -67,6 +67,7 @@ public struct RevenueCatAuthentication: Sendable {
             }
         }
         guard let time, let seconds = Int64(time), (0...0xFFFF_FFFF).contains(seconds),
+            // Fits: seconds of 32 bits.
             abs(seconds * 1000 - now.milliseconds) <= toleranceMilliseconds
         else { return false }
         let signed = Array((String(time) + ".").utf8) + body

@@ -96,7 +96,7 @@ struct Tail: ParsableCommand {
         Interrupt.catchSignals()
         var left = limit ?? .max
         try options.withLedger(writing: false) { ledger in
-            var next = try after.map { $0 + 1 } ?? ledger.size()
+            var next = try after.map(Self.following) ?? ledger.size()
             while left > 0 && !Interrupt.isRaised {
                 let size = try ledger.size()
                 if next < size {
@@ -111,6 +111,19 @@ struct Tail: ParsableCommand {
                 }
             }
         }
+    }
+
+    private static func following(_ sequence: UInt64) throws -> UInt64 {
+        let (next, isBeyond) = sequence.addingReportingOverflow(1)
+        guard !isBeyond else {
+            throw CommandFailure(
+                .usage,
+                "usage",
+                "no event can stand after the largest sequence",
+                place: "--after"
+            )
+        }
+        return next
     }
 }
 

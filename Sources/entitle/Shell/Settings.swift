@@ -49,6 +49,7 @@ struct Settings {
                 place: "ENTITLE_MAP_BYTES"
             )
         }
+        // Fits: at most the size.
         return size / Self.pageBytes * Self.pageBytes
     }
 

@@ -57,7 +57,12 @@ struct `The log over HTTP` {
         "/tile/0/001", "/tile/0/001.p/45", "/tile/0/000.p/256", "/tile/0/x000/000", "/tile/00/000",
         "/tile/8/000.p/1", "/tile/-1/000", "/tile/entries/002.p/1", "/tile/entries/0",
         "/tile/0/999/999/999/999/999/999", "/v1/proofs/300", "/v1/proofs/x", "/v1/consistency/301",
-        "/tile/0/000.p%2F1",
+        "/tile/0/000.p%2F1", "/tile/entries/x18446744073709551615/000",
+        "/tile/0/x18446744073709551/x999/x999/x999/999", "/tile/entries/18446744073709551615",
+        "/tile/18446744073709551615/000", "/tile/9223372036854775807/000",
+        "/tile/0/x999/x999/x999/x999/x999/999", "/tile/7/x999/x999/x999/x999/x999/999",
+        "/tile/entries/x999/x999/x999/x999/x999/999", "/tile/0/000.p/18446744073709551615",
+        "/v1/proofs/18446744073709551615", "/v1/consistency/18446744073709551615",
     ])
     func `has nothing where no checkpoint asks for it`(path: String) async throws {
         try await TestServer.with { server in

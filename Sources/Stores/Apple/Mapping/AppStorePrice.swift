@@ -36,6 +36,7 @@ struct AppStorePrice: Hashable, Sendable {
         else { return nil }
         // In two steps, for the product of both may not fit; to the nearest.
         let (units, rest) = price.micros.quotientAndRemainder(dividingBy: Self.whole)
+        // Fits: the share is below the whole, so the sum is below the price.
         micros = units * share + (rest * share + Self.whole / 2) / Self.whole
         currencyCode = price.currencyCode
     }

@@ -13,7 +13,7 @@ enum AuditChild {
     struct Outcome {
         /// Its standard output; empty if it died or could not open the ledger.
         var output: Data
-        /// Its exit code; nil if a signal ended it.
+        /// Its exit code; nil if a signal or a trap ended it.
         var code: Int32?
     }
 
@@ -43,7 +43,9 @@ enum AuditChild {
         try process.run()
         let data = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
-        let isExit = process.terminationReason == .exit
+        let isExit =
+            process.terminationReason == .exit
+            && process.terminationStatus != ExitCode.internal.rawValue
         return Outcome(output: data, code: isExit ? process.terminationStatus : nil)
     }
 

@@ -101,6 +101,7 @@ public final class Ledger: Sendable {
             path: options.viewsPath,
             identity: identity,
             log: log,
+            secret: vault.viewSecret,
             isReadOnly: options.isReadOnly,
             bootID: options.bootID,
             randomness: options.randomness
@@ -109,6 +110,7 @@ public final class Ledger: Sendable {
             path: options.viewsPath,
             log: log,
             identity: identity,
+            secret: vault.viewSecret,
             isReadOnly: options.isReadOnly
         )
         catalogs = CatalogShelf(log: log)

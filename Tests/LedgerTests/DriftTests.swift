@@ -238,8 +238,8 @@ struct `A drift check` {
         )
     }
 
-    /// Closes a ledger and writes views from which a stream's entries are missing: their checksums
-    /// are right.
+    /// Closes a ledger and writes views from which a stream's entries are missing: they are written
+    /// under the vault's secret.
     private static func plant(_ scratch: ScratchLedger, missing stream: UInt64) throws {
         let size = try scratch.ledger.size()
         var entries: [IndexEntry] = []
@@ -249,9 +249,12 @@ struct `A drift check` {
             entries.append(entry)
             return true
         }
-        let ledgerID = scratch.ledger.identity.id
+        let seal = ViewSeal(
+            ledgerID: scratch.ledger.identity.id,
+            secret: try #require(scratch.ledger.vault.viewSecret)
+        )
         try scratch.close()
-        let directory = ViewDirectory(path: scratch.viewsPath, ledgerID: ledgerID)
+        let directory = ViewDirectory(path: scratch.viewsPath, seal: seal)
         let (generation, tables) = try #require(try directory.openCurrent())
         var postings = PostingCollector(reservingFor: entries.count)
         for entry in entries { postings.append(entry) }

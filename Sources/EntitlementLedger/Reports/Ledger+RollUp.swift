@@ -20,7 +20,9 @@ extension Ledger {
             rollUp.size <= size, size - rollUp.size <= Self.behindLimit,
             question.point.at >= rollUp.through
         else { return nil }
-        var spoken = try purchasesSpokenOf(rollUp.size..<size, question.environment)
+        guard var spoken = try purchasesSpokenOf(rollUp.size..<size, question.environment) else {
+            return nil
+        }
         let moved = spoken.count
         spoken.formUnion(rollUp.pending.filter { $0.value > question.point.at }.keys)
         guard spoken.count <= Self.anewLimit else { return nil }
@@ -28,7 +30,7 @@ extension Ledger {
         let change = try change(of: spoken, from: rollUp.size, to: size, at: question.point.at)
         report.merge(change.before, times: -1)
         report.merge(change.after)
-        if moved > Self.moveLimit { try move(rollUp, to: size, question.environment) }
+        if moved > Self.moveLimit { _ = try move(rollUp, to: size, question.environment) }
         return report.clipped(to: question.range)
     }
 
@@ -41,9 +43,9 @@ extension Ledger {
     public func rollUpRevenue(_ environment: StoreEnvironment) throws {
         let size = try size()
         if let known = rollUps.current(environment), known.size <= size,
-            size - known.size <= Self.behindLimit
+            size - known.size <= Self.behindLimit, try move(known, to: size, environment)
         {
-            return try move(known, to: size, environment)
+            return
         }
         let question = ReportQuestion(
             .revenue,
@@ -78,16 +80,19 @@ extension Ledger {
         size > 0 ? try log.recordedAt(size - 1) : Instant(milliseconds: .min)
     }
 
+    /// Moves a roll-up along; false where an erasure followed it.
     private func move(
         _ rollUp: RevenueRollUp,
         to size: UInt64,
         _ environment: StoreEnvironment
-    ) throws {
+    ) throws -> Bool {
         var moved = rollUp
         moved.size = size
         moved.through = try recordedThrough(size)
-        guard rollUp.size < size else { return }
-        let spoken = try purchasesSpokenOf(rollUp.size..<size, environment)
+        guard rollUp.size < size else { return true }
+        guard let spoken = try purchasesSpokenOf(rollUp.size..<size, environment) else {
+            return false
+        }
         let change = try change(
             of: spoken.union(rollUp.pending.keys),
             from: rollUp.size,
@@ -98,22 +103,29 @@ extension Ledger {
         moved.report.merge(change.after)
         moved.pending = change.latest.filter { $0.value > moved.through }
         rollUps.keep(moved, environment)
+        return true
     }
 
-    /// The streams of purchases whose money or names a part of the log speaks of.
+    /// The streams of purchases whose money or names a part of the log speaks of; nil where it
+    /// tells of an erasure: what was counted before that opens no more (P13).
     private func purchasesSpokenOf(
         _ range: Range<UInt64>,
         _ environment: StoreEnvironment
-    ) throws -> Set<UInt64> {
+    ) throws -> Set<UInt64>? {
         let kinds = KindSet(MoneyFact.reads)
         var streams: Set<UInt64> = []
+        var isErased = false
         try log.scan(from: range.lowerBound, upTo: range.upperBound) { header, _ in
+            if header.kind == EventKind.customerErased.rawValue {
+                isErased = true
+                return false
+            }
             if header.environment == environment.rawValue, kinds.contains(try header.eventKind()) {
                 streams.insert(header.stream)
             }
             return true
         }
-        return streams
+        return isErased ? nil : streams
     }
 
     /// Some purchases as they stood and as they stand, and the latest time that is told of each.

@@ -20,20 +20,23 @@ struct RevenueRollUp: Sendable, Equatable {
 
 /// The file that keeps a roll-up; replaced whole.
 ///
-/// Layout: `ELM1`, the position (length u16, bytes), environment u8, content (length u32 before and
-/// u32 after compression, one Zstandard frame), CRC-32C. The content: `through` i64, pending streams
+/// Layout: `ELM2`, the position (length u16, bytes), environment u8, content (length u32 before and
+/// u32 after compression, one Zstandard frame), the code of all this. The content: `through` i64, pending streams
 /// (u32, then stream u64 and time i64 each), texts (u32, then text each), lines (u32, then day i64,
 /// number of store, product and currency u32 each, `UInt32.max` for none, unpriced i64, and for each
 /// of the six amounts count i64, units i64, micros in two halves u64).
 enum RevenueRollUpFile {
-    private static let magic: UInt32 = 0x314D_4C45
+    private static let magic: UInt32 = 0x324D_4C45
+    /// The file's purpose under a ledger's seal.
+    private static let purpose = "revenue"
     /// Bytes of the content.
     static let byteLimit = 256 << 20
 
     static func bytes(
         of rollUp: RevenueRollUp,
         position: ViewPosition,
-        environment: StoreEnvironment
+        environment: StoreEnvironment,
+        _ seal: ViewSeal
     ) -> [UInt8]? {
         let content = content(of: rollUp)
         guard content.count <= byteLimit, let frame = Zstandard.compress(content) else {
@@ -48,8 +51,7 @@ enum RevenueRollUpFile {
         writer.append(UInt32(frame.count))
         writer.append(UInt32(content.count))
         writer.append(frame.span)
-        writer.append(CRC32C.checksum(writer.bytes.span))
-        return writer.bytes
+        return seal.sealed(writer.bytes, purpose)
     }
 
     /// Reads a file.
@@ -57,12 +59,13 @@ enum RevenueRollUpFile {
     /// - Throws: `DecodingFault` where it is not one of this version, or not whole.
     static func rollUp(
         _ bytes: Span<UInt8>,
-        environment: StoreEnvironment
+        environment: StoreEnvironment,
+        _ seal: ViewSeal
     ) throws(DecodingFault) -> (RevenueRollUp, ViewPosition) {
-        let end = bytes.count - 4
-        guard end >= 4, bytes.uint32(at: 0) == magic,
-            CRC32C.checksum(bytes.extracting(0..<end)) == bytes.uint32(at: end)
-        else { throw DecodingFault(what: "not a roll-up of this version", offset: 0) }
+        guard bytes.count >= 4, bytes.uint32(at: 0) == magic else {
+            throw DecodingFault(what: "not a roll-up of this version", offset: 0)
+        }
+        _ = try seal.contentCount(of: bytes, purpose)
         var cursor = ByteCursor(position: 4)
         let place = try cursor.bytes(bytes, count: Int(cursor.uint16(bytes)))
         let position = try ViewPosition(decoding: bytes.extracting(place))

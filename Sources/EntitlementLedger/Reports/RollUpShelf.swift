@@ -7,30 +7,38 @@ import Synchronization
 final class RollUpShelf: Sendable {
     private let path: String
     private let log: any LogStorage
-    private let identity: LedgerIdentity
+    private let seal: ViewSeal?
     private let isReadOnly: Bool
     private let revenue = Mutex<[StoreEnvironment: RevenueRollUp]>([:])
 
-    init(path: String, log: any LogStorage, identity: LedgerIdentity, isReadOnly: Bool) {
+    /// `secret`: the vault's, under which views are written; nil: what stands there is not believed.
+    init(
+        path: String,
+        log: any LogStorage,
+        identity: LedgerIdentity,
+        secret: KeyedHash?,
+        isReadOnly: Bool
+    ) {
         self.path = path
         self.log = log
-        self.identity = identity
+        seal = secret.map { ViewSeal(ledgerID: identity.id, secret: $0) }
         self.isReadOnly = isReadOnly
     }
 
     /// The roll-up that is there; nil if none is, or it is not of this log.
     func current(_ environment: StoreEnvironment) -> RevenueRollUp? {
         if let known = revenue.withLock({ $0[environment] }) { return known }
-        guard
+        guard let seal,
             let bytes = try? ViewFile.content(
                 file(environment),
                 limit: RevenueRollUpFile.byteLimit
             ),
             let (found, position) = try? RevenueRollUpFile.rollUp(
                 bytes.span,
-                environment: environment
+                environment: environment,
+                seal
             ),
-            (try? self.position(found.size)) == position
+            (try? self.position(found.size, seal)) == position
         else { return nil }
         revenue.withLock { $0[environment] = found }
         return found
@@ -39,11 +47,12 @@ final class RollUpShelf: Sendable {
     /// Keeps a newer roll-up; on the disk where this process writes and the disk takes it.
     func keep(_ rollUp: RevenueRollUp, _ environment: StoreEnvironment) {
         revenue.withLock { $0[environment] = rollUp }
-        guard !isReadOnly, let position = try? position(rollUp.size),
+        guard !isReadOnly, let seal, let position = try? position(rollUp.size, seal),
             let bytes = RevenueRollUpFile.bytes(
                 of: rollUp,
                 position: position,
-                environment: environment
+                environment: environment,
+                seal
             )
         else { return }
         try? ViewFile.replace(file(environment), with: bytes, isDurable: false)
@@ -63,15 +72,15 @@ final class RollUpShelf: Sendable {
         path + "/revenue-" + environment.name
     }
 
-    private func position(_ size: UInt64) throws -> ViewPosition {
+    private func position(_ size: UInt64, _ seal: ViewSeal) throws -> ViewPosition {
         guard size <= (try log.end().size) else {
             throw DecodingFault(what: "a roll-up of a longer log", offset: 0)
         }
         return ViewPosition(
-            ledgerID: identity.id,
+            ledgerID: seal.ledgerID,
             treeSize: size,
             root: size == 0 ? TreeHash.emptyRoot : try TreeReader(LogTiles(log)).root(size: size),
-            // The file has a checksum: it need not be of this boot.
+            // The file has a code of its own: it need not be of this boot.
             bootID: ""
         )
     }

@@ -9,7 +9,7 @@ import Synchronization
 final class IndexGeneration: Sendable {
     /// The directory; nil: the files have no names and go with the process.
     let path: String?
-    private let ledgerID: [UInt8]
+    private let seal: ViewSeal
     private let nextNumber = Atomic<UInt64>(1)
 
     /// A run is joined with those behind it as long as it has less than so many times their events.
@@ -17,9 +17,9 @@ final class IndexGeneration: Sendable {
     /// Events of a run that is joined no more: so joining is bounded.
     static let mergeLimit: UInt64 = 1 << 24
 
-    init(path: String?, ledgerID: [UInt8]) {
+    init(path: String?, seal: ViewSeal) {
         self.path = path
-        self.ledgerID = ledgerID
+        self.seal = seal
     }
 
     // MARK: Opening
@@ -48,11 +48,11 @@ final class IndexGeneration: Sendable {
     private func open(_ content: [UInt8]) throws(ViewDamage) -> IndexTables {
         let manifest: IndexManifest
         do {
-            manifest = try IndexManifest(decoding: content.span)
+            manifest = try IndexManifest(decoding: content.span, seal)
         } catch {
             throw ViewDamage(error.what)
         }
-        guard manifest.position.ledgerID == ledgerID else {
+        guard manifest.position.ledgerID == seal.ledgerID else {
             throw ViewDamage("the views are of another ledger")
         }
         var runs: [IndexRun] = []
@@ -78,7 +78,7 @@ final class IndexGeneration: Sendable {
         try PostingTable(
             ViewFile.open(name(of: part, run.number) ?? ""),
             description,
-            identity: run.identity(part, ledgerID: ledgerID),
+            keys: run.keys(of: part, seal),
             firstSequence: run.sequences.lowerBound
         )
     }
@@ -135,7 +135,7 @@ final class IndexGeneration: Sendable {
                 ?? ViewFile.createUnnamed()
             var writer = PostingTableWriter(
                 file: file,
-                identity: run.identity(part, ledgerID: ledgerID),
+                keys: run.keys(of: part, seal),
                 firstSequence: sequences.lowerBound,
                 expectedKeys: keyCount(part)
             )
@@ -184,7 +184,7 @@ final class IndexGeneration: Sendable {
         )
         try ViewFile.replace(
             path + "/" + IndexManifest.fileName,
-            with: manifest.encoded,
+            with: manifest.bytes(seal),
             isDurable: isDurable
         )
     }

@@ -2,10 +2,10 @@ import EventLog
 
 /// The file that says which runs make up a generation's index; replaced whole.
 ///
-/// Layout: `ELI1`, the position (length u16, bytes), the number of runs u32, then for each its
+/// Layout: `ELI2`, the position (length u16, bytes), the number of runs u32, then for each its
 /// number, first sequence, end (u64 each), root (32) and for both tables postings, keys, blocks and
-/// filter words (u64 each), checksum of the first keys and of the filter (u32 each); CRC-32C.
-struct IndexManifest: Equatable {
+/// filter words (u64 each), code of the first keys and of the filter (16 each); the code of all this.
+struct IndexManifest {
     var position: ViewPosition
     var runs: [IndexRun.Description]
 
@@ -14,10 +14,14 @@ struct IndexManifest: Equatable {
     static let runLimit = 1 << 16
     /// Bytes of the file.
     static let byteLimit = 256 + runLimit * 256
-    private static let magic: UInt32 = 0x3149_4C45
+    private static let magic: UInt32 = 0x3249_4C45
 
-    var encoded: [UInt8] {
-        var writer = ByteWriter(reservingCapacity: 256 + runs.count * 144)
+    /// The file's purpose under a ledger's seal.
+    private static let purpose = "index"
+
+    /// The bytes of the file.
+    func bytes(_ seal: ViewSeal) -> [UInt8] {
+        var writer = ByteWriter(reservingCapacity: 256 + runs.count * 176)
         writer.append(Self.magic)
         let position = position.encoded
         writer.append(UInt16(position.count))
@@ -31,8 +35,7 @@ struct IndexManifest: Equatable {
             run.streams.encode(into: &writer)
             run.signals.encode(into: &writer)
         }
-        writer.append(CRC32C.checksum(writer.bytes.span))
-        return writer.bytes
+        return seal.sealed(writer.bytes, Self.purpose)
     }
 
     init(position: ViewPosition, runs: [IndexRun.Description]) {
@@ -41,11 +44,11 @@ struct IndexManifest: Equatable {
     }
 
     /// Reads a manifest whose runs follow one another up to its position.
-    init(decoding bytes: Span<UInt8>) throws(DecodingFault) {
-        let end = bytes.count - 4  // Fits: a count is not negative.
-        guard end >= 4, CRC32C.checksum(bytes.extracting(0..<end)) == bytes.uint32(at: end),
-            bytes.uint32(at: 0) == Self.magic
-        else { throw DecodingFault(what: "not an index of this version", offset: 0) }
+    init(decoding bytes: Span<UInt8>, _ seal: ViewSeal) throws(DecodingFault) {
+        guard bytes.count >= 4, bytes.uint32(at: 0) == Self.magic else {
+            throw DecodingFault(what: "not an index of this version", offset: 0)
+        }
+        let end = try seal.contentCount(of: bytes, Self.purpose)
         var cursor = ByteCursor(position: 4)
         let range = try cursor.bytes(bytes, count: Int(cursor.uint16(bytes)))
         position = try ViewPosition(decoding: bytes.extracting(range))
@@ -84,8 +87,8 @@ extension IndexRun.Description {
 extension PostingTable.Description {
     fileprivate func encode(into writer: inout ByteWriter) {
         for number in [count, keyCount, blockCount, filterWordCount] { writer.append(number) }
-        writer.append(keysChecksum)
-        writer.append(filterChecksum)
+        writer.append(keysCode.bytes.span)
+        writer.append(filterCode.bytes.span)
     }
 
     fileprivate init(_ bytes: Span<UInt8>, _ cursor: inout ByteCursor) throws(DecodingFault) {
@@ -93,7 +96,15 @@ extension PostingTable.Description {
         keyCount = try cursor.uint64(bytes)
         blockCount = try cursor.uint64(bytes)
         filterWordCount = try cursor.uint64(bytes)
-        keysChecksum = try cursor.uint32(bytes)
-        filterChecksum = try cursor.uint32(bytes)
+        keysCode = try Self.code(bytes, &cursor)
+        filterCode = try Self.code(bytes, &cursor)
+    }
+
+    private static func code(
+        _ bytes: Span<UInt8>,
+        _ cursor: inout ByteCursor
+    ) throws(DecodingFault) -> AuthenticationCode {
+        let place = try cursor.bytes(bytes, count: AuthenticationCode.byteCount)
+        return AuthenticationCode(bytes, at: place.lowerBound)
     }
 }

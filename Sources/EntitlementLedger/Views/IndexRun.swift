@@ -9,7 +9,7 @@ final class IndexRun: Sendable {
     let signals: PostingTable
 
     /// What a run is expected to be.
-    struct Description: Equatable, Sendable {
+    struct Description: Sendable {
         /// Names its files.
         var number: UInt64
         /// The events that it lists.
@@ -19,15 +19,18 @@ final class IndexRun: Sendable {
         var streams = PostingTable.Description()
         var signals = PostingTable.Description()
 
-        /// What every block of a table is bound to: the ledger, the table and the events.
-        func identity(_ part: Part, ledgerID: [UInt8]) -> UInt64 {
-            var writer = ByteWriter(reservingCapacity: 72)
-            writer.append(ledgerID.span)
-            writer.append(part.rawValue)
-            writer.append(sequences.lowerBound)
-            writer.append(sequences.upperBound)
-            writer.append(root)
-            return TreeHash.companion(writer.bytes.span).bytes.span.uint64(at: 0)
+        /// The keys of a table: for this ledger, this table and these events alone.
+        func keys(of part: Part, _ seal: ViewSeal) -> PostingTable.Keys {
+            var place = ByteWriter(reservingCapacity: 49)
+            place.append(part.rawValue)
+            place.append(sequences.lowerBound)
+            place.append(sequences.upperBound)
+            place.append(root)
+            return PostingTable.Keys(
+                blocks: seal.key("index blocks", place.bytes),
+                firstKeys: seal.key("index first keys", place.bytes),
+                filter: seal.key("index filter", place.bytes)
+            )
         }
     }
 

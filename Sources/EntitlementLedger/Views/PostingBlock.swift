@@ -2,8 +2,8 @@ import EventLog
 
 /// A block of a posting table: fixed in size, read and checked alone.
 ///
-/// Layout: how many postings it holds (u16), the postings, zeros, CRC-32C (u32). The checksum goes
-/// on from a word mixed of the table's identity and the block's number, so that an old block, one
+/// Layout: how many postings it holds (u16), the block's number (u64), the postings, zeros, an
+/// authentication code (16). The key is the table's, so that a block that somebody else made, one
 /// of another table or at another place does not pass.
 ///
 /// A posting is a number n in base 128, lowest digits first, 128 added to all but the last. An odd
@@ -13,8 +13,9 @@ import EventLog
 enum PostingBlock {
     /// Bytes of a block.
     static let byteCount = 1024
-    private static let headerCount = 2
-    private static let checksumOffset = byteCount - 4
+    private static let numberOffset = 2
+    private static let headerCount = 10
+    private static let codeOffset = byteCount - AuthenticationCode.byteCount
     /// Bytes that the longest posting takes: two numbers of 64 bits and a tag.
     private static let longestPosting = 21
 
@@ -30,7 +31,7 @@ enum PostingBlock {
         init(firstSequence: UInt64) { self.firstSequence = firstSequence }
 
         /// Whether one more posting fits, however long it is.
-        var hasRoom: Bool { end + longestPosting <= checksumOffset }
+        var hasRoom: Bool { end + longestPosting <= codeOffset }
 
         mutating func append(_ posting: Posting) {
             if count > 0, posting.key == last.key {
@@ -56,25 +57,21 @@ enum PostingBlock {
             end += 1
         }
 
-        /// Ends the block: writes count and checksum.
-        mutating func seal(_ identity: UInt64, number: Int) {
+        /// Ends the block: writes count, number and code.
+        mutating func seal(_ key: KeyedHash, number: Int) {
             bytes[0] = UInt8(truncatingIfNeeded: count)
             bytes[1] = UInt8(truncatingIfNeeded: count >> 8)
-            let checksum = PostingBlock.checksum(bytes.span, identity, number)
-            for place in 0..<4 {
-                bytes[checksumOffset + place] = UInt8(truncatingIfNeeded: checksum >> (8 * place))
+            for place in 0..<8 {
+                bytes[numberOffset + place] = UInt8(truncatingIfNeeded: number >> (8 * place))
             }
+            let code = PostingBlock.code(of: bytes.span, under: key)
+            bytes.replaceSubrange(codeOffset..., with: code.bytes)
         }
     }
 
-    private static func checksum(_ block: Span<UInt8>, _ identity: UInt64, _ number: Int) -> UInt32
-    {
-        CRC32C.checksum(
-            block.extracting(0..<checksumOffset),
-            after: UInt32(
-                truncatingIfNeeded: KeyFilter.mix(identity ^ KeyFilter.mix(UInt64(number)))
-            )
-        )
+    /// The code of all that stands before it.
+    private static func code(of block: Span<UInt8>, under key: KeyedHash) -> AuthenticationCode {
+        AuthenticationCode(of: block.extracting(0..<codeOffset), under: key)
     }
 
     /// Checks a block and hands out its postings, in order.
@@ -82,27 +79,28 @@ enum PostingBlock {
     /// - Throws: `ViewDamage`, before it hands out any.
     static func read(
         _ block: Span<UInt8>,
-        _ identity: UInt64,
+        _ key: KeyedHash,
         number: Int,
         firstSequence: UInt64,
         _ body: (Posting) -> Void
     ) throws(ViewDamage) {
         guard block.count == byteCount,
-            checksum(block, identity, number) == block.uint32(at: checksumOffset)
-        else { throw ViewDamage("a block of the views has another checksum") }
+            code(of: block, under: key).matches(AuthenticationCode(block, at: codeOffset)),
+            block.uint64(at: numberOffset) == UInt64(number)
+        else { throw ViewDamage("a block of the views is not what this ledger wrote there") }
         var position = headerCount
-        var key: UInt64 = 0
+        var posted: UInt64 = 0
         var sequence: UInt64 = 0
         for _ in 0..<block.uint16(at: 0) {
             let number = try self.number(block, &position)
             if number & 1 == 1 {
-                key &+= try self.number(block, &position)
+                posted &+= try self.number(block, &position)
                 sequence = firstSequence &+ number >> 1
             } else {
                 sequence &+= number >> 1
             }
-            guard position < checksumOffset else { throw misshapen }
-            body(Posting(key: key, sequence: sequence, tag: block[position]))
+            guard position < codeOffset else { throw misshapen }
+            body(Posting(key: posted, sequence: sequence, tag: block[position]))
             position += 1
         }
     }
@@ -113,7 +111,7 @@ enum PostingBlock {
     ) throws(ViewDamage) -> UInt64 {
         var number: UInt64 = 0
         var shift: UInt64 = 0
-        while position < checksumOffset, shift < 64 {
+        while position < codeOffset, shift < 64 {
             let byte = block[position]
             position += 1
             number |= UInt64(byte & 0x7F) << shift

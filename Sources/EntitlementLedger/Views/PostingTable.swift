@@ -9,7 +9,7 @@ import Synchronization
 final class PostingTable: Sendable {
     let description: Description
     private let file: ViewFile
-    private let identity: UInt64
+    private let keys: Keys
     private let firstSequence: UInt64
     /// The first key of each block.
     private let firstKeys: [UInt64]
@@ -17,17 +17,17 @@ final class PostingTable: Sendable {
     private let filter = Mutex<KeyFilter?>(nil)
 
     /// What a file is expected to be.
-    struct Description: Equatable, Sendable {
+    struct Description: Sendable {
         /// Postings.
         var count: UInt64 = 0
         /// Keys, each counted once, or a little more.
         var keyCount: UInt64 = 0
         var blockCount: UInt64 = 0
         var filterWordCount: UInt64 = 0
-        /// CRC-32C of the first keys.
-        var keysChecksum: UInt32 = 0
-        /// CRC-32C of the filter.
-        var filterChecksum: UInt32 = 0
+        /// The code of the first keys.
+        var keysCode = AuthenticationCode()
+        /// The code of the filter.
+        var filterCode = AuthenticationCode()
 
         fileprivate var keysOffset: Int { Int(blockCount) * PostingBlock.byteCount }
         fileprivate var filterOffset: Int { keysOffset + Int(blockCount) * 8 }
@@ -40,13 +40,18 @@ final class PostingTable: Sendable {
         }
     }
 
+    /// Under what the parts of one file are written.
+    struct Keys {
+        let blocks, firstKeys, filter: KeyedHash
+    }
+
     /// Opens a table.
     ///
     /// - Throws: `ViewDamage`.
     init(
         _ file: ViewFile,
         _ description: Description,
-        identity: UInt64,
+        keys: Keys,
         firstSequence: UInt64
     ) throws(ViewDamage) {
         guard description.isPossible, file.count == description.fileByteCount else {
@@ -54,12 +59,13 @@ final class PostingTable: Sendable {
         }
         self.file = file
         self.description = description
-        self.identity = identity
+        self.keys = keys
         self.firstSequence = firstSequence
         firstKeys = try file.words(
             at: description.keysOffset,
             count: Int(description.blockCount),
-            checksum: description.keysChecksum
+            description.keysCode,
+            under: keys.firstKeys
         )
     }
 
@@ -104,7 +110,8 @@ final class PostingTable: Sendable {
             words: try file.words(
                 at: description.filterOffset,
                 count: Int(description.filterWordCount),
-                checksum: description.filterChecksum
+                description.filterCode,
+                under: keys.filter
             )
         )
     }
@@ -116,7 +123,7 @@ final class PostingTable: Sendable {
         )
         try PostingBlock.read(
             bytes.span,
-            identity,
+            keys.blocks,
             number: number,
             firstSequence: firstSequence,
             body
@@ -141,7 +148,7 @@ final class PostingTable: Sendable {
             let start = place * PostingBlock.byteCount
             try PostingBlock.read(
                 bytes.span.extracting(start..<start + PostingBlock.byteCount),
-                identity,
+                keys.blocks,
                 number: number + place,
                 firstSequence: firstSequence,
                 body
@@ -169,11 +176,12 @@ extension ViewFile {
     fileprivate func words(
         at offset: Int,
         count: Int,
-        checksum: UInt32
+        _ code: AuthenticationCode,
+        under key: KeyedHash
     ) throws(ViewDamage) -> [UInt64] {
         let bytes = try read(at: offset, count: count * 8)
-        guard CRC32C.checksum(bytes.span) == checksum else {
-            throw ViewDamage("a table of the views has another checksum")
+        guard AuthenticationCode(of: bytes.span, under: key).matches(code) else {
+            throw ViewDamage("a table of the views is not what this ledger wrote")
         }
         let span = bytes.span
         var words: [UInt64] = []

@@ -3,7 +3,7 @@ import EventLog
 /// Writes a posting table from postings in their order.
 struct PostingTableWriter {
     private let file: ViewFile
-    private let identity: UInt64
+    private let keys: PostingTable.Keys
     private let firstSequence: UInt64
     private var block: PostingBlock.Encoder
     private var buffer = ByteWriter(reservingCapacity: bufferCount)
@@ -16,9 +16,9 @@ struct PostingTableWriter {
     private static let bufferCount = 256 << 10
 
     /// `expectedKeys`: how many keys there will be, or a few more.
-    init(file: ViewFile, identity: UInt64, firstSequence: UInt64, expectedKeys: Int) {
+    init(file: ViewFile, keys: PostingTable.Keys, firstSequence: UInt64, expectedKeys: Int) {
         self.file = file
-        self.identity = identity
+        self.keys = keys
         self.firstSequence = firstSequence
         block = PostingBlock.Encoder(firstSequence: firstSequence)
         let wordCount = KeyFilter.wordCount(keys: expectedKeys)
@@ -39,7 +39,7 @@ struct PostingTableWriter {
     }
 
     private mutating func writeBlock() throws {
-        block.seal(identity, number: Int(description.blockCount))
+        block.seal(keys.blocks, number: Int(description.blockCount))
         description.blockCount += 1
         let full = block.bytes
         buffer.append(full.span)
@@ -55,17 +55,17 @@ struct PostingTableWriter {
     /// Ends the file and opens it as a table.
     mutating func finish() throws -> PostingTable {
         if block.count > 0 { try writeBlock() }
-        let keys = firstKeys.bytes
-        description.keysChecksum = CRC32C.checksum(keys.span)
-        buffer.append(keys.span)
+        let first = firstKeys.bytes
+        description.keysCode = AuthenticationCode(of: first.span, under: keys.firstKeys)
+        buffer.append(first.span)
         try writeBuffer()
         for word in filter.words { buffer.append(word) }
-        description.filterChecksum = CRC32C.checksum(buffer.bytes.span)
+        description.filterCode = AuthenticationCode(of: buffer.bytes.span, under: keys.filter)
         try writeBuffer()
         return try PostingTable(
             file,
             description,
-            identity: identity,
+            keys: keys,
             firstSequence: firstSequence
         )
     }

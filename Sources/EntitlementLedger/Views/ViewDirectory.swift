@@ -5,7 +5,7 @@ import FoundationEssentials
 /// which names the one in use.
 struct ViewDirectory: Sendable {
     let path: String
-    let ledgerID: [UInt8]
+    let seal: ViewSeal
 
     private var currentFile: String { path + "/current" }
     /// Bytes that `current` may have.
@@ -38,17 +38,14 @@ struct ViewDirectory: Sendable {
         }
         let name = String(decoding: content, as: UTF8.self).filter { !$0.isNewline }
         guard let number = UInt64(name) else { return nil }
-        return IndexGeneration(path: path + "/" + String(number), ledgerID: ledgerID)
+        return IndexGeneration(path: path + "/" + String(number), seal: seal)
     }
 
     /// Generations that were begun after the one in use, the newest first, with what they hold.
     func unfinished() throws -> [(IndexGeneration, IndexTables)] {
         let used = current()?.path
         return try generations().compactMap { UInt64($0) }.sorted(by: >).compactMap { number in
-            let generation = IndexGeneration(
-                path: path + "/" + String(number),
-                ledgerID: ledgerID
-            )
+            let generation = IndexGeneration(path: path + "/" + String(number), seal: seal)
             guard generation.path != used, let tables = try? generation.open() else { return nil }
             return (generation, tables)
         }
@@ -63,7 +60,7 @@ struct ViewDirectory: Sendable {
             atPath: generation,
             withIntermediateDirectories: true
         )
-        return IndexGeneration(path: generation, ledgerID: ledgerID)
+        return IndexGeneration(path: generation, seal: seal)
     }
 
     /// Makes a generation the one in use, and removes the others.

@@ -19,7 +19,6 @@ struct ViewPosition: Equatable {
         writer.append(treeSize)
         writer.append(root)
         writer.append(bootID)
-        writer.append(CRC32C.checksum(writer.bytes.span))
         return writer.bytes
     }
 
@@ -31,8 +30,7 @@ struct ViewPosition: Equatable {
     }
 
     init(decoding bytes: Span<UInt8>) throws(DecodingFault) {
-        let end = bytes.count - 4
-        guard end > 56, CRC32C.checksum(bytes.extracting(0..<end)) == bytes.uint32(at: end) else {
+        guard bytes.count >= 56 else {
             throw DecodingFault(what: "not a view position", offset: 0)
         }
         var cursor = ByteCursor(position: 56)
@@ -40,5 +38,6 @@ struct ViewPosition: Equatable {
         treeSize = bytes.uint64(at: 16)
         root = EventLog.Digest(bytes, at: 24)
         bootID = try cursor.string(bytes)
+        try cursor.finish(bytes)
     }
 }

@@ -1,3 +1,4 @@
+import Crypto
 import Dispatch
 import EventLog
 import LMDB
@@ -8,13 +9,15 @@ import Synchronization
 /// Whoever writes the log adds to the overlay at once and moves it into the index behind the log; a
 /// reader in another process reads the log from the index's position on.
 ///
-/// A file that is not what was written is never believed: the views are made anew from the log, by
-/// a reader in memory, and the question is answered from these.
+/// A file that is not what was written, under the vault's secret, is never believed: the views are
+/// made anew from the log, by a reader in memory, and the question is answered from these. Without
+/// the secret nothing that stands there is, and the log is read once something is asked.
 final class Views: LogIndex {
     private let identity: LedgerIdentity
     private let log: any LogStorage
     private let isReadOnly: Bool
     private let bootID: String
+    private let seal: ViewSeal
     private let directory: ViewDirectory
     private let state = Mutex(State())
     /// Held while the index is changed; never asked for within `state`.
@@ -47,10 +50,13 @@ final class Views: LogIndex {
     private static let attempts = 3
 
     /// Opens the current generation if it matches the log; a writer makes a new one otherwise.
+    ///
+    /// `secret`: the vault's, under which views are written; nil where it is not at hand.
     init(
         path: String,
         identity: LedgerIdentity,
         log: any LogStorage,
+        secret: KeyedHash?,
         isReadOnly: Bool,
         bootID: String,
         randomness: RandomSource
@@ -60,8 +66,13 @@ final class Views: LogIndex {
         self.isReadOnly = isReadOnly
         access = isReadOnly ? nil : AccessTable(using: randomness)
         self.bootID = bootID
-        directory = ViewDirectory(path: path, ledgerID: identity.id)
-        try open()
+        // Without one, what this process makes in memory has a secret of its own.
+        seal = ViewSeal(
+            ledgerID: identity.id,
+            secret: secret ?? KeyedHash(SymmetricKey(size: .bits256))
+        )
+        directory = ViewDirectory(path: path, seal: seal)
+        if secret != nil { try open() }
         moves.begin(at: end)
     }
 
@@ -338,7 +349,7 @@ final class Views: LogIndex {
                 // If it was the log and not the disk, the second attempt says so.
             }
         }
-        let unnamed = IndexGeneration(path: nil, ledgerID: identity.id)
+        let unnamed = IndexGeneration(path: nil, seal: seal)
         try use(unnamed, bulkLoad().run(in: unnamed, from: nil) { _, _ in })
     }
 

@@ -43,8 +43,17 @@ public struct KeyedHash: Sendable {
     }
 
     /// HKDF-Expand to 32 bytes with this as the pseudorandom key (RFC 5869, section 2.3).
-    func expanded(_ purpose: String) -> SymmetricKey {
-        SymmetricKey(data: code(for: (Array(purpose.utf8) + [1]).span).bytes)
+    func expanded(_ purpose: String) -> SymmetricKey { expanded(Array(purpose.utf8)) }
+
+    private func expanded(_ info: [UInt8]) -> SymmetricKey {
+        SymmetricKey(data: code(for: (info + [1]).span).bytes)
+    }
+
+    /// The hash under a key derived from this one's (HKDF-Expand), for one purpose and no other.
+    ///
+    /// `context`: what it is derived for; of one length for a purpose.
+    public func derived(_ purpose: String, _ context: [UInt8] = []) -> KeyedHash {
+        KeyedHash(expanded(Array(purpose.utf8) + context))
     }
 
     /// The digest of an event's signal (E1).

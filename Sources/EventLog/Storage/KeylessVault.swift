@@ -7,6 +7,8 @@ public final class KeylessVault: Vault {
     private let publicKey: VerifierKey
     /// Makes digests that meet none of the log's.
     public let digestSecret = KeyedHash(SymmetricKey(size: .bits256))
+    /// Views are not believed without the key.
+    public var viewSecret: KeyedHash? { nil }
     /// Signs nothing that counts: a ledger without its key is only read.
     public let checkpointKey = Curve25519.Signing.PrivateKey()
 

@@ -116,7 +116,8 @@ public protocol Vault: Sendable {
     /// Which copies that the product made still open what was erased.
     func erasedCopies(of streams: [UInt64]) throws -> ErasedCopies
 
-    /// Checks that every stream is there and whole, and that each is found by its name.
+    /// Checks that every stream is there and whole, that each is found by its name, and that a
+    /// second copy of each stands where the vault keeps one.
     ///
     /// - Returns: how many streams were ever made.
     /// - Throws: `LogStorageFault.damaged`. Cost: grows with the number of streams.
@@ -126,6 +127,10 @@ public protocol Vault: Sendable {
     /// The secret under which signals become digests (E1).
     var digestSecret: KeyedHash { get }
 
+    /// The secret under which views are written, so that nobody else can make some that are
+    /// believed; nil where it is not at hand: then none are.
+    var viewSecret: KeyedHash? { get }
+
     /// Signs checkpoints.
     var checkpointKey: Curve25519.Signing.PrivateKey { get }
 
@@ -134,6 +139,9 @@ public protocol Vault: Sendable {
 }
 
 extension Vault {
+    /// Derived from the digest secret, which stays when the master key changes.
+    public var viewSecret: KeyedHash? { digestSecret.derived("entitlement-ledger views v1") }
+
     /// The public half of the checkpoint key.
     public func verifierKey(named name: String) throws -> VerifierKey {
         try VerifierKey(name: name, publicKey: checkpointKey.publicKey)

@@ -14,6 +14,7 @@ extension LedgerDirectory {
         guard try log.end().size >= closedSize(at: path) ?? 0 else {
             throw LogStorageFault(.damaged, "the log holds fewer events than when it closed")
         }
+        try require(log, of: manifest)
         return (manifest, log)
     }
 

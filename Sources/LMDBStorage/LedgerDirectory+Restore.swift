@@ -54,6 +54,7 @@ extension LedgerDirectory {
         let erased: Set<UInt64>
         do {
             erased = try fill(log)
+            try log.bind(toLedger: manifest.ledgerID)
         } catch {
             log.close()
             throw error

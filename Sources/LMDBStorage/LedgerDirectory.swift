@@ -60,7 +60,9 @@ public enum LedgerDirectory {
         )
         let id = randomness.bytes(16)
         // Readers find the tables made.
-        try LMDBLog(path: path + "/" + logName, isReadOnly: false).close()
+        let log = try LMDBLog(path: path + "/" + logName, isReadOnly: false)
+        defer { log.close() }
+        try log.bind(toLedger: id)
         try LMDBVault(
             path: path + "/" + vaultName,
             keyFile: EpochKeyFile(vaultPath: path + "/" + vaultName, masterKey: masterKey),
@@ -170,6 +172,8 @@ public struct LedgerOpenFault: Error, Sendable, Equatable {
         case foreign
         /// Of a format that this program does not know.
         case newer
+        /// The log in it is another ledger's.
+        case foreignLog = "foreign_log"
         /// The directory holds something already.
         case notEmpty = "not_empty"
         /// The directory or its files cannot be made.

@@ -62,13 +62,15 @@ public final class OpenLedgerDirectory: Sendable {
                 renewedKey: renewedKey
             )
             // A wrong key is said before anything else is looked at.
-            _ = try keyFile.read()
+            try LedgerDirectory.requireKey(keyFile.read(), of: manifest)
             let log = try LMDBLog(
                 path: path + "/" + LedgerDirectory.logName,
                 isReadOnly: !forWriting,
                 mapSize: mapSize
             )
             let closed = LedgerDirectory.closedSize(at: path) ?? 0
+            // Before its size is compared with this ledger's.
+            try LedgerDirectory.require(log, of: manifest)
             guard try log.end().size >= closed else {
                 throw LogStorageFault(.damaged, "the log holds fewer events than when it closed")
             }
@@ -82,6 +84,8 @@ public final class OpenLedgerDirectory: Sendable {
                 randomness: randomness
             )
             self.log = log
+            try LedgerDirectory.require(log, of: manifest, vault)
+            if forWriting, try log.ledgerID() == nil { try log.bind(toLedger: manifest.ledgerID) }
         } catch {
             // The mark stays: who could not open it has not checked it.
             if let lock { Glibc.close(lock) }

@@ -133,6 +133,7 @@ public struct LedgerSalvage {
         do {
             defer { new.close() }
             let (found, vault, streams) = try runLog(progress) { _ = try new.append($0) }
+            try new.bind(toLedger: identity?.id ?? manifest.ledgerID)
             report = found
             try vault.make(at: target + "/" + LedgerDirectory.vaultName, lost: streams)
             if identity == nil {

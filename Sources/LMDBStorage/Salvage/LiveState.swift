@@ -61,7 +61,8 @@ struct LiveState {
             if let key = TileKey(page.extracting(node.key)) { tiles[key] = place }
         case "checkpoints" where node.key.count == 8:
             checkpoints.insert(page.extracting(node.key).bigEndian(at: 0))
-        case "end":
+        // The ledger's id stands there, too.
+        case "end" where node.key.count == 8 && page.extracting(node.key).bigEndian(at: 0) == 0:
             if case .inline(let range) = node.value {
                 end = LogEnd(salvaging: page.extracting(range))
             }

@@ -114,6 +114,14 @@ extension CommandFailure {
             )
         case .foreign:
             self.init(.badInput, "not_a_ledger", fault.message, place: place)
+        case .foreignLog:
+            self.init(
+                .integrity,
+                "foreign_log",
+                fault.message,
+                place: place,
+                hint: "put its own log/ back, or `entitle restore` a backup into another directory"
+            )
         case .newer: self.init(newer: fault.message)
         case .notEmpty:
             self.init(

@@ -25,6 +25,8 @@ public final class LMDBVault: Vault {
     /// Where the journal is written anew, behind whoever writes.
     let compacting = DispatchQueue(label: "entitlement-ledger.vault.journal")
     let path: String
+    /// Whether the last writer was stopped: what it wrote last may not stand in the journal.
+    let wasStopped: Bool
     /// Where an erasure is noted until it is finished.
     let notePath: String
 
@@ -65,6 +67,7 @@ public final class LMDBVault: Vault {
         isReadOnly: Bool,
         mapSize: Int = MapSize.usual,
         highestCounter: UInt64,
+        wasStopped: Bool = false,
         clock: @escaping @Sendable () -> Int64,
         randomness: RandomSource
     ) throws {
@@ -72,6 +75,7 @@ public final class LMDBVault: Vault {
         self.keyFile = keyFile
         self.clock = clock
         self.path = path
+        self.wasStopped = wasStopped
         notePath = path + "/" + ErasureNote.fileName
         digestSecret = KeyedHash(epochKeys.digestSecret)
         shardSecret = KeyedHash(epochKeys.shardSecret)
@@ -114,6 +118,10 @@ public final class LMDBVault: Vault {
                 erasure: try ErasureNote.read(notePath)
             )
         )
+        if wasStopped || journalIsEmpty {
+            // Where the disk takes nothing, say, an audit tells.
+            try? completeJournal()
+        }
     }
 
     /// The epoch keys that the vault is sealed under.
@@ -291,7 +299,13 @@ public final class LMDBVault: Vault {
 
     /// See `Vault`.
     @discardableResult
-    public func check() throws -> UInt64 { try mappingFaults { try names.check() } }
+    public func check() throws -> UInt64 {
+        try mappingFaults {
+            let count = try names.check()
+            try checkJournal()
+            return count
+        }
+    }
 }
 
 extension LMDBVault.State {

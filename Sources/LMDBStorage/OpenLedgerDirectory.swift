@@ -51,6 +51,10 @@ public final class OpenLedgerDirectory: Sendable {
         let lock = forWriting ? try Self.takeLock(path + "/" + LedgerDirectory.lockName) : nil
         self.lock = lock
         do {
+            let wasStopped =
+                forWriting
+                ? DurableFile.exists(path + "/" + LedgerDirectory.uncleanName)
+                : LedgerDirectory.wasLeftUnclean(at: path)
             if let lock {
                 // What a process that was killed announced is over.
                 try? DurableFile.overwrite(lock, with: [])
@@ -80,6 +84,7 @@ public final class OpenLedgerDirectory: Sendable {
                 isReadOnly: !forWriting,
                 mapSize: mapSize,
                 highestCounter: log.end().highestCounter,
+                wasStopped: wasStopped,
                 clock: clock,
                 randomness: randomness
             )

@@ -52,7 +52,9 @@ public struct AuditReport: Sendable {
             case .tree: "`entitle salvage` with an archive or a backup proves what is intact"
             case .checkpoint: "compare with checkpoints that others keep: the log may be rewritten"
             case .view: "`entitle rebuild` makes the views anew from the log"
-            case .vault: "`entitle salvage` reads keys from the vault's journal and from a backup"
+            case .vault:
+                "`entitle salvage --heal` writes a lost journal anew; `entitle salvage` reads lost "
+                    + "keys from the journal and from a backup"
             case .evidence: "`entitle salvage` with an archive or a backup brings it back"
             case .archive: "remove what is damaged and run `entitle archive` again"
             }

@@ -5,7 +5,7 @@ import EventLog
 import LMDBStorage
 
 /// Mends a ledger where it stands, as far as that loses nothing: one dead meta page, a lost lock,
-/// damaged views (storage.md, "Archive, restore, salvage"; Z5).
+/// damaged views, the vault's journal (storage.md, "Archive, restore, salvage"; Z5).
 ///
 /// An audit has the last word; what it does not call sound is put back.
 struct LedgerHealing {
@@ -16,17 +16,21 @@ struct LedgerHealing {
     func run(_ options: LedgerOptions) throws {
         var healed = try pages()
         var report = try audit()
-        if !kinds(of: report).isEmpty, kinds(of: report).allSatisfy({ $0 == .view }) {
-            try rebuildViews()
-            healed.append(("views", nil))
+        let found = kinds(of: report)
+        if !found.isEmpty, found.allSatisfy({ $0 == .view || $0 == .vault }) {
+            try rebuild(found)
             report = try audit()
+            for (kind, part) in [(AuditReport.Kind.view, "views"), (.vault, "journal")]
+            where found.contains(kind) && !kinds(of: report).contains(kind) {
+                healed.append((part, nil))
+            }
         }
         let isSound = report["ok"]?.bool == true
         if options.json {
             Terminal.line(json(healed, report))
         } else {
             for (part, page) in healed {
-                let work = page.map { "page \($0) is a copy of page \(1 - $0)" } ?? "folded anew"
+                let work = page.map { "page \($0) is a copy of page \(1 - $0)" } ?? "made anew"
                 Terminal.line("healed \(part): \(work)")
             }
             let faults = report["faults"]?.array?.count ?? 0
@@ -80,15 +84,23 @@ struct LedgerHealing {
         }
     }
 
-    private func rebuildViews() throws {
-        let open = try OpenLedger(
-            at: path,
-            masterKey: masterKey,
-            writing: true,
-            recovery: .rebuild
-        )
-        defer { open.close() }
-        _ = try open.ledger.rebuild { _, _ in }
+    /// Makes anew what is derived: views from the log, the journal from the vault.
+    ///
+    /// What cannot even be opened stays as the audit found it.
+    private func rebuild(_ kinds: [AuditReport.Kind?]) throws {
+        do {
+            let open = try OpenLedger(
+                at: path,
+                masterKey: masterKey,
+                writing: true,
+                recovery: .rebuild
+            )
+            defer { open.close() }
+            if kinds.contains(.view) { _ = try open.ledger.rebuild { _, _ in } }
+            if kinds.contains(.vault) { try open.directory.vault.completeJournal() }
+        } catch let fault as LogStorageFault where fault.code == .damaged {
+            return
+        }
     }
 
     /// The `heal` shape (schemas/heal.schema.json).

@@ -68,7 +68,7 @@ struct OpenLedger {
     /// After a fault of the storage the next command checks the ledger first.
     func close(after error: any Error) {
         try? ledger.close()
-        directory.close(isClean: !(error is LogStorageFault))
+        directory.close(isClean: !(error is LogStorageFault || error is FileFault))
     }
 }
 

@@ -120,6 +120,24 @@ struct `Healing in place` {
         }
     }
 
+    @Test func `writes a lost journal anew`() async throws {
+        try await Self.granted { ledger in
+            let journal = URL(filePath: ledger.path + "/vault/journal")
+            let whole = try Data(contentsOf: journal)
+            try whole.dropFirst(whole.count / 2).write(to: journal)
+            let damaged = try await ledger.run(["audit"])
+            #expect(damaged.code == 3, "\(damaged)")
+            let faults = damaged.json?["faults"]?.array ?? []
+            #expect(faults.map { $0["kind"]?.string } == ["vault"], "\(damaged)")
+            #expect(faults.first?["hint"]?.string?.contains("salvage --heal") == true)
+            let healed = try await ledger.run(["salvage", "--heal"])
+            #expect(healed.code == 0, "\(healed)")
+            #expect(healed.json?["healed"]?.array?.map { $0["part"]?.string } == ["journal"])
+            let audit = try await ledger.run(["audit"])
+            #expect(audit.code == 0, "\(audit)")
+        }
+    }
+
     @Test func `folds damaged views anew`() async throws {
         try await Self.granted { ledger in
             let shown = try await ledger.show("ann")

@@ -108,8 +108,12 @@ extension LMDBVault {
     /// The entries of a shard as they stand.
     private func values(of shard: Int) throws -> [[UInt8]] {
         try environment.read { transaction in
-            try names.streams(of: shard, transaction).compactMap { entry in
-                try transaction.get(streams, Key(entry.stream)) { $0.copy() }
+            try names.streams(of: shard, transaction).map { entry in
+                let value = try transaction.get(streams, Key(entry.stream)) { $0.copy() }
+                guard let value else {
+                    throw LogStorageFault(.damaged, "a stream is missing from the vault")
+                }
+                return value
             }
         }
     }
@@ -118,9 +122,9 @@ extension LMDBVault {
         var erased: [UInt64] = []
         try environment.read { transaction in
             try transaction.scan(streams, from: nil) { key, value in
-                if key.count == 8, VaultEntry.isTombstone(value) {
-                    erased.append(key.loadUInt64BigEndian(at: 0))
-                }
+                guard key.count == 8 else { return true }
+                let stream = key.loadUInt64BigEndian(at: 0)
+                if try VaultEntry.isTombstone(value, of: stream) { erased.append(stream) }
                 return true
             }
         }

@@ -13,6 +13,7 @@ extension LMDBVault {
             }
             // With a master key that was changed meanwhile nothing is begun.
             _ = try keyFile.read()
+            try mappingFaults { try names.checkOnce() }
             try DurableFile.replace(notePath, with: ErasureNote.bytes(of: erasure))
             writer.erasure = erasure
         }
@@ -63,6 +64,8 @@ extension LMDBVault {
     private func finish(_ erasure: VaultErasure, _ writer: inout Writer) throws {
         var keys = try keyFile.read()
         if keys.replaced.isEmpty, try !areErased(erasure.streams) {
+            // Whom a damaged table lacks would lose the only key with the shard's old one.
+            try names.checkOnce()
             // While the names are known.
             try clearQuarantine(of: erasure.streams, &writer)
             let shards = Set(erasure.streams.map { StreamNumber.shard(of: $0) })
@@ -79,7 +82,9 @@ extension LMDBVault {
     private func areErased(_ gone: [UInt64]) throws -> Bool {
         try environment.read { transaction in
             try gone.allSatisfy { stream in
-                try transaction.get(streams, Key(stream)) { VaultEntry.isTombstone($0) } ?? false
+                try transaction.get(streams, Key(stream)) {
+                    try VaultEntry.isTombstone($0, of: stream)
+                } ?? false
             }
         }
     }
@@ -145,7 +150,8 @@ extension LMDBVault {
                     Key(stream),
                     { try VaultEntry(opening: $0, epochKeys: old) }
                 ),
-                entry.stream == stream
+                entry.stream == stream,
+                VaultNames.Name(entry.digest, shard: shard) == name
             else { throw LogStorageFault(.damaged, "a stream is missing from the vault") }
             entry.digest = new.digest(of: entry.name, shard: shard)
             let value = try entry.sealed(under: new.shards[shard], using: &randomness)

@@ -28,7 +28,7 @@ extension LMDBVault {
         let epochs = epochs
         return try environment.read { transaction in
             try transaction.get(streams, Key(stream)) { value in
-                try VaultEntry.isTombstone(value)
+                try VaultEntry.isTombstone(value, of: stream)
                     ? nil : VaultEntry(opening: value, epochKeys: epochs).name
             } ?? nil
         }

@@ -171,17 +171,34 @@ public final class LMDBVault: Vault {
     /// See `Vault`.
     public func stream(of name: StreamName) throws -> UInt64? {
         if let known = state.withLock({ $0.number(of: name) }) { return known }
+        let found: VaultEntry? = try reading { epochs in try entry(of: name, epochs) }
+        guard let found else { return nil }
+        return state.withLock { $0.remember(found, of: name) }
+    }
+
+    /// The entry that a name leads to, `.some(nil)` where it leads nowhere; nil: the epoch keys were
+    /// turned meanwhile.
+    ///
+    /// It is believed only where the entry's own digest and name are those asked for: a damaged table
+    /// would answer with somebody else (storage.md, "Vault and erasure").
+    private func entry(of name: StreamName, _ epochs: EpochKeys) throws -> VaultEntry?? {
         let shard = name.shard(under: shardSecret)
-        let found: VaultNames.Found = try reading { epochs in
-            let found = try names.stream(
-                of: epochs.digest(of: name, shard: shard),
-                shard: shard,
-                generation: epochs.generation
-            )
-            return found == .otherGeneration ? nil : found
-        }
-        guard case .stream(let stream) = found else { return nil }
-        return state.withLock { $0.remember(stream, of: name) }
+        let digest = epochs.digest(of: name, shard: shard)
+        let found = try names.stream(of: digest, shard: shard, generation: epochs.generation)
+        guard case .stream(let stream) = found else { return found == .none ? .some(nil) : nil }
+        // Whose name is being freed has no stream.
+        if closedStreams.contains(stream) { return .some(nil) }
+        let entry = try environment.read { try self.entry(of: stream, epochs, $0) } ?? nil
+        if let entry, entry.digest == digest, entry.name == name { return entry }
+        // An erasure may have come between the two.
+        if entry == nil, try closedStreams.contains(stream) || isOutdated(epochs) { return nil }
+        throw LogStorageFault(.damaged, "a name of the vault leads to another stream")
+    }
+
+    /// Whether the vault is sealed under other epoch keys by now.
+    private func isOutdated(_ epochs: EpochKeys) throws -> Bool {
+        guard let stands = try names.generation() else { return false }
+        return stands != epochs.generation
     }
 
     /// See `Vault`.
@@ -283,7 +300,8 @@ public final class LMDBVault: Vault {
         _ transaction: borrowing ReadTransaction
     ) throws -> VaultEntry?? {
         let found = try transaction.get(streams, Key(stream)) { value -> VaultEntry? in
-            try VaultEntry.isTombstone(value) ? nil : VaultEntry(opening: value, epochKeys: epochs)
+            try VaultEntry.isTombstone(value, of: stream)
+                ? nil : VaultEntry(opening: value, epochKeys: epochs)
         }
         // An erased stream has a tombstone, an orphan its entry.
         if let found, found == nil || found?.stream == stream { return .some(found) }
@@ -314,11 +332,11 @@ extension LMDBVault.State {
     }
 
     /// Keeps what was found of a name; nil where it was closed while it was looked up.
-    fileprivate mutating func remember(_ stream: UInt64, of name: StreamName) -> UInt64? {
-        guard !closed.contains(stream) else { return nil }
+    fileprivate mutating func remember(_ entry: VaultEntry, of name: StreamName) -> UInt64? {
+        guard !closed.contains(entry.stream) else { return nil }
         if numbers.count >= LMDBVault.cacheLimit { numbers = [:] }
-        numbers[name] = stream
-        return stream
+        numbers[name] = entry.stream
+        return entry.stream
     }
 
     fileprivate mutating func reserve(_ name: StreamName, shard: Int) -> UInt64 {
@@ -357,7 +375,7 @@ extension LMDBVault.State {
         reserved.removeFirst(entries.count)
         for entry in entries {
             reservedNumbers[entry.name] = nil
-            _ = remember(entry.stream, of: entry.name)
+            _ = remember(entry, of: entry.name)
         }
     }
 }

@@ -70,8 +70,10 @@ enum VaultCopy {
     ) throws {
         let key = Key(item.stream)
         if case .entry(_, _, let bytes) = item {
-            let isErased = try transaction.get(table, key) { VaultEntry.isTombstone($0) } ?? false
-            guard !isErased,
+            let isErased = try transaction.get(table, key) {
+                try VaultEntry.isTombstone($0, of: item.stream)
+            }
+            guard isErased != true,
                 (try? VaultEntry(opening: bytes.span, epochKeys: epochKeys)) != nil
             else { return }
         }
@@ -81,6 +83,8 @@ enum VaultCopy {
     /// Appends every item of a table to a file, in the order of their counters, and syncs it.
     ///
     /// `after`, `last`: the streams between which they stand; all unless given.
+    ///
+    /// - Throws: `LogStorageFault.damaged` for an item that is not whole, `FileFault`.
     @discardableResult
     static func write(
         _ table: Table,
@@ -98,7 +102,11 @@ enum VaultCopy {
                         return false
                     }
                     counts.streams += 1
-                    if VaultEntry.isTombstone(value) { counts.erased += 1 }
+                    // What is damaged would be passed over where the copy is read, without a word.
+                    let stream = key.loadUInt64BigEndian(at: 0)
+                    if try VaultEntry.checkedDigest(of: value, stream: stream) == nil {
+                        counts.erased += 1
+                    }
                     buffer += value.copy()
                     guard buffer.count >= bufferCount else { return true }
                     try DurableFile.write(buffer, to: file)

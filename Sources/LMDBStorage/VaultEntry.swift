@@ -67,18 +67,22 @@ struct VaultEntry {
         of value: Span<UInt8>,
         stream: UInt64
     ) throws(DecodingFault) -> SignalDigest? {
-        if isTombstone(value) {
-            try checkStream(VaultTombstone.stream(checking: value), is: stream)
-            return nil
-        }
+        if try isTombstone(value, of: stream) { return nil }
         let found = try header(checking: value)
         try checkStream(found.stream, is: stream)
         return found.digest
     }
 
-    /// Whether a value stands for an erased stream; nothing is checked.
-    static func isTombstone(_ value: Span<UInt8>) -> Bool {
-        value.count >= 4 && value.uint32(at: 0) == VaultTombstone.magic
+    /// Whether a value stands for an erased stream: one bit makes an entry look like it.
+    ///
+    /// - Throws: `DecodingFault` where it looks like a tombstone and is none of that stream.
+    static func isTombstone(
+        _ value: Span<UInt8>,
+        of stream: UInt64
+    ) throws(DecodingFault) -> Bool {
+        guard value.count >= 4, value.uint32(at: 0) == VaultTombstone.magic else { return false }
+        try checkStream(VaultTombstone.stream(checking: value), is: stream)
+        return true
     }
 
     private static func checkStream(

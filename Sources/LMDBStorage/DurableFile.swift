@@ -129,14 +129,6 @@ public enum DurableFile {
         }
     }
 
-    /// Puts other bytes in place of an open file's; a reader may see a part of them.
-    static func overwrite(_ descriptor: Int32, with bytes: [UInt8]) throws {
-        guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
-            throw FileFault(errno, "ftruncate")
-        }
-        try write(bytes, to: descriptor)
-    }
-
     /// Puts bytes in place of a file's at an offset, on the disk before it returns.
     static func overwrite(_ path: String, at offset: UInt64, with bytes: [UInt8]) throws {
         let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
@@ -187,16 +179,56 @@ public enum DurableFile {
         return bytes
     }
 
-    /// Takes a lock that goes with the open file description; nil if somebody else holds it.
-    static func lock(_ path: String, isShared: Bool = false) throws -> Int32? {
+    /// Takes a lock file, made if it is not there; nil if somebody else holds it.
+    static func lock(_ path: String) throws -> Int32? {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFault(errno, "open") }
-        if flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 { return descriptor }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
         let reason = errno
         close(descriptor)
         guard reason == EWOULDBLOCK else { throw FileFault(reason, "flock") }
         return nil
     }
+
+    /// How often, and how far apart, a lock is asked for before somebody else counts as holding it: a
+    /// process that is just ending, or a child between fork and exec, holds it for moments.
+    private static let lockAttempts = 50
+    private static let lockPauseMicroseconds: UInt32 = 10_000
+
+    /// Asks for a lock for a while; nil if somebody else goes on holding it.
+    static func whenFree<Lock>(_ attempt: () throws -> Lock?) rethrows -> Lock? {
+        for _ in 0..<lockAttempts {
+            if let lock = try attempt() { return lock }
+            usleep(lockPauseMicroseconds)
+        }
+        return nil
+    }
+
+    /// Locks a data file that exists, whole, for an open file description; nil if somebody else holds
+    /// it.
+    ///
+    /// Closing other descriptors of the file gives nothing up, and no program that is started has it.
+    /// Linux' own locks reach other machines over NFS too; elsewhere `flock` does as much on one.
+    static func lockData(_ path: String, isShared: Bool) throws -> Int32? {
+        let descriptor = unsafe open(path, (isShared ? O_RDONLY : O_RDWR) | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFault(errno, "open") }
+        #if os(Linux)
+        var range = flock()
+        range.l_type = Int16(isShared ? F_RDLCK : F_WRLCK)
+        range.l_whence = Int16(SEEK_SET)
+        let locked = unsafe fcntl(descriptor, setDescriptionLock, &range)
+        #else
+        let locked = flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB)
+        #endif
+        if locked == 0 { return descriptor }
+        let reason = errno
+        close(descriptor)
+        guard reason == EWOULDBLOCK || reason == EACCES else { throw FileFault(reason, "lock") }
+        return nil
+    }
+
+    /// `F_OFD_SETLK` (fcntl(2)), which glibc shows to GNU sources only.
+    private static let setDescriptionLock: Int32 = 37
 
     /// Reads a whole file; nil if there is none.
     public static func read(_ path: String) throws -> [UInt8]? {
@@ -249,6 +281,31 @@ extension DurableFile {
         guard let status = try status(folder, followsLinks: true) else { return [] }
         guard status.kind == .directory else { throw FileFault(ENOTDIR, "opendir") }
         return try FileManager.default.contentsOfDirectory(atPath: folder)
+    }
+}
+
+/// Which file it is, whatever it is called.
+struct FileIdentity: Sendable, Equatable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    private init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+
+    /// Of what stands at a path; nil for nothing.
+    init?(at path: String) {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Of what is open; nil for nothing.
+    init?(of descriptor: Int32) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
     }
 }
 

@@ -75,7 +75,7 @@ final class EpochKeyFile: Sendable {
         vaultPath: String,
         _ body: () throws -> Result
     ) throws -> Result {
-        let lock = try OpenLedgerDirectory.takeLock(
+        let lock = try LedgerDirectory.takeLock(
             vaultPath + "/" + EpochKeys.fileName + ".lock"
         )
         defer { Glibc.close(lock) }

@@ -11,6 +11,7 @@ extension LMDBLog {
     }
 
     private func append(_ batch: LogBatch, to opened: Current) throws -> LogEnd {
+        try opened.files?.check()
         let tables = opened.tables
         // Taken, so that nothing is copied; a commit that fails leaves none behind.
         let known = treeWriter.withLock { writer in

@@ -12,6 +12,8 @@ public final class LMDBLog: LogStorage {
     private let path: String
     private let isReadOnly: Bool
     private let mapSize: Int
+    /// nil: nobody else knows of it, or it is only read.
+    private let lock: WriterLock?
     /// Replaced when the log is opened again.
     private let current: Mutex<Current>
     /// Held while the log is opened again; never within a transaction.
@@ -23,13 +25,28 @@ public final class LMDBLog: LogStorage {
     struct Current {
         var environment: LMDB.Environment
         var tables: Tables
+        /// nil: nothing is written to them.
+        var files: EnvironmentFiles?
 
-        fileprivate init(_ path: String, isReadOnly: Bool, mapSize: Int) throws {
+        fileprivate init(
+            _ path: String,
+            isReadOnly: Bool,
+            mapSize: Int,
+            _ lock: WriterLock?
+        ) throws {
             environment = try LMDB.Environment(
                 path: path,
                 options: .init(mapSize: mapSize, isReadOnly: isReadOnly)
             )
-            tables = try Tables(environment, create: !isReadOnly)
+            files = isReadOnly ? nil : EnvironmentFiles(at: path)
+            do {
+                // What is open is what is locked.
+                try lock?.checkPlace()
+                tables = try Tables(environment, create: !isReadOnly)
+            } catch {
+                environment.close()
+                throw error
+            }
         }
     }
 
@@ -47,12 +64,22 @@ public final class LMDBLog: LogStorage {
     /// Opens the log in a directory that exists.
     ///
     /// - Throws: `LogStorageFault`.
-    public init(path: String, isReadOnly: Bool, mapSize: Int = MapSize.usual) throws {
+    public convenience init(
+        path: String,
+        isReadOnly: Bool,
+        mapSize: Int = MapSize.usual
+    ) throws {
+        try self.init(path: path, isReadOnly: isReadOnly, mapSize: mapSize, lock: nil)
+    }
+
+    /// `lock`: the writer's, on this log.
+    init(path: String, isReadOnly: Bool, mapSize: Int, lock: WriterLock?) throws {
+        self.lock = lock
         self.path = path
         self.isReadOnly = isReadOnly
         self.mapSize = mapSize
         let opened = try mappingFaults {
-            try Current(path, isReadOnly: isReadOnly, mapSize: mapSize)
+            try Current(path, isReadOnly: isReadOnly, mapSize: mapSize, lock)
         }
         current = Mutex(opened)
         do {
@@ -69,7 +96,7 @@ public final class LMDBLog: LogStorage {
             // Waits for readers, who take `current` while they are inside: not under its lock.
             current.withLock { $0 }.environment.close()
             let opened = try mappingFaults {
-                try Current(path, isReadOnly: isReadOnly, mapSize: mapSize)
+                try Current(path, isReadOnly: isReadOnly, mapSize: mapSize, lock)
             }
             current.withLock { $0 = opened }
         }
@@ -185,6 +212,7 @@ public final class LMDBLog: LogStorage {
         let bytes = Array(note.utf8)
         try mappingFaults {
             try withEnvironment { opened in
+                try opened.files?.check()
                 try opened.environment.write {
                     try $0.put(opened.tables.checkpoints, Key(size), bytes.span)
                 }

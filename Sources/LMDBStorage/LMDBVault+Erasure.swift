@@ -55,6 +55,7 @@ extension LMDBVault {
     /// epoch file without the old. Then backups follow.
     func finish(_ writer: inout Writer) throws {
         guard let erasure = writer.erasure else { return }
+        try files?.check()
         close(erasure.streams)
         try EpochKeyFile.whileLocked(vaultPath: path) { try finish(erasure, &writer) }
         try forgetErasure(&writer)

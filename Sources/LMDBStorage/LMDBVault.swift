@@ -27,6 +27,8 @@ public final class LMDBVault: Vault {
     let path: String
     /// Whether the last writer was stopped: what it wrote last may not stand in the journal.
     let wasStopped: Bool
+    /// nil: nothing is written to them.
+    let files: EnvironmentFiles?
     /// Where an erasure is noted until it is finished.
     let notePath: String
 
@@ -89,6 +91,7 @@ public final class LMDBVault: Vault {
             )
         }
         self.environment = environment
+        files = isReadOnly ? nil : EnvironmentFiles(at: path)
         guard let streams = try environment.table("streams", create: !isReadOnly) else {
             throw LogStorageFault(.damaged, "the vault has no table of streams")
         }
@@ -236,6 +239,7 @@ public final class LMDBVault: Vault {
                     )
                 )
             }
+            try files?.check()
             try mappingFaults { try put(entries, values) }
             try writer.journal?.append(values, nowSeconds: clock() / 1000)
             names.add(entries)

@@ -16,9 +16,19 @@ extension LedgerDirectory {
     ) throws {
         _ = try manifest(at: path)
         let file = path + "/" + name
-        let lock = try OpenLedgerDirectory.takeLock(file + lockSuffix)
+        let lock = try takeLock(file + lockSuffix)
         defer { close(lock) }
         try DurableFile.replace(file, with: try body())
+    }
+
+    /// Takes the lock file of a small file for the moments of its change.
+    ///
+    /// - Throws: `LedgerOpenFault.locked`, `FileFault`.
+    static func takeLock(_ path: String) throws -> Int32 {
+        guard let lock = try DurableFile.whenFree({ try DurableFile.lock(path) }) else {
+            throw LedgerOpenFault(.locked, "another process changes the same file")
+        }
+        return lock
     }
 
     private static let lockSuffix = ".lock"

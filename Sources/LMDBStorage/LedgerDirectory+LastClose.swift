@@ -1,5 +1,3 @@
-import Glibc
-
 extension LedgerDirectory {
     /// An empty file that stands while a process writes: one that is killed leaves it.
     static let uncleanName = "unclean"
@@ -10,11 +8,7 @@ extension LedgerDirectory {
     public static func wasLeftUnclean(at path: String) -> Bool {
         guard DurableFile.exists(path + "/" + uncleanName) else { return false }
         // A running writer has looked for itself. Readers that ask at once share the lock.
-        guard let lock = try? DurableFile.lock(path + "/" + lockName, isShared: true) else {
-            return false
-        }
-        close(lock)
-        return true
+        return WriterLock.isHeld(at: path) == false
     }
 
     /// The log's size when a writer last closed it, in decimal digits.

@@ -1,6 +1,5 @@
 import Crypto
 public import EventLog
-import Glibc
 import LMDB
 
 /// A ledger's log and vault, open; the writer holds its lock.
@@ -17,7 +16,7 @@ public final class OpenLedgerDirectory: Sendable {
     public let knownLoss: KnownLoss?
     /// A checkpoint that was published before the ledger was restored to less, a signed note.
     public let published: String?
-    private let lock: Int32?
+    private let lock: WriterLock?
 
     /// Opens log and vault.
     ///
@@ -48,8 +47,7 @@ public final class OpenLedgerDirectory: Sendable {
             )
         }
         published = try LedgerDirectory.published(at: path)
-        let lock = forWriting ? try Self.takeLock(path + "/" + LedgerDirectory.lockName) : nil
-        self.lock = lock
+        lock = forWriting ? try WriterLock.take(at: path) : nil
         do {
             let wasStopped =
                 forWriting
@@ -57,7 +55,7 @@ public final class OpenLedgerDirectory: Sendable {
                 : LedgerDirectory.wasLeftUnclean(at: path)
             if let lock {
                 // What a process that was killed announced is over.
-                try? DurableFile.overwrite(lock, with: [])
+                lock.announce(nil)
                 try DurableFile.make(path + "/" + LedgerDirectory.uncleanName)
             }
             let keyFile = EpochKeyFile(
@@ -70,7 +68,8 @@ public final class OpenLedgerDirectory: Sendable {
             let log = try LMDBLog(
                 path: path + "/" + LedgerDirectory.logName,
                 isReadOnly: !forWriting,
-                mapSize: mapSize
+                mapSize: mapSize,
+                lock: lock
             )
             let closed = LedgerDirectory.closedSize(at: path) ?? 0
             // Before its size is compared with this ledger's.
@@ -93,35 +92,13 @@ public final class OpenLedgerDirectory: Sendable {
             if forWriting, try log.ledgerID() == nil { try log.bind(toLedger: manifest.ledgerID) }
         } catch {
             // The mark stays: who could not open it has not checked it.
-            if let lock { Glibc.close(lock) }
+            lock?.release()
             throw error
         }
     }
 
-    /// How often, and how far apart, a lock is asked for before somebody else counts as writing: a
-    /// process that is just ending, or a child between fork and exec, holds it for moments.
-    private static let lockAttempts = 50
-    private static let lockPauseMicroseconds: UInt32 = 10_000
-
-    static func takeLock(_ path: String) throws -> Int32 {
-        for _ in 0..<lockAttempts {
-            if let lock = try DurableFile.lock(path) { return lock }
-            usleep(lockPauseMicroseconds)
-        }
-        let recovery = try DurableFile.read(path).flatMap { Recovery(mark: $0) }
-        guard let recovery else {
-            throw LedgerOpenFault(.locked, "another process writes to it")
-        }
-        throw LedgerOpenFault(.recovering, recovery.message)
-    }
-
     /// Tells whoever waits for the lock what goes on (row 8.4); nil: the usual writing.
-    ///
-    /// Where the disk takes nothing they learn only that somebody writes.
-    public func announce(_ recovery: Recovery?) {
-        guard let lock else { return }
-        try? DurableFile.overwrite(lock, with: recovery?.mark ?? [])
-    }
+    public func announce(_ recovery: Recovery?) { lock?.announce(recovery) }
 
     /// Ends the use; the lock goes last.
     ///
@@ -135,6 +112,6 @@ public final class OpenLedgerDirectory: Sendable {
             LedgerDirectory.noteClosed(size, at: path)
             DurableFile.remove(path + "/" + LedgerDirectory.uncleanName)
         }
-        Glibc.close(lock)
+        lock.release()
     }
 }

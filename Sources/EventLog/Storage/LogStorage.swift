@@ -131,6 +131,8 @@ public struct LogStorageFault: Error, Sendable, Equatable {
         case outcomeUnknown = "outcome_unknown"
         /// Bytes that are not what was written.
         case damaged
+        /// Another file stands in the place of one that is open for writing: nothing was written.
+        case replaced
         /// The disk does not answer.
         case unreadable
         /// Too many readers at once.

@@ -20,7 +20,7 @@ public struct LedgerSalvage {
     let notes: [(checkpoint: Checkpoint, note: String)]
     private let logFile: RawFile?
     /// Held so that nobody writes meanwhile; nil: nobody can.
-    private let lock: FileLock?
+    private let lock: WriterLock?
 
     /// Files of a ledger's directory that a salvage makes anew, or leaves behind.
     private static let ownNames: Set<String> = [
@@ -32,7 +32,7 @@ public struct LedgerSalvage {
     /// Reads all that the damaged files hold; writes nothing.
     ///
     /// `checkpoints`: signed notes that somebody kept; those that the log's key did not sign are
-    /// passed over. `spares`: where small files may be had that the ledger has lost. `isHealing`: whether the ledger itself is to be changed; a lost lock file is made.
+    /// passed over. `spares`: where small files may be had that the ledger has lost. `isHealing`: whether the ledger itself is to be changed.
     ///
     /// - Throws: `LedgerOpenFault` where manifest or epoch keys are lost, the master key is another, or
     ///   somebody writes; `FileFault`.
@@ -52,13 +52,7 @@ public struct LedgerSalvage {
         self.rules = rules
         self.supplies = supplies
         manifest = try spares.manifest(of: path)
-        lock =
-            isHealing
-            ? FileLock(
-                descriptor: try OpenLedgerDirectory.takeLock(
-                    path + "/" + LedgerDirectory.lockName
-                )
-            ) : try Self.shareLock(path)
+        lock = try Self.lock(path, isHealing: isHealing)
         (epochKeys, epochKeyBytes) = try spares.epochKeys(of: path, manifest, masterKey)
         let data = path + "/" + LedgerDirectory.logName + "/" + LedgerDirectory.dataName
         logFile = DurableFile.exists(data) ? try RawFile(path: data) : nil
@@ -69,16 +63,18 @@ public struct LedgerSalvage {
         notes = try Self.verified(texts, manifest)
     }
 
-    private static func shareLock(_ path: String) throws -> FileLock? {
-        let file = path + "/" + LedgerDirectory.lockName
-        guard DurableFile.exists(file) else { return nil }
+    private static func lock(_ path: String, isHealing: Bool) throws -> WriterLock? {
+        // Without a data file there is no lock, and who had one writes to it no more.
+        guard
+            DurableFile.exists(
+                path + "/" + LedgerDirectory.logName + "/" + LedgerDirectory.dataName
+            )
+        else { return nil }
         do {
-            guard let lock = try DurableFile.lock(file, isShared: true) else {
-                throw LedgerOpenFault(.locked, "another process writes to it")
-            }
-            return FileLock(descriptor: lock)
-        } catch is FileFault {
-            // A medium that cannot be written to has no writer.
+            return try WriterLock.take(at: path, isShared: !isHealing)
+        } catch let fault as FileFault where !isHealing {
+            // A medium that knows no locks has no writer.
+            guard fault.operation == "lock" || fault.code == EACCES else { throw fault }
             return nil
         }
     }
@@ -236,13 +232,4 @@ public struct LedgerSalvage {
         }
         try LedgerDirectory.write(new, to: target)
     }
-}
-
-/// A lock that goes with its holder.
-private final class FileLock: Sendable {
-    private let descriptor: Int32
-
-    init(descriptor: Int32) { self.descriptor = descriptor }
-
-    deinit { close(descriptor) }
 }

@@ -189,6 +189,14 @@ extension CommandFailure {
                 fault.message,
                 hint: "run `entitle audit`; views are remade with `entitle rebuild`"
             )
+        case .replaced:
+            self.init(
+                .io,
+                fault.code.rawValue,
+                fault.message + " while it was open: nothing was written",
+                place: Settings.current.ledgerPath,
+                hint: "files of a ledger in use are never to be moved; run `entitle audit`"
+            )
         case .unreadable: self.init(.io, "io", fault.message)
         case .busy: self.init(busy: fault.message)
         case .newerFormat: self.init(newer: fault.message)

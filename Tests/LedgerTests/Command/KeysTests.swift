@@ -1,7 +1,8 @@
 import Entitlements
 import Foundation
-import Glibc
 import Testing
+
+@testable import LMDBStorage
 
 @Suite(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
 struct `The command keeps API keys` {
@@ -75,9 +76,8 @@ struct `The command keeps API keys` {
 
     @Test func `works while a server holds the writer's lock`() async throws {
         try await CommandLedger.with { ledger in
-            let lock = try #require(FileHandle(forUpdatingAtPath: ledger.path + "/writer.lock"))
-            defer { try? lock.close() }
-            try #require(flock(lock.fileDescriptor, LOCK_EX | LOCK_NB) == 0)
+            let lock = try WriterLock.take(at: ledger.path)
+            defer { lock.release() }
             let id = try #require(try await Self.create(ledger)["id"]?.string)
             #expect(try await Self.ids(ledger) == [id])
             let revoked = try await ledger.run(["keys", "revoke", id])

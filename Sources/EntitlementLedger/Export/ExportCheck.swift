@@ -3,9 +3,9 @@ public import EventLog
 
 /// Where an export that is to be checked is read from.
 public protocol ExportSource {
-    /// Reads a file piece by piece; false where there is none.
+    /// Reads a file piece by piece; false where there is none, or a link or a pipe in its place.
     func read(_ name: String, _ body: ([UInt8]) throws -> Void) throws -> Bool
-    /// A file's lines, from the first on; nil where there is none.
+    /// A file's lines, from the first on; nil likewise.
     func lines(_ name: String) throws -> (any ExportLines)?
     /// The names of the files that are there.
     func names() throws -> [String]
@@ -166,7 +166,7 @@ extension ExportCheck {
         for file in manifest.files {
             var digest = FileDigest()
             guard try source.read(file.name, { digest.add($0) }) else {
-                note(.file, file.name, nil, "the file is missing")
+                note(.file, file.name, nil, "the file is missing, or no file")
                 continue
             }
             if digest.file(file.name) != file {

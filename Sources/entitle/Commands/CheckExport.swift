@@ -2,6 +2,7 @@ import ArgumentParser
 import EntitlementLedger
 import EventLog
 import Foundation
+import LMDBStorage
 
 /// The command `entitle check-export`.
 struct CheckExport: ParsableCommand {
@@ -45,10 +46,8 @@ struct CheckExport: ParsableCommand {
         if manager.fileExists(atPath: path + "/" + ExportFile.manifest) {
             return try ExportCheck(ExportFiles(path: path), key: key)
         }
-        // A directory cannot be read as one file.
-        guard manager.fileExists(atPath: path),
-            (try? manager.contentsOfDirectory(atPath: path)) == nil
-        else {
+        // What was streamed is read more than once, which a pipe cannot be.
+        guard DurableFile.byteCount(path) != nil else {
             throw CommandFailure(
                 .noInput,
                 "no_input",

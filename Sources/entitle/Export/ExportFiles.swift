@@ -1,5 +1,6 @@
 import EntitlementLedger
 import Foundation
+import LMDBStorage
 
 /// An export in a directory, to be checked.
 struct ExportFiles: ExportSource {
@@ -8,7 +9,9 @@ struct ExportFiles: ExportSource {
     private static let pieceByteCount = 1 << 20
 
     func read(_ name: String, _ body: ([UInt8]) throws -> Void) throws -> Bool {
-        guard let handle = FileHandle(forReadingAtPath: path + "/" + name) else { return false }
+        guard let file = file(name), let handle = FileHandle(forReadingAtPath: file) else {
+            return false
+        }
         defer { try? handle.close() }
         while let piece = try handle.read(upToCount: Self.pieceByteCount), !piece.isEmpty {
             try body(Array(piece))
@@ -17,9 +20,16 @@ struct ExportFiles: ExportSource {
     }
 
     func lines(_ name: String) throws -> (any ExportLines)? {
-        let file = path + "/" + name
-        guard FileManager.default.fileExists(atPath: file) else { return nil }
+        guard let file = file(name) else { return nil }
         return FileLines(reader: try LineReader(file))
+    }
+
+    /// The path of a file of the export; nil for what is no regular file in its own directory.
+    ///
+    /// Whoever made the export may have named what others must not read, or what never ends.
+    private func file(_ name: String) -> String? {
+        let file = path + "/" + name
+        return !name.contains("/") && DurableFile.isFile(file) ? file : nil
     }
 
     func names() throws -> [String] {

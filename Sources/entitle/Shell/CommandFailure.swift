@@ -77,6 +77,13 @@ extension CommandFailure {
                 "the disk is full (\(fault.operation))",
                 hint: "make room: nothing was half-written, and writing goes on by itself"
             )
+        case let fault as FileFault where fault.code == ENOTDIR:
+            self.init(
+                .cannotCreate,
+                "cannot_create",
+                "something else stands where a directory is needed",
+                hint: "choose another"
+            )
         case let fault as FileFault:
             self.init(.io, "io", "\(fault.operation) failed (errno \(fault.code))")
         case let fault as DecodingFault where fault.isNewer: self.init(newer: fault.what)

@@ -144,9 +144,9 @@ public enum LedgerDirectory {
         guard let format = try? decoder.decode(Format.self, from: Data(bytes)) else {
             throw LedgerOpenFault(.foreign, "its ledger.json is not one")
         }
-        guard format.format <= formatVersion else {
+        guard format.format == formatVersion else {
             throw LedgerOpenFault(
-                .newer,
+                format.format > formatVersion ? .newer : .foreign,
                 "its format is \(format.format), this program knows \(formatVersion)"
             )
         }

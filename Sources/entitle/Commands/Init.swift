@@ -58,17 +58,7 @@ struct Init: ParsableCommand {
             return try MasterKey.parse(key, place: "ENTITLE_KEY")
         }
         let given = options.keyFile ?? Settings.current.keyFile
-        if let given {
-            guard let text = try? String(contentsOfFile: given, encoding: .utf8) else {
-                throw CommandFailure(
-                    .misconfigured,
-                    "no_key",
-                    "the master key cannot be read",
-                    place: given
-                )
-            }
-            return try MasterKey.parse(text, place: given)
-        }
+        if let given { return try MasterKey.read(named: given, ledger: path) }
         guard try DurableFile.names(in: path).isEmpty else {
             throw LedgerOpenFault(.notEmpty, "the directory is not empty")
         }

@@ -27,7 +27,7 @@ extension Keys {
                 missed = try LedgerDirectory.rotateMasterKey(
                     at: options.path,
                     from: MasterKey.read(options),
-                    to: MasterKey.read(newKeyFile),
+                    to: MasterKey.read(named: newKeyFile, ledger: options.path),
                     randomness: .system
                 )
             } else {

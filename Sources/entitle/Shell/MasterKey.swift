@@ -30,13 +30,21 @@ enum MasterKey {
                 return try run(command)
             }
         }
-        let file =
-            options.keyFile ?? settings.keyFile ?? options.path + "/" + LedgerDirectory.keyName
         if needsLedger { _ = try LedgerDirectory.manifest(at: options.path) }
+        guard let file = options.keyFile ?? settings.keyFile else {
+            // The ledger's own proves itself: no other opens the vault.
+            return try read(options.path + "/" + LedgerDirectory.keyName)
+        }
+        return try read(named: file, ledger: options.path)
+    }
+
+    /// Reads a key from a file that was named; one that others could have put there is refused.
+    static func read(named file: String, ledger: String) throws -> [UInt8] {
+        try ConfigurationFile.requireTrust(file, ledger: ledger)
         return try read(file)
     }
 
-    static func read(_ file: String) throws -> [UInt8] {
+    private static func read(_ file: String) throws -> [UInt8] {
         guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
             throw unreadable(
                 file,

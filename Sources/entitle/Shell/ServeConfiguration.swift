@@ -39,8 +39,8 @@ struct ServeConfiguration {
         if !ledger.isReadOnly { options.publication = try publication(path) }
         options.isLogPublic = try isLogPublic()
         options.stores = try stores(path)
-        options.customers = try await customers()
-        options.tls = try tls()
+        options.customers = try await customers(path)
+        options.tls = try tls(path)
         options.proxies = try proxies()
         try setQuotas(&options)
         return options
@@ -114,14 +114,6 @@ struct ServeConfiguration {
         CommandFailure(.misconfigured, "configuration", message, place: place)
     }
 
-    private func file(_ path: String) throws -> [UInt8] {
-        do {
-            return Array(try Data(contentsOf: URL(filePath: path)))
-        } catch {
-            throw misconfigured("the file cannot be read", path)
-        }
-    }
-
     private func logger() throws -> Logger {
         let name = command.logLevel ?? settings.logLevel ?? "notice"
         guard let level = Logger.Level(rawValue: name) else {
@@ -160,9 +152,9 @@ struct ServeConfiguration {
         )
     }
 
-    private func customers() async throws -> CustomerTokenVerifier? {
+    private func customers(_ path: String) async throws -> CustomerTokenVerifier? {
         guard let place = command.customerKeys ?? settings.customerKeysFile else { return nil }
-        let text = String(decoding: try file(place), as: UTF8.self)
+        let text = String(decoding: try ConfigurationFile.read(place, ledger: path), as: UTF8.self)
         do {
             return CustomerTokenVerifier(
                 keys: try await CustomerTokenKeys(text),
@@ -174,7 +166,7 @@ struct ServeConfiguration {
         }
     }
 
-    private func tls() throws -> LedgerServer.TLS? {
+    private func tls(_ path: String) throws -> LedgerServer.TLS? {
         let certificate = command.tlsCertificate ?? settings.tlsCertificateFile
         let key = command.tlsKey ?? settings.tlsKeyFile
         guard let certificate, let key else {
@@ -184,7 +176,10 @@ struct ServeConfiguration {
             return nil
         }
         do {
-            return try LedgerServer.TLS(certificate: try file(certificate), key: try file(key))
+            return try LedgerServer.TLS(
+                certificate: ConfigurationFile.read(certificate, ledger: path),
+                key: ConfigurationFile.read(key, ledger: path)
+            )
         } catch let failure as CommandFailure {
             throw failure
         } catch {

@@ -63,6 +63,7 @@ struct Settings {
         let variables = ConfigReader(provider: EnvironmentVariablesProvider())
             .scoped(to: "entitle")
         let path = variables.string(forKey: "config")
+        try ConfigurationFile.requireTrust(path ?? "entitle.json", ledger: nil)
         let file: ConfigReader
         do {
             file = ConfigReader(

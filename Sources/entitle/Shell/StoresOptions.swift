@@ -16,12 +16,13 @@ struct StoresOptions: ParsableArguments {
         let named = stores ?? Settings.current.serve.stores
         let place = named ?? ledgerPath + "/stores.json"
         if named == nil && !FileManager.default.fileExists(atPath: place) { return nil }
-        let bytes = try Self.file(place)
+        let bytes = try ConfigurationFile.read(place, ledger: ledgerPath)
         // Files that it names stand beside it.
         let folder = URL(filePath: place).deletingLastPathComponent()
         do {
             return try StoresConfiguration(parsing: bytes) { name in
-                try Self.file(URL(filePath: name, relativeTo: folder).path)
+                let file = URL(filePath: name, relativeTo: folder).path
+                return try ConfigurationFile.read(file, ledger: ledgerPath)
             }
         } catch let fault as StoresConfigurationFault {
             throw CommandFailure(
@@ -51,19 +52,6 @@ struct StoresOptions: ParsableArguments {
                 "configuration",
                 "a root of the App Store is not a certificate",
                 place: "appStore.roots"
-            )
-        }
-    }
-
-    private static func file(_ path: String) throws -> [UInt8] {
-        do {
-            return Array(try Data(contentsOf: URL(filePath: path)))
-        } catch {
-            throw CommandFailure(
-                .misconfigured,
-                "configuration",
-                "the file cannot be read",
-                place: path
             )
         }
     }

@@ -1,0 +1,57 @@
+import Foundation
+import LMDBStorage
+
+/// Files that say what the program trusts: settings, stores, certificates, keys.
+enum ConfigurationFile {
+    /// Reads one that nobody else can have put there.
+    ///
+    /// `ledger`: the directory of the ledger that it is for; its owner is believed too, so that root
+    /// can look after the ledger of a service.
+    ///
+    /// - Throws: `CommandFailure`.
+    static func read(_ path: String, ledger: String?) throws -> [UInt8] {
+        try requireTrust(path, ledger: ledger)
+        do {
+            return Array(try Data(contentsOf: URL(filePath: path)))
+        } catch {
+            throw CommandFailure(
+                .misconfigured,
+                "configuration",
+                "the file cannot be read",
+                place: path
+            )
+        }
+    }
+
+    /// Refuses a file that others can change, or have put there; one that is not there passes.
+    ///
+    /// - Throws: `CommandFailure`.
+    static func requireTrust(_ path: String, ledger: String?) throws {
+        let owner = ledger.flatMap { TrustedFile.owner(of: $0) }
+        do {
+            try TrustedFile.check(path, owners: Set([owner].compactMap(\.self)))
+        } catch let distrust as TrustedFile.Distrust {
+            throw CommandFailure(distrust, of: path)
+        }
+    }
+}
+
+extension CommandFailure {
+    fileprivate init(_ distrust: TrustedFile.Distrust, of path: String) {
+        let place = distrust.place
+        let (what, hint) =
+            switch distrust.reason {
+            case .owner(let number):
+                ("\(place) belongs to user \(number)", "chown it to whoever runs this, or to root")
+            case .writable: ("others can write to \(place)", "chmod go-w \(place)")
+            case .links: ("\(place) is a link without an end", "name the file itself")
+            }
+        self.init(
+            .misconfigured,
+            "configuration",
+            "the file is not believed: \(what)",
+            place: path,
+            hint: "\(hint); or keep the file where only its owner writes"
+        )
+    }
+}

@@ -80,6 +80,7 @@ let package = Package(
             pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]
         ),
+        .systemLibrary(name: "CLinux"),
 
         // Row 1: the domain, the log's bytes, mapped memory, databases of exports
         .target(name: "Entitlements", swiftSettings: house + counted),
@@ -135,8 +136,8 @@ let package = Package(
         .executableTarget(
             name: "entitle",
             dependencies: [
-                "Entitlements", "EventLog", "LMDB", "EntitlementLedger", "LMDBStorage", "LedgerAPI",
-                "LedgerServer", "SQLite", "StoreSimulator", "Stores", crypto, logging,
+                "CLinux", "Entitlements", "EventLog", "LMDB", "EntitlementLedger", "LMDBStorage",
+                "LedgerAPI", "LedgerServer", "SQLite", "StoreSimulator", "Stores", crypto, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),

@@ -50,8 +50,10 @@ struct Entitle: ParsableCommand {
     static func main() async {
         let wantsJSON = CommandLine.arguments.contains("--json")
         DeathReport.install(json: wantsJSON)
+        ProcessSecrets.closeMemory()
         do {
             Settings.current = try await Settings.load()
+            ProcessSecrets.forgetVariables()
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

@@ -126,7 +126,7 @@ private enum House {
             "Crypto", "Entitlements", "FoundationEssentials", "Stores", "SwiftASN1", "X509",
         ],
         "entitle": [
-            "ArgumentParser", "Configuration", "Crypto", "Dispatch", "EntitlementLedger",
+            "ArgumentParser", "CLinux", "Configuration", "Crypto", "Dispatch", "EntitlementLedger",
             "Entitlements", "EventLog", "Foundation", "Glibc", "LMDB", "LMDBStorage", "LedgerAPI",
             "LedgerServer", "Logging", "SQLite", "StoreSimulator", "Stores", "Synchronization",
             "SystemPackage",
@@ -142,6 +142,7 @@ private enum House {
                 "EntitlementLedger/Codec/Zstandard.swift",
                 "EntitlementLedger/Views/ViewFile.swift", "entitle/Import/LineReader.swift",
                 "entitle/Shell/Interrupt.swift", "entitle/Shell/DeathReport.swift",
+                "entitle/Shell/ProcessSecrets.swift",
                 "entitle/Bench/Measurement.swift",
             ].contains(path)
     }

@@ -39,6 +39,7 @@ struct Audit: ParsableCommand {
 
     func run() throws {
         guard inProcess else { return try runInChild() }
+        AuditChild.takeKey()
         AuditChild.endWithParent()
         let progress = Progress("audited")
         func audit(_ ledger: Ledger) throws -> AuditReport {
@@ -88,10 +89,9 @@ struct Audit: ParsableCommand {
     /// Passes on what the child says; says it for one that could not.
     private func runInChild() throws {
         // The program's name and `audit` come first.
-        let isReadable = options.keyDescriptor == nil && options.keyCommand == nil
         let outcome = try AuditChild.run(
             Array(CommandLine.arguments.dropFirst(2)),
-            key: withoutKey || isReadable ? nil : MasterKey.read(options),
+            key: withoutKey ? nil : MasterKey.read(options),
             isHeard: true
         )
         let isDamaged = outcome.code == nil || outcome.code == ExitCode.integrity.rawValue

@@ -19,7 +19,8 @@ enum AuditChild {
 
     /// Runs `entitle audit` with these arguments and waits for its end.
     ///
-    /// `key`: the master key, for one that it could not read again; nil: it reads it itself.
+    /// `key`: the master key, which goes over by a pipe: variables can be read by others of this
+    /// user, and are handed on. nil: it needs none.
     ///
     /// `isHeard`: whether its standard error is ours; else nobody sees it.
     static func run(
@@ -28,17 +29,16 @@ enum AuditChild {
         isHeard: Bool
     ) throws -> Outcome {
         let process = Process()
-        if let key {
-            process.environment = ProcessInfo.processInfo.environment.merging([
-                "ENTITLE_KEY_PASSED": Hexadecimal.encode(key)
-            ]) { $1 }
-        }
         process.executableURL = URL(filePath: "/proc/self/exe")
         process.arguments = ["audit", "--in-process"] + arguments
         let output = Pipe()
         process.standardOutput = output
         // It ends with us: the other end of its input closes then.
-        process.standardInput = Pipe()
+        let input = Pipe()
+        try input.fileHandleForWriting.write(
+            contentsOf: Data((key.map(Hexadecimal.encode) ?? "").utf8 + [0x0A])
+        )
+        process.standardInput = input
         if !isHeard { process.standardError = FileHandle.nullDevice }
         try process.run()
         let data = try output.fileHandleForReading.readToEnd() ?? Data()
@@ -66,6 +66,12 @@ enum AuditChild {
             throw LogStorageFault(.unreadable, "the audit could not be run")
         }
         return AuditReport.unreadable.json
+    }
+
+    /// Takes the key that the other process hands over; for the child.
+    static func takeKey() {
+        guard let line = readLine(), !line.isEmpty else { return }
+        Settings.current.passedKey = line
     }
 
     /// Ends this process when the one that started it is gone; for the child.

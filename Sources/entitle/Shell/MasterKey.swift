@@ -12,7 +12,7 @@ enum MasterKey {
     /// the ledger's own.
     static func read(_ options: LedgerOptions, needsLedger: Bool = true) throws -> [UInt8] {
         let settings = Settings.current
-        if let key = settings.passedKey { return try parse(key, place: "ENTITLE_KEY_PASSED") }
+        if let key = settings.passedKey { return try parse(key, place: "standard input") }
         let flags: [Any?] = [options.keyFile, options.keyDescriptor, options.keyCommand]
         guard flags.compactMap(\.self).count <= 1 else {
             throw CommandFailure(

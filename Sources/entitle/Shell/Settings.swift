@@ -17,7 +17,7 @@ struct Settings {
     /// `ENTITLE_KEY_COMMAND`: a command that prints the master key; never from a file, which
     /// somebody else may have put there.
     var keyCommand: String?
-    /// `ENTITLE_KEY_PASSED`: the key that the process which started this one has.
+    /// The key that the process which started this one has, and handed over.
     var passedKey: String?
     /// What `--key-fd` gave: it can be read once.
     var descriptorKey: String?
@@ -92,7 +92,6 @@ struct Settings {
         settings.serve = ServeSettings(value)
         settings.key = variables.string(forKey: "key", isSecret: true)
         settings.keyCommand = variables.string(forKey: "keyCommand")
-        settings.passedKey = variables.string(forKey: "keyPassed", isSecret: true)
         return settings
     }
 }

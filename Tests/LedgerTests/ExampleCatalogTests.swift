@@ -142,7 +142,7 @@ struct `An example app` {
             )
             let shown = try scratch.ledger.offering(
                 for: feature,
-                locale: "ja-JP",
+                locale: LanguageTag("ja-JP"),
                 at: BitemporalPoint(at: scratch.clock.now, knownAt: .everything),
                 for: nil
             )

@@ -42,7 +42,7 @@ final class CatalogShelf: Sendable {
             return CatalogHistory.Publication(
                 time: Instant(milliseconds: header.time),
                 sequence: header.sequence,
-                catalog: try Catalog(document: Attachment.document(blob))
+                catalog: try Catalog(recorded: Attachment.document(blob))
             )
         } catch is CatalogFaults {
             throw LogStorageFault(

@@ -27,10 +27,12 @@ extension Ledger {
     ///
     /// `feature`: whose closed gate leads there; nil: at large.
     ///
-    /// `locale`: a language tag (BCP 47); nil: English.
+    /// `locale`: nil: English.
+    ///
+    /// Cost: linear in the catalog and in what is shown, beside that of ``gateMap(at:for:)``.
     public func offering(
         for feature: String?,
-        locale: String?,
+        locale: LanguageTag?,
         at point: BitemporalPoint,
         for viewer: CatalogViewer?
     ) throws -> JSONValue? {
@@ -43,30 +45,32 @@ extension Ledger {
             seen.catalog
         )
         let map = GateMap(seen.catalog)
+        // The document is the catalog's: what stands at a place of one is that of the other.
+        let sold = zip(seen.catalog.products, document["products"]?.array ?? [])
+        let products = Dictionary(
+            sold.map { ($0.id, ($0, ProductText(of: $1, for: locale))) },
+            uniquingKeysWith: { first, _ in first }
+        )
         return .members([
             "feature": .optional(feature), "at": .instant(point.at),
             "products": .array(
                 shown.compactMap { id in
-                    Self.product(id, locale, of: document, seen.catalog, map)
+                    guard let (product, text) = products[id], let sold = map.products[id] else {
+                        return nil
+                    }
+                    return Self.shown(product, sold, text)
                 }
             ),
         ])
     }
 
-    private static func product(
-        _ id: String,
-        _ locale: String?,
-        of document: JSONValue,
-        _ catalog: Catalog,
-        _ map: GateMap
-    ) -> JSONValue? {
-        guard let product = catalog.products.first(where: { $0.id == id }),
-            let sold = map.products[id],
-            let json = document["products"]?.array?.first(where: { $0["id"]?.string == id })
-        else { return nil }
-        let text = ProductText(of: json, for: locale)
-        return .members([
-            "productId": .string(id), "kind": .string(product.kind.name),
+    private static func shown(
+        _ product: Catalog.Product,
+        _ sold: GateMap.Product,
+        _ text: ProductText?
+    ) -> JSONValue {
+        .members([
+            "productId": .string(product.id), "kind": .string(product.kind.name),
             "tier": .optional(sold.tier), "features": .strings(sold.features),
             "stores": .object(
                 product.stores.sorted { $0.key < $1.key }.map {

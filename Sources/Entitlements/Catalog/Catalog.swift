@@ -122,10 +122,13 @@ extension Catalog {
     }
 
     /// Indices of the features that are unlocked, ascending (K2).
+    ///
+    /// Cost: linear in the features and in those that are named.
     public func unlocked(by unlocks: Unlocks) -> [Int] {
-        features.indices.filter { index in
-            unlocks.all || unlocks.features.contains(features[index].id)
-                || unlocks.tier.map { features[index].level <= $0 } ?? false
+        let named = Set(unlocks.features)
+        return features.indices.filter { index in
+            unlocks.all || unlocks.tier.map { features[index].level <= $0 } ?? false
+                || !named.isEmpty && named.contains(features[index].id)
         }
     }
 

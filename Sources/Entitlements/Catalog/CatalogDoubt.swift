@@ -23,7 +23,9 @@ public struct CatalogDoubt: Hashable, Sendable {
 extension Catalog {
     /// What is legal and odd, in the order of the document.
     public var doubts: [CatalogDoubt] {
-        features.indices.flatMap(doubts(ofFeature:)) + products.indices.flatMap(doubts(ofProduct:))
+        unreachable.map {
+            CatalogDoubt(code: .unsoldFeature, path: "features[\($0)]", detail: "nothing opens it")
+        } + products.indices.flatMap(doubts(ofProduct:))
             + trials.indices.filter { isEmpty(trials[$0]) }.map {
                 CatalogDoubt(
                     code: .emptyTrial,
@@ -33,33 +35,25 @@ extension Catalog {
             }
     }
 
-    private func doubts(ofFeature index: Int) -> [CatalogDoubt] {
-        isReachable(index)
-            ? []
-            : [
-                CatalogDoubt(
-                    code: .unsoldFeature,
-                    path: "features[\(index)]",
-                    detail: "nothing opens it"
-                )
-            ]
-    }
-
-    /// Whether anybody can come to have a feature, in some variant at least.
-    private func isReachable(_ index: Int) -> Bool {
-        let feature = features[index]
-        let overrides = experiments.flatMap(\.variants).flatMap(\.overrides)
-        let levels =
-            [feature.level] + overrides.filter { $0.feature == feature.id }.compactMap(\.level)
-        let level = levels.min() ?? feature.level
-        if level == 0 { return true }
-        func opens(_ features: [String], _ tier: Int?, _ all: Bool) -> Bool {
-            all || features.contains(feature.id) || tier.map { level <= $0 } ?? false
+    /// Places of the features that nobody can come to have, in no variant.
+    private var unreachable: [Int] {
+        var lowest: [String: Int] = [:]
+        for override in experiments.flatMap(\.variants).flatMap(\.overrides) {
+            guard let level = override.level else { continue }
+            lowest[override.feature] = min(lowest[override.feature] ?? level, level)
         }
-        return products.contains {
-            $0.kind != .consumable && opens($0.unlocks.features, $0.unlocks.tier, $0.unlocks.all)
+        let sold = products.filter { $0.kind != .consumable }.map(\.unlocks)
+        guard !sold.contains(where: \.all) else {
+            return []
         }
-            || trials.contains { opens($0.features, $0.tier.flatMap(tierIndex), false) }
+        let named = Set(sold.flatMap(\.features) + trials.flatMap(\.features))
+        let tiers = sold.compactMap(\.tier) + trials.compactMap { $0.tier.flatMap(tierIndex) }
+        let highest = tiers.max() ?? 0
+        return features.indices.filter { index in
+            let feature = features[index]
+            let level = min(feature.level, lowest[feature.id] ?? feature.level)
+            return level > highest && !named.contains(feature.id)
+        }
     }
 
     private func doubts(ofProduct index: Int) -> [CatalogDoubt] {

@@ -40,6 +40,9 @@ public struct CatalogFault: Error, Hashable, Sendable {
 
 /// All that is wrong with a catalog document.
 public struct CatalogFaults: Error, Hashable, Sendable {
-    /// The faults in the order of the document.
+    /// The faults in the order of the document; at most ``limit``.
     public var faults: [CatalogFault]
+
+    /// How many are listed: a document may have one in every few bytes.
+    public static let limit = 1000
 }

@@ -15,8 +15,7 @@ extension CatalogReader {
             return nil
         }
         var limits: [Int: Catalog.Limit] = [:]
-        for member in members {
-            let memberPath = path + "." + member.name
+        for (member, memberPath) in self.members(members, path, .tiers) {
             guard let tier = tier(.string(member.name), memberPath) else { continue }
             limits[tier] = limit(member.value, memberPath)
         }
@@ -48,7 +47,7 @@ extension CatalogReader {
         }
         let zone = json["timeZone"].map { text($0, path + ".timeZone") } ?? "UTC"
         if zone != "UTC" { zoneNames.insert(zone) }
-        if zone != "UTC" && document["timeZones"]?["zones"]?[zone] == nil {
+        if zone != "UTC" && !resolvedZoneNames.contains(zone) {
             note(.unknownTimeZone, path + ".timeZone", "not a time zone that is known here")
         }
         return Catalog.PerPeriod(
@@ -82,12 +81,11 @@ extension CatalogReader {
             return [:]
         }
         var stores: [String: [String]] = [:]
-        for member in members {
-            let memberPath = path + "." + member.name
+        for (member, memberPath) in self.members(members, path, .stores) {
             if !Identifier.isStore(member.name) {
                 note(.malformed, memberPath, "a store's name is lower snake case")
             }
-            stores[member.name] = array(member.value, memberPath).map { text($0, $1) }
+            stores[member.name] = array(member.value, memberPath, .storeIDs).map { text($0, $1) }
         }
         return stores
     }
@@ -108,6 +106,10 @@ extension CatalogReader {
     /// K10: no store sells two products under one id, be it named or by default (K9).
     mutating func noteAmbiguousProducts(_ products: [Catalog.Product]) {
         let named = Set(products.flatMap { $0.stores.keys })
+        guard !isLimited || named.count <= CatalogList.storeLimit else {
+            let most = CatalogList.storeLimit
+            return note(.outOfRange, "products", "expected at most \(most) stores in all")
+        }
         for store in named.sorted() {
             var seen: Set<String> = []
             for (index, product) in products.enumerated() {
@@ -138,11 +140,11 @@ extension CatalogReader {
     }
 
     private mutating func checkOfferings(_ json: JSONValue?, _ path: String) {
-        for (offering, path) in array(json, path) {
+        for (offering, path) in array(json, path, .offerings) {
             if let feature = offering["feature"], !feature.isNull {
                 _ = knownFeature(feature, path + ".feature")
             }
-            for (product, path) in array(offering["products"], path + ".products")
+            for (product, path) in array(offering["products"], path + ".products", .named)
             where !productIDs.contains(text(product, path)) {
                 note(.unknownProduct, path, "not among the products")
             }
@@ -150,7 +152,9 @@ extension CatalogReader {
     }
 
     mutating func experiment(_ json: JSONValue, _ path: String) -> Experiment {
-        let variants = array(json["variants"], path + ".variants").map { variant($0, $1) }
+        let variants = array(json["variants"], path + ".variants", .variants).map {
+            variant($0, $1)
+        }
         let total = variants.reduce(Int64(0)) { $0.addingReportingOverflow($1.weight).partialValue }
         if total <= 0 { note(.noWeight, path + ".variants", "the weights sum to nothing") }
         return Experiment(id: text(json["id"], path + ".id"), variants: variants)
@@ -162,9 +166,8 @@ extension CatalogReader {
         return Experiment.Variant(
             id: text(json["id"], path + ".id"),
             weight: integer(json["weight"], path + ".weight", 0...Catalog.weightLimit),
-            overrides: array(overrides?["features"], path + ".overrides.features").map {
-                override($0, $1)
-            }
+            overrides: array(overrides?["features"], path + ".overrides.features", .named)
+                .map { override($0, $1) }
         )
     }
 
@@ -194,15 +197,16 @@ extension CatalogReader {
     /// Zones as publish stored them: offsets over time.
     mutating func resolvedZones() -> [String: ResolvedZone] {
         var zones = ["UTC": ResolvedZone.utc]
-        for member in document["timeZones"]?["zones"]?.members ?? [] {
-            let path = "timeZones.zones." + member.name
+        let given = document["timeZones"]?["zones"]?.members ?? []
+        for (member, path) in members(given, "timeZones.zones", .zones) {
             let offset = integer(
                 member.value["offsetSeconds"],
                 path + ".offsetSeconds",
                 Catalog.offsetSecondRange
             )
             var transitions: [ResolvedZone.Transition] = []
-            for (pair, path) in array(member.value["transitions"], path + ".transitions") {
+            let changes = member.value["transitions"]
+            for (pair, path) in array(changes, path + ".transitions", .transitions) {
                 guard let at = pair.array?.first?.integer, pair.array?.count == 2,
                     let offset = pair.array?.last?.integer,
                     Catalog.offsetSecondRange.contains(offset),

@@ -10,12 +10,24 @@ extension Catalog {
     /// Seconds by which local time may differ from UTC: 26 hours either way, more than any zone has.
     static let offsetSecondRange: ClosedRange<Int64> = -93_600...93_600
 
-    /// Reads a catalog document and lists every fault (K10).
+    /// Reads a catalog document and lists its faults (K10), at most ``CatalogFaults/limit``.
     ///
-    /// Named time zones are read from the member `timeZones`, where `publish` puts them.
+    /// Named time zones are read from the member `timeZones`, where `publish` puts them. Cost:
+    /// linear in the document.
     /// - Throws: `CatalogFaults`, never empty.
     public init(document: JSONValue) throws(CatalogFaults) {
-        var reader = CatalogReader(document)
+        try self.init(CatalogReader(document))
+    }
+
+    /// Reads a catalog as it was recorded, however many things it lists: what was published once is
+    /// read for ever.
+    /// - Throws: `CatalogFaults`, never empty.
+    public init(recorded document: JSONValue) throws(CatalogFaults) {
+        try self.init(CatalogReader(document, isLimited: false))
+    }
+
+    private init(_ reader: CatalogReader) throws(CatalogFaults) {
+        var reader = reader
         self = reader.catalog()
         guard reader.faults.isEmpty else { throw CatalogFaults(faults: reader.faults) }
     }
@@ -31,13 +43,24 @@ extension Catalog {
 /// Reads a document member by member and notes what is wrong, so that all faults are listed.
 struct CatalogReader {
     let document: JSONValue
+    /// Whether lists have limits: all but those of what is recorded already.
+    let isLimited: Bool
     var faults: [CatalogFault] = []
     var zoneNames: Set<String> = []
+    /// Names of the zones that the document resolves.
+    let resolvedZoneNames: Set<String>
     var tiers: [String] = []
+    /// Places of the tiers by name.
+    private var tierPlaces: [String: Int] = [:]
     var featureIDs: Set<String> = []
     var productIDs: Set<String> = []
 
-    init(_ document: JSONValue) { self.document = document }
+    init(_ document: JSONValue, isLimited: Bool = true) {
+        self.document = document
+        self.isLimited = isLimited
+        let zones = document["timeZones"]?["zones"]?.members ?? []
+        resolvedZoneNames = Set(zones.map(\.name))
+    }
 
     private static let members: Set<String> = [
         "tiers", "features", "products", "trials", "offerings", "experiments", "policy",
@@ -53,14 +76,15 @@ struct CatalogReader {
         // Ids first: limits, unlocks and overrides may name what stands later.
         featureIDs = uniqueIDs("features")
         productIDs = uniqueIDs("products")
-        let features = elements("features").map { feature($0, $1) }
-        let products = elements("products").map { product($0, $1) }
+        let features = elements("features", .features).map { feature($0, $1) }
+        let products = elements("products", .products).map { product($0, $1) }
         noteAmbiguousProducts(products)
         _ = uniqueIDs("trials")
-        let trials = optionalElements("trials").map { trial($0, $1) }
+        let trials = array(document["trials"], "trials", .trials).map { trial($0, $1) }
         checkOfferings()
         _ = uniqueIDs("experiments")
-        let experiments = optionalElements("experiments").map { experiment($0, $1) }
+        let experiments = array(document["experiments"], "experiments", .experiments)
+            .map { experiment($0, $1) }
         let zones = resolvedZones()
         return Catalog(
             tiers: tiers,
@@ -74,28 +98,49 @@ struct CatalogReader {
     }
 
     mutating func note(_ code: CatalogFault.Code, _ path: String, _ detail: String) {
+        guard faults.count < CatalogFaults.limit else { return }
         faults.append(CatalogFault(code: code, path: path, detail: detail))
     }
 
     // MARK: Shapes
 
     /// Elements of a required array with their paths.
-    mutating func elements(_ name: String) -> [(JSONValue, String)] {
+    mutating func elements(_ name: String, _ list: CatalogList) -> [(JSONValue, String)] {
         if document[name] == nil { note(.missing, name, "required") }
-        return optionalElements(name)
+        return array(document[name], name, list)
     }
 
-    mutating func optionalElements(_ name: String) -> [(JSONValue, String)] {
-        array(document[name], name)
-    }
-
-    mutating func array(_ json: JSONValue?, _ path: String) -> [(JSONValue, String)] {
+    /// Elements of an array with their paths, as many as the list may have.
+    mutating func array(
+        _ json: JSONValue?,
+        _ path: String,
+        _ list: CatalogList
+    ) -> [(JSONValue, String)] {
         guard let json else { return [] }
         guard let array = json.array else {
             note(.malformed, path, "expected an array")
             return []
         }
-        return array.enumerated().map { ($1, "\(path)[\($0)]") }
+        return limited(array, path, list).enumerated().map { ($1, "\(path)[\($0)]") }
+    }
+
+    /// Members of an object with their paths, as many as the list may have.
+    mutating func members(
+        _ members: [JSONMember],
+        _ path: String,
+        _ list: CatalogList
+    ) -> [(JSONMember, String)] {
+        limited(members, path, list).map { ($0, path + "." + $0.name.cut) }
+    }
+
+    private mutating func limited<Element>(
+        _ elements: [Element],
+        _ path: String,
+        _ list: CatalogList
+    ) -> ArraySlice<Element> {
+        guard isLimited, elements.count > list.limit else { return elements[...] }
+        note(.outOfRange, path, "expected at most \(list.limit)")
+        return elements.prefix(list.limit)
     }
 
     mutating func text(_ json: JSONValue?, _ path: String) -> String {
@@ -147,9 +192,13 @@ struct CatalogReader {
     // MARK: Tiers and references
 
     private mutating func readTiers() {
-        for (element, path) in elements("tiers") {
+        for (element, path) in elements("tiers", .tiers) {
             let name = text(element, path)
-            if tiers.contains(name) { note(.duplicateID, path, "given twice") }
+            if tierPlaces[name] == nil {
+                tierPlaces[name] = tiers.count
+            } else {
+                note(.duplicateID, path, "given twice")
+            }
             tiers.append(name)
         }
         if tiers.first != Catalog.freeTier {
@@ -160,7 +209,7 @@ struct CatalogReader {
     mutating func tier(_ json: JSONValue?, _ path: String) -> Int? {
         guard let json, !json.isNull else { return nil }
         let name = text(json, path)
-        guard let index = tiers.firstIndex(of: name) else {
+        guard let index = tierPlaces[name] else {
             note(.unknownTier, path, "not among the tiers")
             return nil
         }
@@ -168,12 +217,20 @@ struct CatalogReader {
     }
 
     mutating func knownFeatures(_ json: JSONValue?, _ path: String) -> [String] {
-        array(json, path).map { knownFeature($0, $1) }
+        array(json, path, .named).map { knownFeature($0, $1) }
     }
 
     mutating func knownFeature(_ json: JSONValue?, _ path: String) -> String {
         let id = text(json, path)
         if !featureIDs.contains(id) { note(.unknownFeature, path, "not among the features") }
         return id
+    }
+}
+
+extension String {
+    /// The beginning of a name that a document gives, for paths of faults.
+    fileprivate var cut: String {
+        utf8.count <= FieldShape.nameByteLimit
+            ? self : String(unicodeScalars.prefix(FieldShape.nameByteLimit / 4)) + "…"
     }
 }

@@ -49,9 +49,17 @@ extension Catalog {
     /// `position`: for an experiment's id, where the customer stands.
     public func seen(position: (_ experiment: String) -> UInt64) -> Catalog {
         var catalog = self
-        for experiment in experiments {
-            for override in experiment.variant(at: position(experiment.id))?.overrides ?? [] {
-                guard let index = featureIndex(override.feature) else { continue }
+        let overridden = experiments.map { experiment in
+            experiment.variant(at: position(experiment.id))?.overrides ?? []
+        }
+        guard overridden.contains(where: { !$0.isEmpty }) else { return self }
+        let places = Dictionary(
+            features.indices.map { (features[$0].id, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        for overrides in overridden {
+            for override in overrides {
+                guard let index = places[override.feature] else { continue }
                 if let level = override.level { catalog.features[index].level = level }
                 if let limits = override.limits { catalog.features[index].limits = limits }
             }

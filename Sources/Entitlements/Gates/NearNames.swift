@@ -2,29 +2,34 @@
 public enum NearNames {
     /// Most names that are offered.
     private static let countLimit = 3
-    /// Longer names are compared by their first letters.
+    /// Longer names are compared by their first letters (scalars: a letter may have any number).
     private static let lengthLimit = 64
 
     /// The known names nearest to a written one, nearest first: those that begin with it, and
     /// those that differ in at most a third of their letters.
     ///
-    /// Cost: the product of the lengths for each name.
+    /// Cost: for each name, the product of the lengths that are compared, and its own.
     public static func near(_ written: String, among known: some Sequence<String>) -> [String] {
-        let letters = Array(written.lowercased().prefix(lengthLimit))
-        return
-            known.map { name in
-                (name, distance(letters, Array(name.lowercased().prefix(lengthLimit))))
-            }
-            .filter { name, distance in
-                distance <= max(1, max(letters.count, name.count) / 3)
-                    || !letters.isEmpty && name.lowercased().starts(with: letters)
-            }
-            .sorted { ($0.1, $0.0) < ($1.1, $1.0) }
-            .prefix(countLimit).map(\.0)
+        let letters = self.letters(written)
+        return known.compactMap { name -> (name: String, distance: Int)? in
+            let other = self.letters(name)
+            let distance = distance(letters, other)
+            let isNear =
+                distance <= max(1, max(letters.count, other.count) / 3)
+                || !letters.isEmpty && other.starts(with: letters)
+            return isNear ? (name, distance) : nil
+        }
+        .sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }
+        .prefix(countLimit).map(\.name)
+    }
+
+    private static func letters(_ name: String) -> [Unicode.Scalar] {
+        let beginning = name.unicodeScalars.prefix(lengthLimit)
+        return Array(String(beginning).lowercased().unicodeScalars.prefix(lengthLimit))
     }
 
     /// Levenshtein's distance: letters put in, taken out or replaced.
-    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
+    private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
         var row = Array(0...right.count)
         for (place, letter) in left.enumerated() {
             var diagonal = row[0]

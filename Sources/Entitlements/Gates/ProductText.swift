@@ -11,21 +11,53 @@ public struct ProductText: Sendable, Hashable {
 
     /// The words for a language: its own, else those of the longest tag that it begins with
     /// (RFC 4647, section 3.4), else English, else the first; nil where there are none.
-    public init?(of product: JSONValue, for locale: String?) {
+    ///
+    /// Cost: linear in the words' tags and in the tag's length times its subtags, at most
+    /// ``LanguageTag/byteLimit``.
+    public init?(of product: JSONValue, for tag: LanguageTag?) {
         let texts = product["texts"]?.members ?? []
-        var tags: [String] = []
-        var parts = (locale ?? "").split(separator: "-")
-        while !parts.isEmpty {
-            tags.append(parts.joined(separator: "-").lowercased())
-            parts.removeLast()
-        }
-        tags.append(Self.fallback)
-        for tag in tags {
-            guard let text = texts.first(where: { $0.name.lowercased() == tag }) else { continue }
-            (self.locale, words) = (text.name, text.value)
-            return
-        }
         guard let first = texts.first else { return nil }
-        (self.locale, words) = (first.name, first.value)
+        var places: [String: Int] = [:]
+        for (place, text) in texts.enumerated() where text.name.utf8.count <= LanguageTag.byteLimit
+        {
+            let name = text.name.lowercased()
+            if places[name] == nil { places[name] = place }
+        }
+        let tags = (tag?.ranges ?? []) + [Self.fallback]
+        let text = tags.lazy.compactMap { places[$0] }.first.map { texts[$0] } ?? first
+        (locale, words) = (text.name, text.value)
+    }
+}
+
+/// A language tag as somebody asks for it (BCP 47): letters and digits, in parts joined by hyphens.
+public struct LanguageTag: Sendable, Hashable {
+    /// Bytes of a tag; the longest that are in use have 35 (RFC 5646, section 4.4.1).
+    public static let byteLimit = 64
+
+    /// In lower case.
+    private let text: String
+
+    /// Checks a tag; nil for what is none.
+    public init?(_ text: String) {
+        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard text.utf8.count <= Self.byteLimit,
+            parts.allSatisfy({ part in
+                !part.isEmpty
+                    && part.allSatisfy {
+                        (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
+                            || (0x61...0x7A).contains($0)
+                    }
+            })
+        else { return nil }
+        self.text = text.lowercased()
+    }
+
+    /// The tag, and what it begins with, the longest first.
+    fileprivate var ranges: [String] {
+        var ranges = [text]
+        while let hyphen = ranges[ranges.count - 1].lastIndex(of: "-") {
+            ranges.append(String(ranges[ranges.count - 1][..<hyphen]))
+        }
+        return ranges
     }
 }

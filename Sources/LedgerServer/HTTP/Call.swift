@@ -41,24 +41,7 @@ struct Call: Sendable {
         _ knownName: String,
         _ sequenceName: String
     ) throws(Problem) -> BitemporalPoint {
-        let at =
-            try query[atName].map { text throws(Problem) in try instant(text, atName) } ?? now
-        let known: BitemporalPoint.Known
-        switch (query[knownName], query[sequenceName]) {
-        case (nil, nil): known = .everything
-        case (let text?, nil): known = .instant(try instant(text, knownName))
-        case (nil, let text?):
-            guard let sequence = UInt64(text) else {
-                throw Problem(.invalidValue, "expected a sequence", path: sequenceName)
-            }
-            known = .sequence(sequence)
-        case (_?, _?):
-            throw Problem(
-                .invalidRequest,
-                "\(knownName) and \(sequenceName) exclude one another"
-            )
-        }
-        return BitemporalPoint(at: at, knownAt: known)
+        try query.point(at: atName, knownName, sequenceName, now: now)
     }
 
     /// Whether T moves with the clock, so that the answer may change without a new event.
@@ -66,11 +49,7 @@ struct Call: Sendable {
 
     /// An instant, a date or `now`.
     func instant(_ text: String, _ name: String) throws(Problem) -> Instant {
-        if text == "now" { return now }
-        guard let instant = Instant(rfc3339: text) ?? Instant(rfc3339: text + "T00:00:00Z") else {
-            throw Problem(.invalidValue, "expected an instant (RFC 3339) or a date", path: name)
-        }
-        return instant
+        try Query.instant(text, name, now: now)
     }
 
     /// The body as a JSON object with no members but these.
@@ -99,11 +78,9 @@ struct Call: Sendable {
 
     /// The smallest sequence that the answer must be made from (read your writes).
     func minimumSequence() throws(Problem) -> UInt64? {
-        guard let text = headers[.ledgerMinSequence] else { return nil }
-        guard let sequence = UInt64(text) else {
-            throw Problem(.invalidValue, "expected a sequence", path: "Ledger-Min-Sequence")
+        try headers[.ledgerMinSequence].map { text throws(Problem) in
+            try Query.sequence(text, "Ledger-Min-Sequence")
         }
-        return sequence
     }
 }
 

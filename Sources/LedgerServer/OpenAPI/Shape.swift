@@ -9,6 +9,8 @@ indirect enum Shape: Sendable {
     case point
     /// A place in the log, or a number of records.
     case sequence
+    /// A language tag (BCP 47).
+    case languageTag
     /// A client's name for a request.
     case idempotencyKey
     /// What a store signs: a compact JWS.
@@ -65,6 +67,11 @@ indirect enum Shape: Sendable {
                 ])
             ])
         case .sequence: Self.integer(0...Int64.max)
+        case .languageTag:
+            .members([
+                "type": "string", "maxLength": .integer(LanguageTag.byteLimit),
+                "pattern": "^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$",
+            ])
         case .idempotencyKey:
             .members([
                 "type": "string",

@@ -55,7 +55,7 @@ extension RouteTable {
 
     @Sendable
     private static func publish(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        let document = try call.catalog(service).document
+        let document = try await call.catalog(service).document
         let effective = try call.query["effective"].map { text throws(Problem) in
             guard let instant = Instant(rfc3339: text), instant.isPlausible else {
                 throw Problem(.invalidValue, "expected an instant (RFC 3339)", path: "effective")

@@ -89,7 +89,8 @@ extension RouteTable {
 
     @Sendable
     private static func restore(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        guard let entries = try call.object("transactions")["transactions"]?.array else {
+        let body = try await service.blocking { try call.object("transactions") }
+        guard let entries = body["transactions"]?.array else {
             throw Problem(.missingField, "expected a list", path: "transactions")
         }
         guard entries.count <= restoreItemLimit else {
@@ -100,7 +101,11 @@ extension RouteTable {
             )
         }
         var verified: [Result<VerifiedTransaction, SignalRefusal>] = []
-        for entry in entries { verified.append(try await self.verified(entry, call, service)) }
+        for entry in entries {
+            verified.append(try await self.verified(entry, call, service))
+            // Others are answered between two signatures.
+            await Task.yield()
+        }
         let handedIn = verified.compactMap { try? $0.get() }
         let customer = call.customer
         let request = try call.request(service, source: Source.app, environment: .production)

@@ -25,7 +25,11 @@ extension RouteTable {
             access: .keys([.read, .support]),
             parameters: [
                 Route.Parameter(name: "feature", text: "The feature whose gate is closed"),
-                Route.Parameter(name: "locale", text: "A language tag (BCP 47; default: en)"),
+                Route.Parameter(
+                    name: "locale",
+                    text: "A language tag (BCP 47; default: en)",
+                    shape: .languageTag
+                ),
                 viewerParameter,
             ] + pointParameters,
             answers: replies(.named("Offering")),
@@ -52,7 +56,7 @@ extension RouteTable {
     @Sendable
     private static func offering(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let (point, viewer) = (try call.point(), try call.viewer())
-        let (feature, locale) = (call.query["feature"], call.query["locale"])
+        let (feature, locale) = (call.query["feature"], try call.locale())
         try await service.require(call.minimumSequence())
         let shown = try await service.blocking { () throws -> JSONValue? in
             guard let map = try service.ledger.gateMap(at: point, for: viewer) else { return nil }
@@ -78,6 +82,19 @@ extension RouteTable {
 }
 
 extension Call {
+    /// The language of texts; nil: not asked for.
+    fileprivate func locale() throws(Problem) -> LanguageTag? {
+        guard let text = query["locale"] else { return nil }
+        guard let tag = LanguageTag(text) else {
+            throw Problem(
+                .invalidValue,
+                "expected a language tag of at most \(LanguageTag.byteLimit) bytes",
+                path: "locale"
+            )
+        }
+        return tag
+    }
+
     /// Whose experiments count; nil: nobody's.
     fileprivate func viewer() throws(Problem) -> CatalogViewer? {
         guard let customer = query["customer"] else { return nil }

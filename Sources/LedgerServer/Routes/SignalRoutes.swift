@@ -57,7 +57,7 @@ extension RouteTable {
         guard let verifier = service.stores.appStore else {
             throw Problem(.notConfigured, "the App Store is not configured here")
         }
-        let payload = try call.json().required("signedPayload")
+        let payload = try await service.blocking { try call.json().required("signedPayload") }
         let notification: VerifiedAppStoreNotification
         switch await verifier.notification(Array(payload.utf8), now: call.now) {
         case .success(let value): notification = value
@@ -77,7 +77,10 @@ extension RouteTable {
         _ call: Call,
         _ service: LedgerService
     ) async throws -> Answer {
-        switch UnverifiedRevenueCatWebhook.reading(bytes: call.body) {
+        let read = try await service.blocking {
+            UnverifiedRevenueCatWebhook.reading(bytes: call.body)
+        }
+        switch read {
         case .failure(let refusal):
             try await service.count(refusal, of: Source.revenueCat)
             throw refusal

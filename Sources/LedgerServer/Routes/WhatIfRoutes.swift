@@ -28,7 +28,7 @@ extension RouteTable {
 
     @Sendable
     private static func whatIf(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        let catalog = try call.catalog(service)
+        let catalog = try await call.catalog(service)
         let question = WhatIfQuestion(
             catalog: catalog.read,
             point: try call.point(),
@@ -45,16 +45,20 @@ extension RouteTable {
 
 extension Call {
     /// The catalog of a body, its time zones resolved (K10): the document, and as it is read.
+    ///
+    /// Read away from the threads that serve connections: a body may have megabytes.
     func catalog(
         _ service: LedgerService
-    ) throws(Problem) -> (document: JSONValue, read: Catalog) {
-        let given = try json()
-        guard case .object = given else { throw Problem(.malformed, "expected a JSON object") }
-        let document = service.resolveTimeZones(given)
-        do throws(CatalogFaults) {
-            return (document, try Catalog(document: document))
-        } catch {
-            throw Problem(error)
+    ) async throws -> (document: JSONValue, read: Catalog) {
+        try await service.blocking {
+            let given = try json()
+            guard case .object = given else { throw Problem(.malformed, "expected a JSON object") }
+            let document = service.resolveTimeZones(given)
+            do throws(CatalogFaults) {
+                return (document, try Catalog(document: document))
+            } catch {
+                throw Problem(error)
+            }
         }
     }
 }

@@ -36,6 +36,38 @@ struct `Gates over HTTP` {
         }
     }
 
+    // 7 000 parts of a tag were joined anew for each, which took 98 s.
+    @Test(arguments: [
+        "locale=" + String(repeating: "a-", count: 7000) + "a", "locale=en--US", "locale=",
+        "locale=" + String(repeating: "a", count: 65), "locale=zh%20Hant", "locale=%C3%A9",
+        "feature=" + String(repeating: "a", count: 4097),
+    ])
+    func `take no parameter of another shape or length`(query: String) async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let answer = try await server.get("/v1/offerings?" + query)
+            #expect(answer.status == 400 && answer.code == "invalid_value")
+            #expect(answer.json["path"]?.string.map(query.hasPrefix) == true)
+            let fitting = try await server.get("/v1/offerings?locale=zh-Hant-TW-x-a")
+            #expect(fitting.status == 200)
+        }
+    }
+
+    // 40 000 tiers were compared with one another, 4 000 stores with all products.
+    @Test func `come of catalogs with no more than so many things`() async throws {
+        try await TestServer.with { server in
+            let tiers = (0..<40_000).map { "\"t\($0)\"" }.joined(separator: ",")
+            let many = #"{"tiers":["free",\#(tiers)],"features":[],"products":[]}"#
+            for (path, scope) in [("/v1/catalog", Scope.admin), ("/v1/whatif", .audit)] {
+                let answer = try await server.post(path, many, as: scope)
+                #expect(answer.status == 422 && answer.code == "invalid_catalog")
+                let faults = answer.json["faults"]?.array ?? []
+                #expect(faults.map { $0["path"]?.string } == ["tiers"])
+                #expect(faults.first?["code"]?.string == "out_of_range")
+            }
+        }
+    }
+
     // rows B2, Z16: a lease's end is told, and what is taken back counts no more
     @Test func `tell what is left of a limit, and until when a use lasts`() async throws {
         try await TestServer.with { server in

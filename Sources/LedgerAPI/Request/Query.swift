@@ -1,17 +1,17 @@
-import LedgerAPI
-
 /// The parameters of a query string, decoded strictly.
-struct Query: Sendable {
+package struct Query: Sendable {
     private let values: [(name: String, value: String)]
 
     /// Parameters that a query may have.
-    static let countLimit = 32
+    package static let countLimit = 32
+    /// Bytes of a value; what a parameter takes has at most a few hundred.
+    package static let valueByteLimit = 4096
 
     /// Reads `name=value` pairs (WHATWG URL, but `+` is itself: no parameter here holds a space).
     ///
     /// A parameter that the route does not know, a repeated one, and text that is not UTF-8 are
     /// refused.
-    init(_ text: String?, known: [String]) throws(Problem) {
+    package init(_ text: String?, known: [String]) throws(Problem) {
         guard let text else {
             values = []
             return
@@ -29,6 +29,13 @@ struct Query: Sendable {
             guard let name = PercentCoding.decode(parts[0]),
                 let value = parts.count == 2 ? PercentCoding.decode(parts[1]) : ""
             else { throw Problem(.invalidRequest, "the query is not percent-encoded UTF-8") }
+            guard value.utf8.count <= Self.valueByteLimit else {
+                throw Problem(
+                    .invalidValue,
+                    "a parameter has at most \(Self.valueByteLimit) bytes",
+                    path: known.contains(name) ? name : nil
+                )
+            }
             guard known.contains(name) else {
                 throw Problem(
                     .unknownParameter,
@@ -45,13 +52,14 @@ struct Query: Sendable {
         self.values = values
     }
 
-    subscript(name: String) -> String? { values.first { $0.name == name }?.value }
+    /// A parameter's value; nil: it was not sent.
+    package subscript(name: String) -> String? { values.first { $0.name == name }?.value }
 }
 
 /// Percent-encoding (RFC 3986, section 2.1).
-enum PercentCoding {
+package enum PercentCoding {
     /// The text of encoded bytes; nil if an escape is broken or the bytes are not UTF-8.
-    static func decode(_ bytes: some Collection<UInt8>) -> String? {
+    package static func decode(_ bytes: some Collection<UInt8>) -> String? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var iterator = bytes.makeIterator()

@@ -99,7 +99,11 @@ let package = Package(
             dependencies: ["EventLog", "LMDB", crypto],
             swiftSettings: house + counted
         ),
-        .target(name: "LedgerAPI", dependencies: ["Entitlements"], swiftSettings: house),
+        .target(
+            name: "LedgerAPI",
+            dependencies: ["Entitlements"],
+            swiftSettings: house + counted
+        ),
         .target(
             name: "Stores",
             dependencies: ["Entitlements", crypto, x509, asn1],
@@ -204,8 +208,8 @@ if isFuzzing {
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "Entitlements", "EventLog", "EntitlementLedger", "LMDBStorage", "ModelSupport",
-                "Stores", "StoreSimulator",
+                "Entitlements", "EventLog", "EntitlementLedger", "LMDBStorage", "LedgerAPI",
+                "ModelSupport", "Stores", "StoreSimulator",
             ],
             path: "Tests/Fuzz",
             swiftSettings: house + counted,

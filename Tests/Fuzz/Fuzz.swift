@@ -29,6 +29,8 @@ enum Fuzz {
         case "catalog": return CatalogTarget()
         case "record": return try RecordTarget()
         case "question": return try QuestionTarget()
+        case "request": return RequestTarget()
+        case "argument": return ArgumentTarget()
         case "pages": return try PagesTarget()
         default: throw UnknownTarget(name: name)
         }

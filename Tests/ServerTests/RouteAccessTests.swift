@@ -31,13 +31,13 @@ struct `Who may` {
         "showTimeline": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "listPurchases": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "compareStates": Right(scopes: [.read, .support, .admin]),
-        "exportCustomer": Right(scopes: [.support, .admin]),
-        "explainFeature": Right(scopes: [.read, .support, .admin]),
+        "exportCustomer": Right(scopes: [.support, .admin], customers: .themselves),
+        "explainFeature": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "readCatalog": Right(scopes: [.read, .support, .admin]),
         "publishCatalog": Right(scopes: [.admin]),
         "askWhatIf": Right(scopes: [.audit, .admin]),
-        "readGates": Right(scopes: [.read, .support, .admin]),
-        "readOffering": Right(scopes: [.read, .support, .admin]),
+        "readGates": Right(scopes: [.read, .support, .admin], customers: .themselves),
+        "readOffering": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "reportCustomers": Right(scopes: [.read, .audit, .admin]),
         "reportRevenue": Right(scopes: [.read, .audit, .admin]),
         "reportRefunds": Right(scopes: [.read, .audit, .admin]),
@@ -182,7 +182,12 @@ struct `Who may` {
 
 extension Route {
     fileprivate var isAboutCustomer: Bool {
-        template.contains("{id}") || operation.hasPrefix("evaluate")
+        template.contains("{id}") || operation.hasPrefix("evaluate") || isAboutViewer
+    }
+
+    /// Whether a parameter names the customer.
+    fileprivate var isAboutViewer: Bool {
+        queryNames.contains("customer")
     }
 }
 
@@ -192,7 +197,8 @@ extension TestServer {
         _ credential: `Who may`.Credential,
         about id: String?
     ) async throws -> TestAnswer {
-        let path = route.template
+        let query = route.isAboutViewer ? "?customer=\(id ?? "")" : ""
+        let path = (route.template + query)
             .replacing("{id}", with: id ?? "").replacing("{feature}", with: "scan")
             .replacing("{key}", with: "scan").replacing("{grantId}", with: "g")
             .replacing("{sequence}", with: "0").replacing("{size}", with: "1")

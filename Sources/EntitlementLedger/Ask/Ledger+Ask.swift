@@ -10,12 +10,20 @@ public struct CustomerQuestion: Sendable, Hashable {
     public var environment: StoreEnvironment
     /// T and R.
     public var point: BitemporalPoint
+    /// Who is answered.
+    public var visibility: Visibility
 
     /// Makes a question.
-    public init(customer: String, environment: StoreEnvironment, point: BitemporalPoint) {
+    public init(
+        customer: String,
+        environment: StoreEnvironment,
+        point: BitemporalPoint,
+        visibility: Visibility = .everything
+    ) {
         self.customer = customer
         self.environment = environment
         self.point = point
+        self.visibility = visibility
     }
 }
 
@@ -62,38 +70,26 @@ extension Ledger {
         environment: StoreEnvironment,
         size: UInt64
     ) throws -> (timeline: CustomerTimeline, streams: [UInt64]) {
-        let name = StreamName(
-            environment: environment.rawValue,
-            subject: Subject.customer(customer).description
-        )
-        // Another process may have erased the customer: the views tell, before the name is looked up.
-        if views.end < size { try views.catchUp() }
-        return try loadTimeline(ofStream: vault.stream(of: name), asked: customer, size: size)
+        let loaded = try loadFacts(of: customer, environment: environment, size: size)
+        return (loaded.timeline, loaded.streams)
     }
 
     /// The timeline of a customer by their number.
     ///
-    /// `stream`: nil for one of whom nothing was recorded.
-    ///
     /// `customer`: the name that was asked for; nil: the vault tells it.
     func loadTimeline(
-        ofStream stream: UInt64?,
+        ofStream stream: UInt64,
         asked customer: String? = nil,
         size: UInt64
     ) throws -> (timeline: CustomerTimeline, streams: [UInt64]) {
         let loaded = try loadFacts(ofStream: stream, asked: customer, size: size)
-        let timeline = CustomerTimeline(
-            of: stream ?? .max,
-            facts: loaded.facts,
-            names: loaded.names,
-            catalogs: loaded.catalogs,
-            position: { loaded.positions[$0] ?? 0 }
-        )
-        return (timeline, loaded.streams)
+        return (loaded.timeline, loaded.streams)
     }
 
     /// What a timeline is folded from.
     struct LoadedFacts {
+        /// The number of the name that was asked for; `.max` for one of whom nothing was recorded.
+        var asked: UInt64
         var facts: [Fact]
         var names: FactNames
         var catalogs: CatalogHistory
@@ -103,10 +99,40 @@ extension Ledger {
         var streams: [UInt64]
         /// Events whose signal was recorded before (E1).
         var repeated: [UInt64]
+
+        /// The customer over effective time.
+        var timeline: CustomerTimeline {
+            CustomerTimeline(
+                of: asked,
+                facts: facts,
+                names: names,
+                catalogs: catalogs,
+                position: { positions[$0] ?? 0 }
+            )
+        }
     }
 
     /// Reads what the timeline of a customer is folded from.
     func loadFacts(
+        of customer: String,
+        environment: StoreEnvironment,
+        size: UInt64
+    ) throws -> LoadedFacts {
+        // Another process may have erased the customer: the views tell, before the name is looked up.
+        if views.end < size { try views.catchUp() }
+        let name = StreamName(
+            environment: environment.rawValue,
+            subject: Subject.customer(customer).description
+        )
+        return try loadFacts(ofStream: vault.stream(of: name), asked: customer, size: size)
+    }
+
+    /// Reads what the timeline of a customer is folded from.
+    ///
+    /// `stream`: nil for one of whom nothing was recorded.
+    ///
+    /// `customer`: the name that was asked for; nil: the vault tells it.
+    private func loadFacts(
         ofStream stream: UInt64?,
         asked customer: String?,
         size: UInt64
@@ -118,6 +144,7 @@ extension Ledger {
         let canonical = Links(facts, of: .customerLinked)
             .canonical(stream ?? .max)
         return LoadedFacts(
+            asked: stream ?? .max,
             facts: facts,
             names: loader.names.names,
             catalogs: catalogs,
@@ -167,17 +194,19 @@ extension Ledger {
     }
 
     func show(_ question: CustomerQuestion, size: UInt64) throws -> JSONValue {
-        let state = try timeline(
-            of: question.customer,
-            environment: question.environment,
-            size: size
-        ).state(at: question.point.at)
+        let state = try state(question, size: size)
         return try answer(
             .state,
             question,
             size: size,
             question.members(size: size) + state.members(names: RecordedNames(ledger: self))
         )
+    }
+
+    /// The state of a customer as it may be shown.
+    func state(_ question: CustomerQuestion, size: UInt64) throws -> CustomerState {
+        let (timeline, view) = try timeline(of: question, size: size)
+        return view.shown(timeline.state(at: question.point.at))
     }
 
     /// Access to one feature: the `can` shape, with what to buy where the gate is closed (row 4.4).

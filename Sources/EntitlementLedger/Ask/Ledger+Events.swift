@@ -17,6 +17,8 @@ public struct EventFilter: Sendable {
     public var sequences: Range<UInt64>
     /// Effective times, half-open.
     public var times: Interval?
+    /// Only what it shows, as it shows it.
+    var view = CustomerView.everything
 
     /// Makes a filter of everything in a range of sequences.
     public init(sequences: Range<UInt64>) {
@@ -45,7 +47,9 @@ extension Ledger {
     ) throws {
         let opener = EventOpener(vault: vault, log: log)
         try records(filter) { header, record in
-            let opened = try opener.open(record)
+            guard let opened = try filter.view.shown(opener.open(record), record) else {
+                return true
+            }
             if let source = filter.source, opened.source != source { return true }
             return try body(header.sequence, opened.json)
         }
@@ -114,6 +118,21 @@ extension Ledger {
         return try loader.streams(about: stream, isCustomer: true)
     }
 
+    /// The sequences of those events that name one of some streams which a view shows, ascending.
+    func sequences(
+        of streams: [UInt64],
+        below end: UInt64,
+        shownTo view: CustomerView
+    ) throws -> [UInt64] {
+        let sequences = try sequences(of: streams, below: end)
+        guard !view.isWhole else { return sequences }
+        var shown: [UInt64] = []
+        try log.readRecords(sequences) { sequence, record in
+            if try view.shows(RecordHeader(checking: record)) { shown.append(sequence) }
+        }
+        return shown
+    }
+
     /// The sequences of the events that name one of some streams, ascending.
     func sequences(of streams: [UInt64], below end: UInt64) throws -> [UInt64] {
         var sequences: Set<UInt64> = []
@@ -135,7 +154,7 @@ extension EventFilter {
             return false
         }
         if let times, !times.contains(Instant(milliseconds: header.time)) { return false }
-        return true
+        return view.shows(header)
     }
 }
 

@@ -21,32 +21,36 @@ extension Ledger {
         _ question: CustomerQuestion
     ) throws -> FeatureExplanation {
         let size = try prefix(knownAt: question.point.knownAt)
-        let stream = try vault.stream(
-            of: StreamName(
-                environment: question.environment.rawValue,
-                subject: Subject.customer(question.customer).description
-            )
+        let loaded = try loadFacts(
+            of: question.customer,
+            environment: question.environment,
+            size: size
         )
-        let loaded = try loadFacts(ofStream: stream, asked: question.customer, size: size)
         let explainer = Explainer(
-            of: stream ?? .max,
+            of: loaded.asked,
             facts: loaded.facts,
             names: loaded.names,
             catalogs: loaded.catalogs,
             position: { loaded.positions[$0] ?? 0 }
         )
-        guard var explanation = explainer.explanation(of: feature, at: question.point.at) else {
+        let view = explainer.view(question.visibility)
+        let told = explainer.explanation(of: feature, at: question.point.at, to: view)
+        guard var explanation = told else {
             let features = loaded.catalogs.publications.flatMap { $0.catalog.features.map(\.id) }
             return .unknownFeature(near: NearNames.near(feature, among: features))
         }
         explanation.notUsed += loaded.repeated.map {
             Explanation.Unused(topic: .general, reason: .repeated, sequence: $0)
         }
-        explanation.notUsed += try otherWorlds(question, size: size)
-        for index in explanation.completeness.indices {
-            try complete(&explanation.completeness[index], question.environment, size: size)
+        if view.isWhole {
+            explanation.notUsed += try otherWorlds(question, size: size)
+            for index in explanation.completeness.indices {
+                try complete(&explanation.completeness[index], question.environment, size: size)
+            }
         }
-        explanation.events = try marks(of: explanation.sequences)
+        let marks = try marks(of: explanation.sequences, to: view)
+        explanation = explanation.shown(to: view) { marks[$0] != nil }
+        explanation.events = marks
         return .explained(head: question.members(size: size), size: size, explanation)
     }
 
@@ -106,14 +110,16 @@ extension Ledger {
     /// Events about a store that an explanation looks at: the last ones.
     static let storeEventLimit = 64
 
-    /// What the log says of events.
+    /// What the log says of those events that a view shows.
     private func marks(
-        of sequences: [UInt64]
+        of sequences: [UInt64],
+        to view: CustomerView
     ) throws -> [UInt64: Explanation.EventMark] {
         var marks: [UInt64: Explanation.EventMark] = [:]
         let opener = EventOpener(vault: vault, log: log)
         try log.readRecords(sequences) { sequence, record in
             let header = try RecordHeader(checking: record)
+            guard view.shows(header) else { return }
             var opened = OpenedEvent(header: header, kind: try header.eventKind())
             try opened.read(record, header.facts) { _ in nil }
             // A source without a code of its own may stand in the sealed part.

@@ -14,21 +14,18 @@ extension Ledger {
 
     func purchases(of question: CustomerQuestion, size: UInt64) throws -> JSONValue {
         let at = question.point.at
-        let timeline = try timeline(
-            of: question.customer,
-            environment: question.environment,
-            size: size
-        )
+        let (timeline, view) = try timeline(of: question, size: size)
+        let shown = view.shown(timeline.state(at: at)).purchases
         let names = RecordedNames(ledger: self)
-        let purchases = try timeline.owned(at: at).map { owned in
+        let purchases = try zip(timeline.owned(at: at), shown).map { owned, state in
             let name = try names.purchaseName(owned.timeline.number)
             let periods = try owned.timeline.periods.indices
                 .filter { owned.timeline.periods[$0].start <= at }
-                .map { try history(ofPeriod: $0, of: owned.timeline, at: at) }
+                .compactMap { try history(ofPeriod: $0, of: owned.timeline, at: at, to: view) }
             return (
                 name,
                 JSONValue.object(
-                    owned.timeline.state(at: at).members(name: name) + [
+                    state.members(name: name) + [
                         JSONMember("ownedSince", .instant(owned.start(at: at))),
                         JSONMember("periods", .array(periods)),
                     ]
@@ -45,17 +42,21 @@ extension Ledger {
         )
     }
 
-    /// What one transaction gave, as it stands at an instant.
+    /// What one transaction gave, as it stands at an instant; nil where a view does not show the
+    /// event that says so.
     private func history(
         ofPeriod index: Int,
         of purchase: PurchaseTimeline,
-        at instant: Instant
-    ) throws -> JSONValue {
+        at instant: Instant,
+        to view: CustomerView
+    ) throws -> JSONValue? {
         let period = purchase.periods[index]
-        let statement = try opened(period.statement.sequence)
-        let verdict = try period.verdict(at: instant).map { try opened($0.sequence) }
-        let revocation = try period.revocation(at: instant).map {
-            (interval: $0.interval, event: try opened($0.statement.sequence))
+        guard let statement = try opened(period.statement.sequence, to: view) else { return nil }
+        let verdict = try period.verdict(at: instant).flatMap { try opened($0.sequence, to: view) }
+        let revocation = period.revocation(at: instant)
+        let taken = try revocation.flatMap { try opened($0.statement.sequence, to: view) }
+        func cut(_ end: Instant?) -> Instant? {
+            view.cut(end, of: purchase.number, at: instant)
         }
         return .object(
             [
@@ -67,8 +68,8 @@ extension Ledger {
                     .string(purchase.status(ofPeriod: index, at: instant).rawValue)
                 ),
                 JSONMember("startsAt", .instant(period.start)),
-                JSONMember("expiresAt", .instant(period.end)),
-                JSONMember("graceUntil", .instant(period.grace?.end)),
+                JSONMember("expiresAt", .instant(cut(period.end))),
+                JSONMember("graceUntil", .instant(cut(period.grace?.end))),
             ]
                 + [.ownership, .offer, .priceMicros, .currencyCode, .quantity, .storefront].map {
                     (field: Field) in JSONMember(field.name, statement[field])
@@ -77,7 +78,7 @@ extension Ledger {
                     JSONMember("verification", verdict?.verification ?? .null),
                     JSONMember(
                         "revocation",
-                        revocation.map { $0.event.revocation(until: $0.interval.end) } ?? .null
+                        taken?.revocation(until: cut(revocation?.interval.end)) ?? .null
                     ),
                     JSONMember("source", .optional(statement.source)),
                     JSONMember(
@@ -88,10 +89,11 @@ extension Ledger {
         )
     }
 
-    private func opened(_ sequence: UInt64) throws -> OpenedEvent {
+    /// nil: the view does not show it.
+    private func opened(_ sequence: UInt64, to view: CustomerView) throws -> OpenedEvent? {
         let opener = EventOpener(vault: vault, log: log)
-        var opened: OpenedEvent?
-        try log.readRecords([sequence]) { opened = try opener.open($1) }
+        var opened: OpenedEvent??
+        try log.readRecords([sequence]) { opened = try view.shown(opener.open($1), $1) }
         guard let opened else {
             throw LogStorageFault(.damaged, "record \(sequence) is missing")
         }

@@ -15,14 +15,11 @@ extension Ledger {
         size: UInt64,
         names: MaskedNames? = nil
     ) throws -> JSONValue {
-        let timeline = try timeline(
-            of: question.customer,
-            environment: question.environment,
-            size: size
-        )
+        let (timeline, view) = try timeline(of: question, size: size)
         var filter = EventFilter(sequences: 0..<size)
         filter.customer = question.customer
         filter.environment = question.environment
+        filter.view = view
         var events: [JSONValue] = []
         try self.events(filter) { _, event in
             // Who looked at it is no part of what it shows: looking would change it.
@@ -50,7 +47,7 @@ extension Ledger {
                 ),
                 JSONMember(
                     "statuses",
-                    .object(try timeline.statusMembers(names))
+                    .object(try timeline.statusMembers(names, view))
                 ),
                 JSONMember("events", .array(events)),
                 JSONMember("late", .array(events.compactMap { LateFact($0)?.json })),
@@ -72,11 +69,17 @@ extension AccessStretch {
 
 extension CustomerTimeline {
     /// The statuses of each purchase that is owned at some time, by its name.
-    fileprivate func statusMembers(_ names: some AnswerNames) throws -> [JSONMember] {
+    fileprivate func statusMembers(
+        _ names: some AnswerNames,
+        _ view: CustomerView
+    ) throws -> [JSONMember] {
         try purchases.map { purchase in
-            JSONMember(
-                try names.purchaseName(purchase.timeline.number),
-                .array(purchase.timeline.statusStretches.map(\.json))
+            let purchase = purchase.timeline
+            return JSONMember(
+                try names.purchaseName(purchase.number),
+                .array(
+                    view.shown(purchase.statusStretches, of: purchase.number).map(\.json)
+                )
             )
         }
         .sorted { $0.name < $1.name }

@@ -5,13 +5,19 @@ import EventLog
 struct EventMask {
     let ledger: Ledger
     let redaction: ExportRedaction
+    let view: CustomerView
 
-    /// An event in CloudEvents form; what is hidden is null, and a subject `masked/NUMBER`.
+    /// An event in CloudEvents form; what is hidden is null, and a subject `masked/NUMBER`; nil: it
+    /// is not the asker's.
     ///
     /// - Throws: as `EventOpener.open`.
-    func json(_ record: Span<UInt8>) throws -> JSONValue {
+    func json(_ record: Span<UInt8>) throws -> JSONValue? {
+        try view.shown(masked(record), record)?.json
+    }
+
+    private func masked(_ record: Span<UInt8>) throws -> OpenedEvent {
         let opener = EventOpener(vault: ledger.vault, log: ledger.log)
-        guard redaction.hidesCustomers else { return try opener.open(record).json }
+        guard redaction.hidesCustomers else { return try opener.open(record) }
         let header = try RecordHeader(checking: record)
         var shown = OpenedEvent(header: header, kind: try header.eventKind())
         // What stands before the slash is the kind of the subject, which fields leave out.
@@ -23,14 +29,14 @@ struct EventMask {
         }
         if header.stream == StreamNumber.catalog {
             shown.subject = Subject.catalog.description
-            return shown.json
+            return shown
         }
         shown.subject = try name(of: header.stream) ?? MaskedNames.text(header.stream)
         if redaction == .names, shown.erased.contains(.transactionID) {
             let id = try opener.id(.transactionID, of: record, header)
             if let id { shown.show(.transactionID, id) }
         }
-        return shown.json
+        return shown
     }
 
     /// The subject of a stream, where it may be shown.

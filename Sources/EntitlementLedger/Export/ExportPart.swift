@@ -70,7 +70,9 @@ extension ExportPlan {
         if !isCustomer { files.append(ExportFile(ExportFile.range, [.range])) }
         for format in ExportFormat.allCases where formats.contains(format) {
             switch format {
-            case .ndjson: files += isCustomer ? Self.customerLines : Self.rangeLines
+            case .ndjson:
+                files += (isCustomer ? Self.customerLines : Self.rangeLines)
+                    .filter { parts.contains($0.parts[0]) }
             case .csv:
                 files += tables.filter { $0.part != .proofs }.map {
                     ExportFile($0.name + ".csv", [$0.part], .table($0))
@@ -87,11 +89,16 @@ extension ExportPlan {
     public var tables: [ExportTable] { ExportTable.all.filter { parts.contains($0.part) } }
 
     /// What it consists of.
+    ///
+    /// A customer's own export has no evidence: one message of a store tells of transactions and
+    /// accounts of whoever owned the purchase before.
     var parts: [ExportPart] {
-        customer != nil
+        let parts: [ExportPart] =
+            customer != nil
             ? [
                 .identity, .state, .explanations, .timeline, .errors, .events, .evidence, .proofs,
             ] : [.errors, .events, .evidence, .proofs]
+        return visibility == .own ? parts.filter { $0 != .evidence } : parts
     }
 
     private static let rangeLines = [

@@ -46,6 +46,8 @@ public struct ExportPlan: Sendable, Hashable {
     public var known: Instant?
     /// Size of the prefix that is known at R.
     public var size: UInt64
+    /// Who is answered: a customer's own export holds only what is theirs.
+    public var visibility: Visibility
     /// What is hidden.
     public var redaction: ExportRedaction
     /// What is written.
@@ -99,6 +101,7 @@ extension ExportPlan {
         members += [
             JSONMember("at", .instant(at)), JSONMember("known", .instant(known)),
             JSONMember("size", .string(String(size))),
+            JSONMember("visibility", .string(visibility.rawValue)),
             JSONMember("redaction", .string(redaction.rawValue)),
             JSONMember("formats", .strings(formats.map(\.rawValue))),
             JSONMember("madeAt", .instant(madeAt)), JSONMember("checkpoint", .string(checkpoint)),
@@ -127,6 +130,8 @@ extension ExportPlan {
             let checkpoint = json["checkpoint"]?.string, !names.contains(nil)
         else { return nil }
         self.at = at
+        // Plans without it were all the operator's.
+        visibility = json["visibility"]?.string.flatMap(Visibility.init) ?? .everything
         known = instant("known")
         self.size = size
         self.redaction = redaction

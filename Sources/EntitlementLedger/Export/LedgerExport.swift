@@ -24,6 +24,8 @@ public struct LedgerExport: Sendable {
     private let sequences: [UInt64]?
     /// The customer's names and purchases, ascending.
     private let streams: [UInt64]
+    /// What is shown of them.
+    private let view: CustomerView
     /// The feature ids of the catalog in force at T.
     private let features: [String]
 
@@ -60,8 +62,12 @@ public struct LedgerExport: Sendable {
                     message: "nothing is recorded under this id: never, or it was erased"
                 )
             }
-            streams = try ledger.streams(ofCustomer: stream, below: plan.size).sorted()
-            sequences = try ledger.sequences(of: streams, below: plan.size)
+            let loaded = try ledger.loadFacts(of: id, environment: environment, size: plan.size)
+            let view = CustomerView(plan.visibility, of: loaded.timeline, loaded.facts)
+            streams = try ledger.streams(ofCustomer: stream, below: plan.size)
+                .filter(view.names).sorted()
+            sequences = try ledger.sequences(of: streams, below: plan.size, shownTo: view)
+            self.view = view
             features =
                 try ledger.catalogHistory(size: plan.size).catalog(at: plan.at)?
                 .features.map(\.id) ?? []
@@ -71,6 +77,7 @@ public struct LedgerExport: Sendable {
             }
             sequences = nil
             streams = []
+            view = .everything
             features = []
         }
     }
@@ -157,13 +164,13 @@ public struct LedgerExport: Sendable {
         position.index = end
         position.isAtEnd = end == recordCount
         var lines: [JSONValue] = []
-        let mask = EventMask(ledger: ledger, redaction: plan.redaction)
+        let mask = EventMask(ledger: ledger, redaction: plan.redaction, view: view)
         var carriers: [UInt64] = []
         try ledger.log.readRecords(piece) { sequence, record in
             switch position.part {
-            case .events: lines.append(try mask.json(record))
+            case .events: lines += try mask.json(record).map { [$0] } ?? []
             case .errors where try RecordHeader(reading: record).tellsError:
-                lines.append(try mask.json(record))
+                lines += try mask.json(record).map { [$0] } ?? []
             case .evidence:
                 let header = try RecordHeader(checking: record)
                 // Events of one signal stand one after the other.
@@ -231,7 +238,8 @@ public struct LedgerExport: Sendable {
                 point: BitemporalPoint(
                     at: plan.at,
                     knownAt: plan.known.map { .instant($0) } ?? .sequence(plan.size)
-                )
+                ),
+                visibility: plan.visibility
             )
         }
     }
@@ -249,11 +257,7 @@ public struct LedgerExport: Sendable {
         guard plan.redaction.hidesCustomers else {
             return try ledger.show(question, size: plan.size)
         }
-        let state = try ledger.timeline(
-            of: question.customer,
-            environment: question.environment,
-            size: plan.size
-        ).state(at: plan.at)
+        let state = try ledger.state(question, size: plan.size)
         let names = MaskedNames(ledger: ledger, redaction: plan.redaction)
         return .object(
             try shown(question.members(size: plan.size)) + state.members(names: names)

@@ -29,6 +29,8 @@ public struct DecisionToken: Hashable, Sendable {
 
     /// Which answer.
     public let answer: Answer
+    /// Who was answered.
+    public let visibility: Visibility
     /// The world that was asked about.
     public let environment: StoreEnvironment
     /// T.
@@ -58,6 +60,7 @@ extension DecisionToken {
     private static let hasKnown: UInt8 = 1
     private static let hasCustomer: UInt8 = 2
     private static let hasFeature: UInt8 = 4
+    private static let isOwn: UInt8 = 8
 
     /// The token as text: letters, digits, `-` and `_`.
     public var text: String {
@@ -68,6 +71,7 @@ extension DecisionToken {
         writer.append(
             (known == nil ? 0 : Self.hasKnown) | (customer == nil ? 0 : Self.hasCustomer)
                 | (feature == nil ? 0 : Self.hasFeature)
+                | (visibility == .own ? Self.isOwn : 0)
         )
         writer.append(rules)
         writer.append(at.milliseconds)
@@ -98,15 +102,17 @@ extension DecisionToken {
         else { throw DecodingFault(what: "not a decision token", offset: cursor.position) }
         let marks = try cursor.uint8(bytes)
         // One text for one token: a bit that means nothing is refused.
-        guard marks & ~(Self.hasKnown | Self.hasCustomer | Self.hasFeature) == 0 else {
+        let known = Self.hasKnown | Self.hasCustomer | Self.hasFeature | Self.isOwn
+        guard marks & ~known == 0 else {
             throw DecodingFault(what: "not a decision token", offset: cursor.position)
         }
         self.answer = answer
+        visibility = marks & Self.isOwn == 0 ? .everything : .own
         self.environment = environment
         rules = try cursor.uint16(bytes)
         at = Instant(milliseconds: try cursor.int64(bytes))
         size = try cursor.uint64(bytes)
-        known =
+        self.known =
             marks & Self.hasKnown == 0 ? nil : Instant(milliseconds: try cursor.int64(bytes))
         customer =
             marks & Self.hasCustomer == 0

@@ -54,7 +54,8 @@ extension Ledger {
             point: BitemporalPoint(
                 at: token.at,
                 knownAt: token.known.map { .instant($0) } ?? .sequence(token.size)
-            )
+            ),
+            visibility: token.visibility
         )
         let answer =
             switch token.answer {
@@ -128,6 +129,7 @@ extension Ledger {
         let content = JSONValue.object(members).description
         let token = DecisionToken(
             answer: answer,
+            visibility: question.visibility,
             environment: question.environment,
             at: question.point.at,
             known: known,

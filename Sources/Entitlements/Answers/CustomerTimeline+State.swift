@@ -174,7 +174,10 @@ extension CustomerTimeline {
             if let end = stretch.interval.end { instants.append(end) }
         }
         for purchase in purchases {
-            instants += purchase.timeline.boundaries
+            // What changes while another owns it changes nothing here (C1).
+            instants += purchase.timeline.boundaries.filter { boundary in
+                purchase.ownership.contains { $0.contains(boundary) }
+            }
             for owned in purchase.ownership {
                 instants.append(owned.start)
                 if let end = owned.end { instants.append(end) }

@@ -67,15 +67,19 @@ extension Explainer {
         customers.canonical(fact.subject) == timeline.customer
     }
 
-    /// Z12: what is known of the stores of the customer's purchases, by name.
-    func completeness() -> [Explanation.Completeness] {
+    /// Z12: what is known of the stores of the customer's purchases, by name, as a view shows it.
+    public func completeness(to view: CustomerView) -> [Explanation.Completeness] {
         var stores: [String: Explanation.Completeness] = [:]
         for purchase in timeline.purchases {
             guard let store = purchase.timeline.store else { continue }
             var found = stores[store] ?? Explanation.Completeness(store: store)
             let statements = purchase.timeline.facts
-            let synced = statements[.syncCompleted, .syncReconciled].map(\.time).max()
-            let verified = statements[.verificationPassed, .verificationFailed].map(\.time).max()
+            func last(_ facts: ArraySlice<Fact>) -> Instant? {
+                facts.lazy.map(\.time)
+                    .filter { view.shows($0, about: purchase.timeline.number) }.max()
+            }
+            let synced = last(statements[.syncCompleted, .syncReconciled])
+            let verified = last(statements[.verificationPassed, .verificationFailed])
             found.lastSyncAt = [found.lastSyncAt, synced].compactMap(\.self).max()
             found.lastVerifiedAt = [found.lastVerifiedAt, verified].compactMap(\.self).max()
             stores[store] = found

@@ -81,11 +81,22 @@ public struct Explainer {
         )
     }
 
+    /// What an asker may see of the customer.
+    public func view(_ visibility: Visibility) -> CustomerView {
+        CustomerView(visibility, of: timeline, facts)
+    }
+
     /// Why the customer has or lacks a feature at an instant; nil: no catalog ever listed it.
     ///
     /// Cost: a state at that instant, and some passes over the facts for each source that is told;
     /// one fold more where an event stands in the way.
-    public func explanation(of feature: String, at instant: Instant) -> Explanation? {
+    ///
+    /// `view`: for whom the stores' completeness is told; the rest is cut by `Explanation.shown`.
+    public func explanation(
+        of feature: String,
+        at instant: Instant,
+        to view: CustomerView = .everything
+    ) -> Explanation? {
         guard catalogs.publications.contains(where: { $0.catalog.featureIndex(feature) != nil })
         else { return nil }
         let decision = timeline.state(at: instant).features.first { $0.id == feature }
@@ -96,7 +107,7 @@ public struct Explainer {
             steps: opening(feature, at: instant),
             wouldChange: [],
             notUsed: [],
-            completeness: completeness()
+            completeness: completeness(to: view)
         )
         guard let decision, let gate = Gate(feature, at: instant, timeline) else {
             explanation.wouldChange = [

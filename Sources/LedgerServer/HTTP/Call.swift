@@ -1,3 +1,4 @@
+import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import LedgerAPI
@@ -16,6 +17,22 @@ struct Call: Sendable {
 
     /// The customer whom the path names.
     var customer: String { path["id"] ?? "" }
+
+    /// Who is answered.
+    var visibility: Visibility {
+        if case .customer = caller { return .own }
+        return .everything
+    }
+
+    /// The question about the customer whom the path names.
+    func question() throws(Problem) -> CustomerQuestion {
+        CustomerQuestion(
+            customer: customer,
+            environment: try environment(),
+            point: try point(),
+            visibility: visibility
+        )
+    }
 
     /// The world that is asked about.
     func environment() throws(Problem) -> StoreEnvironment {

@@ -141,6 +141,10 @@ extension RouteTable {
         let request = try call.request(service, source: Source.app)
         let customer = call.customer
         if let undo = try call.json()["undo"] {
+            // Who may take back what was used up has no limit.
+            guard call.visibility == .everything else {
+                throw Problem(.forbidden, "taking back a use needs a key that may write")
+            }
             _ = try call.object("undo")
             let useID = try call.data(.usageReversed, .members(["useId": undo])).text(.useID) ?? ""
             return try await record(call, request, service, [("useId", .string(useID))]) {

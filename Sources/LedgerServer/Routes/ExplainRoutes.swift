@@ -11,12 +11,13 @@ extension RouteTable {
             template: "/v1/customers/{id}/explain",
             operation: "explainFeature",
             summary: "Why a customer has or lacks a feature, and what would change it.",
-            access: .keys([.read, .support]),
+            access: .customer([.read, .support]),
             parameters: pointParameters + [
                 Route.Parameter(name: "feature", text: "The feature's id", isRequired: true),
                 Route.Parameter(
                     name: "for",
-                    text: "Who reads the sentences (default: developer)",
+                    text:
+                        "Who reads the sentences (default: developer; by a customer's token: customer)",
                     shape: .choice(audiences)
                 ),
                 Route.Parameter(
@@ -40,7 +41,7 @@ extension RouteTable {
         guard let feature = call.query["feature"] else {
             throw Problem(.missingField, "required", path: "feature")
         }
-        let audience = try choice(call, "for") { Audience(rawValue: $0) } ?? .developer
+        let audience = try audience(call)
         let language =
             try choice(call, "lang") { Language(rawValue: $0) }
             ?? Language(acceptLanguage: call.headers[.acceptLanguage])
@@ -64,6 +65,16 @@ extension RouteTable {
                 )
             }
         }
+    }
+
+    /// A customer's own token is answered in the words for customers alone.
+    private static func audience(_ call: Call) throws(Problem) -> Audience {
+        let asked = try choice(call, "for") { Audience(rawValue: $0) }
+        guard call.visibility == .own else { return asked ?? .developer }
+        guard asked ?? .customer == .customer else {
+            throw Problem(.forbidden, "a customer's token asks for customer", path: "for")
+        }
+        return .customer
     }
 
     private static func choice<Choice>(

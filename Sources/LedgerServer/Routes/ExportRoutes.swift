@@ -12,11 +12,11 @@ extension RouteTable {
             template: "/v1/customers/{id}/export",
             operation: "exportCustomer",
             summary: "A customer's events with evidence, explanations and proofs, streamed.",
-            access: .keys([.support]),
+            access: .customer([.support]),
             parameters: pointParameters + [
                 Route.Parameter(
                     name: "redact",
-                    text: "What is hidden (default: signatures)",
+                    text: "What is hidden (default: signatures; of a customer's own: names)",
                     shape: .choice(ExportRedaction.allCases.map(\.rawValue))
                 )
             ],
@@ -48,15 +48,17 @@ extension RouteTable {
 
     @Sendable
     private static func export(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        let question = CustomerQuestion(
-            customer: call.customer,
-            environment: try call.environment(),
-            point: try call.point()
-        )
-        var redaction = ExportRedaction.signatures
+        let question = try call.question()
+        let isOwn = question.visibility == .own
+        // A customer's own is redacted (interfaces.md, "Who may").
+        let least = isOwn ? ExportRedaction.names : .none
+        var redaction = max(least, .signatures)
         if let word = call.query["redact"] {
             guard let named = ExportRedaction(rawValue: word) else {
                 throw Problem(.invalidValue, "expected another word", path: "redact")
+            }
+            guard named >= least else {
+                throw Problem(.forbidden, "a customer's own export hides names", path: "redact")
             }
             redaction = named
         }
@@ -75,7 +77,10 @@ extension RouteTable {
                 throw Problem(.unknownCustomer, refusal.message)
             }
         }
-        let stream = SharedExportStream(ExportStream(export, media.form))
+        let stream = SharedExportStream(
+            ExportStream(export, media.form),
+            isOwn ? Explanation.forCustomer : Explanation.forSupport
+        )
         var answer = Answer(mediaType: media.rawValue) {
             try await service.blocking { try stream.next() }
         }
@@ -110,10 +115,14 @@ enum ExportMedia: String, CaseIterable {
 /// A text on its way, of which one thread after the other takes a piece.
 private final class SharedExportStream: Sendable {
     private let stream: Mutex<ExportStream>
+    private let wording: LedgerExport.Wording
 
-    init(_ stream: ExportStream) { self.stream = Mutex(stream) }
+    init(_ stream: consuming ExportStream, _ wording: @escaping LedgerExport.Wording) {
+        self.stream = Mutex(stream)
+        self.wording = wording
+    }
 
     func next() throws -> String? {
-        try stream.withLock { try $0.next(Explanation.forSupport) }
+        try stream.withLock { try $0.next(wording) }
     }
 }

@@ -11,7 +11,7 @@ extension RouteTable {
             template: "/v1/catalog/gates",
             operation: "readGates",
             summary: "What opens which gate, closed and complete: for an app to hold (row B6).",
-            access: .keys([.read, .support]),
+            access: .anyCustomer([.read, .support]),
             parameters: [viewerParameter] + pointParameters,
             answers: replies(.named("GateMap")),
             problems: questionProblems + [.notFound],
@@ -22,7 +22,7 @@ extension RouteTable {
             template: "/v1/offerings",
             operation: "readOffering",
             summary: "What a paywall shows, at large or for a closed gate (row 4.4).",
-            access: .keys([.read, .support]),
+            access: .anyCustomer([.read, .support]),
             parameters: [
                 Route.Parameter(name: "feature", text: "The feature whose gate is closed"),
                 Route.Parameter(
@@ -40,7 +40,7 @@ extension RouteTable {
 
     private static let viewerParameter = Route.Parameter(
         name: "customer",
-        text: "Whose experiments count (default: nobody's)",
+        text: "Whose experiments count (default: nobody's; by a customer's token: their own)",
         shape: .identifier
     )
 
@@ -96,8 +96,15 @@ extension Call {
     }
 
     /// Whose experiments count; nil: nobody's.
+    ///
+    /// Row 9.4: a customer reaches themselves only.
     fileprivate func viewer() throws(Problem) -> CatalogViewer? {
-        guard let customer = query["customer"] else { return nil }
+        var customer = query["customer"]
+        if case .customer(let own) = caller {
+            if let customer, !caller.isCustomer(customer) { throw Problem(.notFound) }
+            customer = own
+        }
+        guard let customer else { return nil }
         guard Identifier.isValid(customer) else {
             throw Problem(.invalidValue, "expected a customer id", path: "customer")
         }

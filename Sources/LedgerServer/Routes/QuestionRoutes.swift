@@ -93,11 +93,7 @@ extension RouteTable {
         _ service: LedgerService,
         _ body: @escaping @Sendable (Ledger, CustomerQuestion) throws -> JSONValue
     ) async throws -> Answer {
-        let question = CustomerQuestion(
-            customer: call.customer,
-            environment: try call.environment(),
-            point: try call.point()
-        )
+        let question = try call.question()
         try await service.require(call.minimumSequence())
         let json = try await service.blocking { try body(service.ledger, question) }
         var answer = Answer(json)
@@ -122,7 +118,7 @@ extension RouteTable {
         let feature = call.path["feature"] ?? ""
         guard call.asksNow, call.query["known"] == nil,
             call.query["knownSequence"] == nil
-        else { return try await checkThen(call, environment, feature, service) }
+        else { return try await checkThen(call, feature, service) }
         // Before the answer: it is made from no less than the header says.
         let size = try service.ledger.size()
         let standing = try await service.standing(call.customer, environment, at: call.now)
@@ -143,16 +139,11 @@ extension RouteTable {
     /// At another point.
     private static func checkThen(
         _ call: Call,
-        _ environment: StoreEnvironment,
         _ feature: String,
         _ service: LedgerService
     ) async throws -> Answer {
-        let point = try call.point()
-        let question = CustomerQuestion(
-            customer: call.customer,
-            environment: environment,
-            point: point
-        )
+        let question = try call.question()
+        let point = question.point
         let (json, size) = try await service.blocking {
             let ledger = service.ledger
             let state = try ledger.access(to: feature, question)

@@ -107,7 +107,7 @@ struct `An export over HTTP` {
 }
 
 /// A streamed export, taken apart.
-private struct StreamedExport: ExportSource {
+struct StreamedExport: ExportSource {
     private(set) var files: [String: [UInt8]] = [:]
 
     init(_ text: String) throws {

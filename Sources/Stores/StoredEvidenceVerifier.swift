@@ -28,10 +28,10 @@ public struct StoredEvidenceVerifier: EvidenceVerifier {
                     )
                 ]
             }
-        var ids: Set<String> = []
+        var ids: Set<Name> = []
         for outcome in outcomes {
             switch outcome {
-            case .success(let submission): ids.insert(submission.id)
+            case .success(let submission): ids.insert(Name(submission.id))
             case .failure(let refusal): return .refused(code: refusal.code.rawValue)
             }
         }

@@ -60,7 +60,7 @@ struct `A gate map` {
                 for feature in answer["features"]?.members ?? [] {
                     let isOpen = feature.value["allowed"]?.bool == true
                     #expect(
-                        map.isOpen(feature.name, to: [product.id]) == isOpen,
+                        map.isOpen(feature.name, to: [Name(product.id)]) == isOpen,
                         "seed \(seed), \(product.id), \(feature.name)"
                     )
                     if isOpen { cells.open += 1 } else { cells.closed += 1 }

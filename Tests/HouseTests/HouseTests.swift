@@ -73,6 +73,25 @@ struct `The house` {
         #expect(OutsideNumbers.unchecked(in: [lines[0], "let sum = one + two"]) == [])
     }
 
+    // Names are bytes (architecture.md, section 6): what Swift takes for one text may be two names.
+    @Test func `keeps and orders names by their bytes`() throws {
+        for file in try House.files() where !House.mayKeyByText(file.path) {
+            #expect(House.textKeys(file) == [], "\(file.path): a key is a Name")
+        }
+        for file in try House.files() where !House.mayOrderByText(file.path) {
+            #expect(House.textOrders(file) == [], "\(file.path): sort by Name, or by precedes")
+        }
+        let planted = House.File(
+            path: "planted",
+            lines: [
+                "var met: Set<String> = []", "var byID: [String: Int]",
+                "names.sorted { $0.id < $1.id }",
+                "let sure: Set<Name> = []",
+            ]
+        )
+        #expect(House.textKeys(planted) == [1, 2] && House.textOrders(planted) == [3])
+    }
+
     @Test func `has walls: a target imports only what its table says`() throws {
         for file in try House.files() {
             let target = String(file.path.prefix { $0 != "/" })
@@ -145,6 +164,50 @@ private enum House {
                 "entitle/Shell/ProcessSecrets.swift",
                 "entitle/Bench/Measurement.swift",
             ].contains(path)
+    }
+
+    /// Whose keys are words of the program, of a format or of the file system, or hashes.
+    static func mayKeyByText(_ path: String) -> Bool {
+        ["LMDB/", "LMDBStorage/", "LedgerAPI/", "SQLite/", "StoreSimulator/", "entitle/"]
+            .contains { path.hasPrefix($0) }
+            || [
+                // Names of members, codes and types that the program lists.
+                "EntitlementLedger/Ask/CustomerQuestion+JSON.swift",
+                "EntitlementLedger/Check/Ledger+Status.swift",
+                "EntitlementLedger/Export/EvidenceMask.swift",
+                "LedgerServer/HTTP/Call.swift", "LedgerServer/Routes/RouteMatcher.swift",
+                "Stores/Apple/AppStoreVerifier.swift", "Stores/Apple/Mapping/AppStorePeriod.swift",
+                "Stores/Apple/Mapping/AppStoreRows.swift", "Stores/ConfigurationReader.swift",
+                "Stores/RevenueCat/RevenueCatMapping.swift", "Stores/StoresConfiguration.swift",
+                // Stores and time zones, whose names are ASCII.
+                "Entitlements/Catalog/Catalog.swift", "Entitlements/Catalog/CatalogReader.swift",
+                "Entitlements/Catalog/CatalogReader+Parts.swift",
+                "Entitlements/Explain/Explainer+Unused.swift",
+                // What an operator configures; it is asked by its bytes.
+                "Stores/Apple/AppStoreConfiguration.swift", "Stores/Apple/AppStoreReader.swift",
+                "Stores/Apple/LocalTestingVerifier.swift",
+                // Ids that the ledger makes of hexadecimal digits.
+                "LedgerServer/Access/KeyRing.swift",
+            ].contains(path)
+    }
+
+    /// Whose texts are names of the program's own.
+    static func mayOrderByText(_ path: String) -> Bool {
+        [
+            "LMDBStorage/VaultNames.swift", "LedgerServer/Operate/ServerMetrics.swift",
+            "entitle/Import/Importer.swift",
+        ].contains(path)
+    }
+
+    static func textKeys(_ file: File) -> [Int] {
+        numbers(file) { $0.contains("Set<String>") || $0.contains("[String: ") }
+    }
+
+    static func textOrders(_ file: File) -> [Int] {
+        let members = [
+            "name", "id", "label", "store", "productID", "description", "customer", "code",
+        ]
+        return numbers(file) { line in members.contains { line.contains("$0." + $0 + " < $1.") } }
     }
 
     static func files() throws -> [File] {

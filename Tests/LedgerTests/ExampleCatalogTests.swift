@@ -112,7 +112,7 @@ struct `An example app` {
             let map = GateMap(catalog)
             for (feature, cell) in zip(catalog.features, cells) {
                 #expect(
-                    map.isOpen(feature.id, to: held.map { [$0] } ?? []) == (cell == "y"),
+                    map.isOpen(feature.id, to: held.map { [Name($0)] } ?? []) == (cell == "y"),
                     "\(feature.id)"
                 )
             }

@@ -12,7 +12,7 @@ final class AccessRules: Sendable {
     /// Whether customers see catalogs of their own (K8): then the fold answers.
     let hasExperiments: Bool
     /// Features by id, for each publication.
-    private let features: [[String: Int]]
+    private let features: [[Name: Int]]
     private let unlocked = Mutex<[Key: FeatureSet]>([:])
     /// By the catalog that was asked for last, for products that are not kept: by their codes.
     private let current = Mutex(Current())
@@ -51,7 +51,7 @@ final class AccessRules: Sendable {
         hasExperiments = !catalogs.experiments.isEmpty
         features = catalogs.publications.map { publication in
             Dictionary(
-                publication.catalog.features.enumerated().map { ($1.id, $0) },
+                publication.catalog.features.enumerated().map { (Name($1.id), $0) },
                 uniquingKeysWith: { first, _ in first }
             )
         }

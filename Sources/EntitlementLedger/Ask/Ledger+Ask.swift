@@ -94,7 +94,7 @@ extension Ledger {
         var names: FactNames
         var catalogs: CatalogHistory
         /// K8's x for each experiment.
-        var positions: [String: UInt64]
+        var positions: [Name: UInt64]
         /// The streams that were read.
         var streams: [UInt64]
         /// Events whose signal was recorded before (E1).
@@ -169,7 +169,7 @@ extension Ledger {
         of canonical: UInt64,
         asked: String? = nil,
         in catalogs: CatalogHistory
-    ) throws -> [String: UInt64] {
+    ) throws -> [Name: UInt64] {
         let experiments = catalogs.experiments
         guard !experiments.isEmpty else { return [:] }
         var customer = asked ?? ""
@@ -178,10 +178,10 @@ extension Ledger {
         {
             customer = id
         }
-        var positions: [String: UInt64] = [:]
+        var positions: [Name: UInt64] = [:]
         for experiment in experiments {
             let digest = SHA256.hash(
-                data: Array(experiment.utf8) + [0] + Array(customer.utf8)
+                data: Array(experiment.text.utf8) + [0] + Array(customer.utf8)
             )
             positions[experiment] = digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         }
@@ -229,7 +229,7 @@ extension Ledger {
             size: size
         )
         let at = question.point.at
-        let state = timeline.state(at: at).features.first { $0.id == feature }
+        let state = timeline.state(at: at).features.first { $0.id.isSame(as: feature) }
         let sold = timeline.catalogs.catalog(at: at).map {
             GateMap($0).products(opening: feature)
         }
@@ -260,7 +260,7 @@ extension Ledger {
             of: question.customer,
             environment: question.environment,
             size: size
-        ).state(at: question.point.at).features.first { $0.id == feature }
+        ).state(at: question.point.at).features.first { $0.id.isSame(as: feature) }
     }
 
     /// Names for answers about this ledger.

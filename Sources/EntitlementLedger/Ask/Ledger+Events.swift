@@ -50,7 +50,7 @@ extension Ledger {
             guard let opened = try filter.view.shown(opener.open(record), record) else {
                 return true
             }
-            if let source = filter.source, opened.source != source { return true }
+            if let source = filter.source, !source.isSame(as: opened.source) { return true }
             return try body(header.sequence, opened.json)
         }
     }

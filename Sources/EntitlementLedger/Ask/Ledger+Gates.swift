@@ -48,14 +48,15 @@ extension Ledger {
         // The document is the catalog's: what stands at a place of one is that of the other.
         let sold = zip(seen.catalog.products, document["products"]?.array ?? [])
         let products = Dictionary(
-            sold.map { ($0.id, ($0, ProductText(of: $1, for: locale))) },
+            sold.map { (Name($0.id), ($0, ProductText(of: $1, for: locale))) },
             uniquingKeysWith: { first, _ in first }
         )
         return .members([
             "feature": .optional(feature), "at": .instant(point.at),
             "products": .array(
                 shown.compactMap { id in
-                    guard let (product, text) = products[id], let sold = map.products[id] else {
+                    guard let (product, text) = products[text: id], let sold = map.products[id]
+                    else {
                         return nil
                     }
                     return Self.shown(product, sold, text)
@@ -73,7 +74,7 @@ extension Ledger {
             "productId": .string(product.id), "kind": .string(product.kind.name),
             "tier": .optional(sold.tier), "features": .strings(sold.features),
             "stores": .object(
-                product.stores.sorted { $0.key < $1.key }.map {
+                product.stores.sorted { $0.key.precedes($1.key) }.map {
                     JSONMember($0.key, .strings($0.value))
                 }
             ),
@@ -84,7 +85,7 @@ extension Ledger {
     private struct SeenCatalog {
         var catalog: Catalog
         var sequence: UInt64
-        var positions: [String: UInt64] = [:]
+        var positions: [Name: UInt64] = [:]
     }
 
     private func seenCatalog(
@@ -94,7 +95,7 @@ extension Ledger {
         let size = try prefix(knownAt: point.knownAt)
         var history = try catalogHistory(size: size)
         guard let index = history.index(at: point.at) else { return nil }
-        var positions: [String: UInt64] = [:]
+        var positions: [Name: UInt64] = [:]
         if let viewer {
             let timeline = try timeline(
                 of: viewer.customer,

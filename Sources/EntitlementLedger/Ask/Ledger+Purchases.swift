@@ -37,7 +37,7 @@ extension Ledger {
             question,
             size: size,
             question.members(size: size) + [
-                JSONMember("purchases", .array(purchases.sorted { $0.0 < $1.0 }.map(\.1)))
+                JSONMember("purchases", .array(purchases.sorted { $0.0.precedes($1.0) }.map(\.1)))
             ]
         )
     }

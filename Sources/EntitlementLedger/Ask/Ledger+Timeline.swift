@@ -82,7 +82,7 @@ extension CustomerTimeline {
                 )
             )
         }
-        .sorted { $0.name < $1.name }
+        .sorted { $0.name.precedes($1.name) }
     }
 }
 

@@ -110,7 +110,7 @@ extension Ledger {
             JSONMember("reason", .string(feature.reason.rawValue)),
             JSONMember(
                 "sources",
-                .strings(try feature.sources.map { try $0.name(names) }.sorted())
+                .strings(try feature.sources.map { try $0.name(names) }.sortedByBytes())
             ),
         ]
     }

@@ -8,7 +8,7 @@ public struct StandingFeatures: Sendable {
     /// The next instant at which an answer changes by itself; nil: never.
     public let validUntil: Instant?
     /// Every feature of the catalog in force, by its id.
-    public let features: [String: Feature]
+    public let features: [Name: Feature]
     let from: Instant
     let size: UInt64
     let streams: [UInt64]
@@ -27,7 +27,7 @@ public struct StandingFeatures: Sendable {
 
     /// Bytes that it takes, about.
     var byteCount: Int {
-        features.reduce(256) { $0 + 160 + $1.key.utf8.count + $1.value.json.utf8.count }
+        features.reduce(256) { $0 + 160 + $1.key.text.utf8.count + $1.value.json.utf8.count }
             + streams.count * 8
     }
 }
@@ -69,7 +69,7 @@ extension Ledger {
         )
         let state = timeline.state(at: now)
         let names = RecordedNames(ledger: self)
-        var features: [String: StandingFeatures.Feature] = [:]
+        var features: [Name: StandingFeatures.Feature] = [:]
         for feature in state.features {
             let json = try feature.json(names: names).description
             features[feature.id] = StandingFeatures.Feature(
@@ -100,14 +100,8 @@ extension Ledger {
 final class StandingFeaturesShelf: Sendable {
     struct Key: Hashable, Sendable {
         let environment: StoreEnvironment
-        let customer: String
-
-        /// Compared byte by byte: Swift's `==` takes two ways to write an accent for one, the
-        /// ledger takes them for two customers (row 9.4).
-        static func == (left: Key, right: Key) -> Bool {
-            left.environment == right.environment
-                && left.customer.utf8.elementsEqual(right.customer.utf8)
-        }
+        /// Two ways to write an accent are two customers (row 9.4).
+        @Bytewise var customer: String
     }
 
     /// Bytes that all shards hold together, about.

@@ -48,7 +48,7 @@ public struct WhatIfReport: Sendable {
     private static func features(_ tally: WhatIfTally) -> [JSONValue] {
         tally.features.sorted { $0.key < $1.key }.map { id, count in
             .members([
-                "feature": .string(id), "gaining": .integer(count.gaining),
+                "feature": .string(id.text), "gaining": .integer(count.gaining),
                 "losing": .integer(count.losing),
             ])
         }
@@ -56,7 +56,9 @@ public struct WhatIfReport: Sendable {
 
     private static func products(_ tally: WhatIfTally) -> [JSONValue] {
         tally.products.filter { $0.value.count.gaining + $0.value.count.losing > 0 }
-            .sorted { ($0.key.store, $0.key.productID) < ($1.key.store, $1.key.productID) }
+            .sorted {
+                ($0.key.store, Name($0.key.productID)) < ($1.key.store, Name($1.key.productID))
+            }
             .map { product, counted in
                 .members([
                     "store": .string(product.store), "productId": .string(product.productID),
@@ -68,19 +70,22 @@ public struct WhatIfReport: Sendable {
     }
 
     private static func tiers(_ tally: WhatIfTally) -> [JSONValue] {
-        tally.tiers.sorted { ($0.key.before, $0.key.after) < ($1.key.before, $1.key.after) }
-            .map { move, count in
-                .members([
-                    "before": .string(move.before), "after": .string(move.after),
-                    "customers": .integer(count),
-                ])
-            }
+        tally.tiers.sorted {
+            (Name($0.key.before), Name($0.key.after))
+                < (Name($1.key.before), Name($1.key.after))
+        }
+        .map { move, count in
+            .members([
+                "before": .string(move.before), "after": .string(move.after),
+                "customers": .integer(count),
+            ])
+        }
     }
 }
 
 extension JSONValue {
     /// By what listed gains and losses are ordered.
-    fileprivate var place: (String, String) {
-        (self["customer"]?.string ?? "", self["feature"]?.string ?? "")
+    fileprivate var place: (Name, Name) {
+        (Name(self["customer"]?.string ?? ""), Name(self["feature"]?.string ?? ""))
     }
 }

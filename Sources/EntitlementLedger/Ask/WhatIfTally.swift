@@ -4,7 +4,7 @@ import Entitlements
 struct WhatIfTally: Sendable {
     private(set) var customers: UInt64 = 0
     private(set) var affected = Count()
-    private(set) var features: [String: Count] = [:]
+    private(set) var features: [Name: Count] = [:]
     private(set) var products: [AccessChange.Product: (holders: UInt64, count: Count)] = [:]
     private(set) var tiers: [Move: UInt64] = [:]
     private(set) var gains: LowestEntries
@@ -23,8 +23,8 @@ struct WhatIfTally: Sendable {
 
     /// From one tier to another.
     struct Move: Hashable, Sendable {
-        var before: String
-        var after: String
+        @Bytewise var before: String
+        @Bytewise var after: String
     }
 
     /// `sampleLimit`: how many gains and how many losses are kept.
@@ -45,15 +45,15 @@ struct WhatIfTally: Sendable {
             products[product, default: (0, Count())].holders += 1
             products[product]?.count += count
         }
-        if change.tierBefore != change.tierAfter {
+        if !change.tierBefore.isSame(as: change.tierAfter) {
             tiers[Move(before: change.tierBefore, after: change.tierAfter), default: 0] += 1
         }
         for feature in change.gains {
-            features[feature.id, default: Count()].gaining += 1
+            features[Name(feature.id), default: Count()].gaining += 1
             gains.add(feature, of: customer)
         }
         for feature in change.losses {
-            features[feature.id, default: Count()].losing += 1
+            features[Name(feature.id), default: Count()].losing += 1
             losses.add(feature, of: customer)
         }
     }
@@ -96,8 +96,10 @@ struct LowestEntries: Sendable {
     /// The lowest, in order.
     var lowest: [Entry] {
         Array(
-            entries.sorted { ($0.customer, $0.feature.id) < ($1.customer, $1.feature.id) }
-                .prefix(limit)
+            entries.sorted {
+                ($0.customer, Name($0.feature.id)) < ($1.customer, Name($1.feature.id))
+            }
+            .prefix(limit)
         )
     }
 

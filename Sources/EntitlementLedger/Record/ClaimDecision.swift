@@ -129,7 +129,7 @@ struct ClaimDecision {
         reader = decision.reader
         for event in decision.events.dropFirst(facts.events.count)
         where event.kind == .customerClaimed
-            && event.data.text(.purchase) == transaction.purchase.description
+            && event.data[.purchase] == .text(transaction.purchase.description)
         {
             ownership.add(
                 claimBy: try reader.stream(event.subject),

@@ -60,7 +60,7 @@ struct DecisionReader {
     }
 
     /// The trials that a customer started, under any name (C4).
-    mutating func trials(startedBy customer: String) throws -> Set<String> {
+    mutating func trials(startedBy customer: String) throws -> Set<Name> {
         var loader = loader
         let stream = try stream(.customer(customer))
         let facts = try loader.facts(ofCustomer: stream)
@@ -70,7 +70,7 @@ struct DecisionReader {
             $0.kind == .trialStarted
                 && links.canonical($0.subject) == links.canonical(stream)
         }
-        return Set(own.compactMap { fact in fact.label.map { loader.names.names[$0] } })
+        return Set(texts: own.compactMap { fact in fact.label.map { loader.names.names[$0] } })
     }
 
     /// Facts about a purchase, under any of its names, and whoever owned it.

@@ -72,7 +72,9 @@ extension Ledger {
                 subject: Subject.customer(access.customer).description
             )
         }
-        .sorted { ($0.value[0].time, $0.value[0].id) < ($1.value[0].time, $1.value[0].id) }
+        .sorted {
+            ($0.value[0].time, Name($0.value[0].id)) < ($1.value[0].time, Name($1.value[0].id))
+        }
         _ = try decide { append in
             var sealed: [SealedSubmission] = []
             var names: [(key: StreamName, value: [CustomerAccess])] = []

@@ -128,7 +128,7 @@ extension JSONValue {
     var withoutTimeZones: JSONValue {
         .object(
             (members ?? []).filter { $0.name != "timeZones" }
-                .sorted { $0.name < $1.name }
+                .sorted { $0.name.precedes($1.name) }
         )
     }
 }

@@ -91,7 +91,7 @@ extension Ledger {
         let data = EventData(.trialStarted, [.trialID: .text(trialID)])
         return try decide(request, customer, data) { reader, now in
             guard let catalog = try reader.catalogs().catalog(at: now),
-                catalog.trials.contains(where: { $0.id == trialID })
+                catalog.trials.contains(where: { $0.id.isSame(as: trialID) })
             else {
                 throw Refusal(.unknownTrial, "trialId", "the catalog in force has no such trial")
             }

@@ -80,7 +80,7 @@ extension Ledger {
         unit: String?,
         in state: CustomerState
     ) throws(Refusal) -> CustomerState.LimitState? {
-        guard let feature = state.features.first(where: { $0.id == featureID }) else {
+        guard let feature = state.features.first(where: { $0.id.isSame(as: featureID) }) else {
             throw Refusal(.unknownFeature, "featureId", "the catalog in force has no such feature")
         }
         guard feature.isAllowed else {
@@ -91,7 +91,7 @@ extension Ledger {
             throw Refusal(.overLimit, "featureId", "no use is left in this window")
         }
         guard let perUse = limit.perUse else { return limit }
-        if let unit, let limited = perUse.unit, unit != limited {
+        if let unit, let limited = perUse.unit, !unit.isSame(as: limited) {
             throw Refusal(.overLimit, "unit", "the limit of one use is in \(limited)")
         }
         if (amount ?? 0) > perUse.amount {
@@ -114,7 +114,7 @@ extension Ledger {
             of: customer,
             environment: request.environment,
             size: size()
-        ).state(at: used.time).features.first { $0.id == featureID }?.limit
+        ).state(at: used.time).features.first { $0.id.isSame(as: featureID) }?.limit
         outcome.endsAt = Self.leaseEnd(from: used.time, used.data.integer(.amount), outcome.limit)
         return outcome
     }

@@ -165,7 +165,7 @@ extension Ledger {
                 report.add(facts, names, at: at, range: range) { experiment, instant in
                     guard let position = positions[experiment] else { return nil }
                     return catalogs.catalog(at: instant)?.experiments
-                        .first { $0.id == experiment }?.variant(at: position)?.id
+                        .first { $0.id.isSame(as: experiment) }?.variant(at: position)?.id
                 }
             }
             return report

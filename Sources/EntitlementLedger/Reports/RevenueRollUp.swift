@@ -91,11 +91,11 @@ enum RevenueRollUpFile {
         }
         let lines = rollUp.report.lines.sorted { $0.key < $1.key }
         let texts = Set(
-            lines.flatMap {
+            texts: lines.flatMap {
                 [$0.key.store, $0.key.productID] + [$0.key.currencyCode].compactMap { $0 }
             }
-        ).sorted()
-        var numbers: [String: UInt32] = [:]
+        ).texts
+        var numbers: [Name: UInt32] = [:]
         writer.append(UInt32(texts.count))
         for (number, text) in texts.enumerated() {
             numbers[text] = UInt32(number)

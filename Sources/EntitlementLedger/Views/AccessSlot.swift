@@ -126,5 +126,5 @@ private struct PackedBits {
 /// A product as a store names it.
 struct ProductKey: Hashable {
     var store: String
-    var productID: String
+    @Bytewise var productID: String
 }

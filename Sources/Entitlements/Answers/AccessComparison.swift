@@ -19,8 +19,8 @@ public struct AccessComparison: Sendable {
     public init(before: CatalogHistory, after: CatalogHistory, at instant: Instant) {
         at = instant
         let (before, after) = (before.catalog(at: instant), after.catalog(at: instant))
-        let ids = Set([before, after].flatMap { $0?.features.map(\.id) ?? [] })
-        features = ids.sorted().map {
+        let ids = Set(texts: [before, after].flatMap { $0?.features.map(\.id) ?? [] })
+        features = ids.texts.map {
             Feature(id: $0, before: before?.featureIndex($0), after: after?.featureIndex($0))
         }
     }
@@ -113,7 +113,7 @@ public struct AccessChange: Sendable {
         /// The store.
         public var store: String
         /// The store's product id.
-        public var productID: String
+        @Bytewise public var productID: String
     }
 
     /// A feature in the world that allows it.

@@ -21,12 +21,14 @@ extension CustomerState {
             JSONMember(
                 "purchases",
                 .array(
-                    purchases.sorted { $0.0 < $1.0 }.map { .object($0.1.members(name: $0.0)) }
+                    purchases.sorted { $0.0.precedes($1.0) }.map {
+                        .object($0.1.members(name: $0.0))
+                    }
                 )
             ),
             JSONMember(
                 "grants",
-                .array(grants.sorted { $0.0 < $1.0 }.map { $0.1.json(id: $0.0) })
+                .array(grants.sorted { $0.0.precedes($1.0) }.map { $0.1.json(id: $0.0) })
             ),
             JSONMember("trials", .array(trials.map(\.json))),
             JSONMember("warnings", .array(warnings.map(\.json))),
@@ -51,7 +53,7 @@ extension CustomerState.FeatureState {
         let sources = try sources.map { try $0.name(names) }
         return .members([
             "allowed": .bool(isAllowed), "until": .instant(until),
-            "reason": .string(reason.rawValue), "sources": .strings(sources.sorted()),
+            "reason": .string(reason.rawValue), "sources": .strings(sources.sortedByBytes()),
             "limit": limit?.json ?? .null,
         ])
     }

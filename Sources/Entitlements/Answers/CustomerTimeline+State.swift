@@ -16,9 +16,9 @@ extension CustomerTimeline {
             purchases: owned(at: instant).map { $0.timeline.state(at: instant) },
             grants: grants.filter { $0.interval.start <= instant }.map { $0.state(at: instant) },
             trials: trials.filter { $0.interval.start <= instant }.map { $0.state(at: instant) }
-                .sorted { $0.id < $1.id },
+                .sorted { $0.id.precedes($1.id) },
             warnings: catalog == nil
-                ? [.noCatalog] : gates.unmapped.sorted().map { .unmapped(productID: $0) }
+                ? [.noCatalog] : gates.unmapped.texts.map { .unmapped(productID: $0) }
         )
     }
 
@@ -54,7 +54,7 @@ extension CustomerTimeline {
         }
         let zone = catalog.zones[perPeriod.timeZone] ?? .utc
         let window = perPeriod.period.window(containing: instant, in: zone)
-        let used = uses.count { $0.featureID == feature && window.contains($0.time) }
+        let used = uses.count { $0.featureID.isSame(as: feature) && window.contains($0.time) }
         return CustomerState.LimitState(
             perPeriod: perPeriod,
             remaining: max(0, perPeriod.count - Int64(used)),
@@ -209,7 +209,7 @@ extension CustomerTimeline.Grant {
     fileprivate func state(at instant: Instant) -> CustomerState.GrantState {
         CustomerState.GrantState(
             sequence: sequence,
-            features: features.sorted(),
+            features: features.sortedByBytes(),
             tier: tier,
             interval: interval,
             isActive: interval.contains(instant)

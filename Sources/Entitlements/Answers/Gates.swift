@@ -7,7 +7,7 @@ struct Gates {
     /// What unlocks features of that catalog: once each, ascending by feature, then by source.
     var unlocks: [Unlock] = []
     /// Store product ids with access that the catalog does not know (K4).
-    var unmapped: Set<String> = []
+    var unmapped: Set<Name> = []
 
     /// A source that unlocks a feature.
     struct Unlock: Comparable {
@@ -84,7 +84,7 @@ struct GateReader {
             let stretch = timeline.stretches[position]
             let unlocked = unlocked(by: stretch, catalog: index)
             if !unlocked.isKnown, case .product(let right) = stretch.right {
-                gates.unmapped.insert(right.productID)
+                gates.unmapped.insert(Name(right.productID))
             }
             gates.tier = max(gates.tier, unlocked.tier)
             gates.unlocks += unlocked.features.map {

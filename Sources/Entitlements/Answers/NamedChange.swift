@@ -69,7 +69,7 @@ extension [NamedChange] {
         for member in after where old[Array<UInt8>(member.name.utf8)] == nil {
             append(NamedChange(name: member.name, before: nil, after: member.value))
         }
-        sort { $0.name < $1.name }
+        sort { $0.name.precedes($1.name) }
     }
 
     /// The things after these changes, by name.
@@ -82,7 +82,7 @@ extension [NamedChange] {
         for change in self {
             if let after = change.after { result.append(JSONMember(change.name, after)) }
         }
-        return result.sorted { $0.name < $1.name }
+        return result.sorted { $0.name.precedes($1.name) }
     }
 }
 

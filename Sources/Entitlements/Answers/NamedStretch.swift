@@ -39,14 +39,14 @@ extension CustomerTimeline {
     /// For each feature of any catalog, why it is allowed over time (K5); by feature id.
     public var featureStretches: [(feature: String, stretches: [NamedStretch])] {
         var reader = GateReader(self)
-        var values: [String: [(at: Instant, value: String)]] = [:]
-        let features = Set(catalogs.publications.flatMap { $0.catalog.features.map(\.id) })
+        var values: [Name: [(at: Instant, value: String)]] = [:]
+        let features = catalogs.featureIDs
         for instant in instants {
             let gates = reader.gates(at: instant)
             guard let index = gates.catalog else { continue }
             let catalog = catalogs.publications[index].catalog
             for feature in features {
-                let reason = catalog.featureIndex(feature).map {
+                let reason = catalog.featureIndex(feature.text).map {
                     reader.reason(gates, feature: $0, in: catalog)
                 }
                 values[feature, default: []].append(
@@ -54,7 +54,9 @@ extension CustomerTimeline {
                 )
             }
         }
-        return values.sorted { $0.key < $1.key }.map { ($0.key, NamedStretch.joining($0.value)) }
+        return values.sorted { $0.key < $1.key }.map {
+            ($0.key.text, NamedStretch.joining($0.value))
+        }
     }
 }
 

@@ -106,18 +106,20 @@ public struct Catalog: Sendable, Hashable {
 
 extension Catalog {
     /// Index of a feature, nil where the catalog does not list it.
-    public func featureIndex(_ id: String) -> Int? { features.firstIndex { $0.id == id } }
+    public func featureIndex(_ id: String) -> Int? { features.firstIndex { $0.id.isSame(as: id) } }
 
     /// Index of a tier, nil where the catalog does not list it.
-    public func tierIndex(_ name: String) -> Int? { tiers.firstIndex(of: name) }
+    public func tierIndex(_ name: String) -> Int? { tiers.firstIndex { $0.isSame(as: name) } }
 
     /// The product that a store sells under an id (K9).
     ///
     /// Cost: linear in the products.
     public func product(_ storeProductID: String, in store: String) -> Product? {
         products.first { product in
-            guard let ids = product.stores[store] else { return product.id == storeProductID }
-            return ids.contains(storeProductID)
+            guard let ids = product.stores[store] else {
+                return product.id.isSame(as: storeProductID)
+            }
+            return ids.holds(storeProductID)
         }
     }
 
@@ -125,7 +127,7 @@ extension Catalog {
     ///
     /// Cost: linear in the features and in those that are named.
     public func unlocked(by unlocks: Unlocks) -> [Int] {
-        let named = Set(unlocks.features)
+        let named = Set(texts: unlocks.features)
         return features.indices.filter { index in
             unlocks.all || unlocks.tier.map { features[index].level <= $0 } ?? false
                 || !named.isEmpty && named.contains(features[index].id)

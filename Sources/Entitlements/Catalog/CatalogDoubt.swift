@@ -37,21 +37,22 @@ extension Catalog {
 
     /// Places of the features that nobody can come to have, in no variant.
     private var unreachable: [Int] {
-        var lowest: [String: Int] = [:]
+        var lowest: [Name: Int] = [:]
         for override in experiments.flatMap(\.variants).flatMap(\.overrides) {
             guard let level = override.level else { continue }
-            lowest[override.feature] = min(lowest[override.feature] ?? level, level)
+            let feature = Name(override.feature)
+            lowest[feature] = min(lowest[feature] ?? level, level)
         }
         let sold = products.filter { $0.kind != .consumable }.map(\.unlocks)
         guard !sold.contains(where: \.all) else {
             return []
         }
-        let named = Set(sold.flatMap(\.features) + trials.flatMap(\.features))
+        let named = Set(texts: sold.flatMap(\.features) + trials.flatMap(\.features))
         let tiers = sold.compactMap(\.tier) + trials.compactMap { $0.tier.flatMap(tierIndex) }
         let highest = tiers.max() ?? 0
         return features.indices.filter { index in
             let feature = features[index]
-            let level = min(feature.level, lowest[feature.id] ?? feature.level)
+            let level = min(feature.level, lowest[text: feature.id] ?? feature.level)
             return level > highest && !named.contains(feature.id)
         }
     }

@@ -17,7 +17,7 @@ public struct CatalogHistory: Sendable {
             self.sequence = sequence
             self.catalog = catalog
             featureOrder = catalog.features.indices.sorted {
-                catalog.features[$0].id < catalog.features[$1].id
+                catalog.features[$0].id.precedes(catalog.features[$1].id)
             }
         }
     }
@@ -26,12 +26,12 @@ public struct CatalogHistory: Sendable {
     public private(set) var publications: [Publication]
 
     /// The ids of the experiments of any of them.
-    public let experiments: Set<String>
+    public let experiments: Set<Name>
 
     /// Makes a history of publications in any order.
     public init(_ publications: [Publication]) {
         self.publications = publications.sorted { ($0.time, $0.sequence) < ($1.time, $1.sequence) }
-        experiments = Set(publications.flatMap { $0.catalog.experiments.map(\.id) })
+        experiments = Set(texts: publications.flatMap { $0.catalog.experiments.map(\.id) })
     }
 
     /// Index of the catalog in force at an instant; nil if none was ever published (K1).
@@ -47,8 +47,8 @@ public struct CatalogHistory: Sendable {
     }
 
     /// The ids of the features that any of them lists.
-    public var featureIDs: Set<String> {
-        Set(publications.flatMap { $0.catalog.features.map(\.id) })
+    public var featureIDs: Set<Name> {
+        Set(texts: publications.flatMap { $0.catalog.features.map(\.id) })
     }
 
     /// These catalogs as a customer sees them (K8).

@@ -110,10 +110,11 @@ extension CatalogReader {
             let most = CatalogList.storeLimit
             return note(.outOfRange, "products", "expected at most \(most) stores in all")
         }
-        for store in named.sorted() {
-            var seen: Set<String> = []
+        for store in named.sortedByBytes() {
+            var seen: Set<Name> = []
             for (index, product) in products.enumerated() {
-                for id in product.stores[store] ?? [product.id] where !seen.insert(id).inserted {
+                for id in product.stores[store] ?? [product.id]
+                where !seen.insert(Name(id)).inserted {
                     note(
                         .ambiguousProduct,
                         "products[\(index)]",

@@ -51,9 +51,9 @@ struct CatalogReader {
     let resolvedZoneNames: Set<String>
     var tiers: [String] = []
     /// Places of the tiers by name.
-    private var tierPlaces: [String: Int] = [:]
-    var featureIDs: Set<String> = []
-    var productIDs: Set<String> = []
+    private var tierPlaces: [Name: Int] = [:]
+    var featureIDs: Set<Name> = []
+    var productIDs: Set<Name> = []
 
     init(_ document: JSONValue, isLimited: Bool = true) {
         self.document = document
@@ -178,11 +178,11 @@ struct CatalogReader {
     }
 
     /// The ids of an array's elements; a repeated one is noted.
-    mutating func uniqueIDs(_ name: String) -> Set<String> {
-        var seen: Set<String> = []
+    mutating func uniqueIDs(_ name: String) -> Set<Name> {
+        var seen: Set<Name> = []
         for (index, element) in (document[name]?.array ?? []).enumerated() {
             guard let id = element["id"]?.string else { continue }
-            if !seen.insert(id).inserted {
+            if !seen.insert(Name(id)).inserted {
                 note(.duplicateID, "\(name)[\(index)].id", "given twice")
             }
         }
@@ -194,8 +194,8 @@ struct CatalogReader {
     private mutating func readTiers() {
         for (element, path) in elements("tiers", .tiers) {
             let name = text(element, path)
-            if tierPlaces[name] == nil {
-                tierPlaces[name] = tiers.count
+            if tierPlaces[text: name] == nil {
+                tierPlaces[text: name] = tiers.count
             } else {
                 note(.duplicateID, path, "given twice")
             }
@@ -209,7 +209,7 @@ struct CatalogReader {
     mutating func tier(_ json: JSONValue?, _ path: String) -> Int? {
         guard let json, !json.isNull else { return nil }
         let name = text(json, path)
-        guard let index = tierPlaces[name] else {
+        guard let index = tierPlaces[text: name] else {
             note(.unknownTier, path, "not among the tiers")
             return nil
         }

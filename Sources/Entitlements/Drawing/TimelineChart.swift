@@ -101,13 +101,13 @@ public struct TimelineChart: Sendable, Hashable {
                 let kind = BarKind(source: source)
             else { continue }
             let bar = Bar(kind: kind, value: kind.word, interval: interval)
-            if let index = lanes.firstIndex(where: { $0.label == source }) {
+            if let index = lanes.firstIndex(where: { $0.label.isSame(as: source) }) {
                 lanes[index].bars.append(bar)
             } else {
                 lanes.append(Lane(label: source, bars: [bar]))
             }
         }
-        return lanes.sorted { $0.label < $1.label }
+        return lanes.sorted { $0.label.precedes($1.label) }
     }
 
     private static func axis(_ lanes: [Lane], _ marks: [Mark], _ at: Instant) -> TimeAxis {

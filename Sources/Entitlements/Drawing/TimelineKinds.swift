@@ -28,9 +28,9 @@ extension TimelineChart {
 
         /// Of a source that is neither feature nor purchase.
         init?(source: String) {
-            if source.hasPrefix("grant/") {
+            if source.utf8.starts(with: "grant/".utf8) {
                 self = .grant
-            } else if source.hasPrefix("trial/") {
+            } else if source.utf8.starts(with: "trial/".utf8) {
                 self = .trial
             } else {
                 return nil

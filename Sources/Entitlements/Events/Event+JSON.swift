@@ -15,13 +15,21 @@ extension Event {
         }
         let kind = try Self.kind(json)
         let subject = try Self.subject(json, of: kind)
-        let time = try Self.required("time", json)
-        id = try Self.identifier("id", json)
-        source = try Self.identifier("source", json)
-        self.subject = subject
-        self.time = try .event(time, path: "time")
-        environment = try Self.environment(json)
-        (data, observedAt) = try Self.data(json, kind, subject.kind, time: self.time)
+        let stated = try Self.required("time", json)
+        let id = try Self.identifier("id", json)
+        let source = try Self.identifier("source", json)
+        let time = try Instant.event(stated, path: "time")
+        let environment = try Self.environment(json)
+        let (data, observedAt) = try Self.data(json, kind, subject.kind, time: time)
+        self.init(
+            id: id,
+            source: source,
+            subject: subject,
+            time: time,
+            observedAt: observedAt,
+            environment: environment,
+            data: data
+        )
     }
 
     private static func isAttribute(_ name: String) -> Bool {

@@ -3,9 +3,9 @@
 /// Immutable once recorded.
 public struct Event: Hashable, Sendable {
     /// The signal's id, unique within `source` and environment (E1).
-    public var id: String
+    @Bytewise public var id: String
     /// Who says it.
-    public var source: String
+    @Bytewise public var source: String
     /// Whom or what it is about.
     public var subject: Subject
     /// Effective time (T1).

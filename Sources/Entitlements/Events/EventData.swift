@@ -9,10 +9,24 @@ public enum FieldValue: Hashable, Sendable {
     /// Names to milliseconds, in the order of the names.
     case durations([Duration])
 
+    /// Texts are equal where their bytes are: ids are among them.
+    public static func == (left: FieldValue, right: FieldValue) -> Bool {
+        switch (left, right) {
+        case (.text(let text), .text(let other)): text.isSame(as: other)
+        case (.texts(let texts), .texts(let others)):
+            texts.map { Name($0) } == others.map { Name($0) }
+        case (.integer(let integer), .integer(let other)): integer == other
+        case (.instant(let instant), .instant(let other)): instant == other
+        case (.flag(let flag), .flag(let other)): flag == other
+        case (.durations(let durations), .durations(let others)): durations == others
+        default: false
+        }
+    }
+
     /// The milliseconds of one stage.
     public struct Duration: Hashable, Sendable {
         /// The stage's name.
-        public var name: String
+        @Bytewise public var name: String
         /// How long it took.
         public var milliseconds: Int64
 

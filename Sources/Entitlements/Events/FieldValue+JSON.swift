@@ -120,7 +120,7 @@ extension Field {
                 )
             )
         }
-        return durations.sorted { $0.name < $1.name }
+        return durations.sorted { $0.name.precedes($1.name) }
     }
 }
 

@@ -3,7 +3,7 @@ public struct PurchaseName: Hashable, Sendable, Comparable, CustomStringConverti
     /// Lower snake case, such as `app_store`.
     public var store: String
     /// The store's id, whole, slashes included.
-    public var originalID: String
+    @Bytewise public var originalID: String
 
     /// Makes a name of two parts that are valid already.
     public init(store: String, originalID: String) {
@@ -23,9 +23,9 @@ public struct PurchaseName: Hashable, Sendable, Comparable, CustomStringConverti
     /// `STORE/ORIGINAL_ID`.
     public var description: String { store + "/" + originalID }
 
-    /// Orders by text, scalar by scalar.
+    /// Orders by the bytes of the text.
     public static func < (left: PurchaseName, right: PurchaseName) -> Bool {
-        left.description < right.description
+        left.description.precedes(right.description)
     }
 }
 
@@ -61,6 +61,17 @@ public enum Subject: Hashable, Sendable {
         case .customer: .customer
         case .store: .store
         case .catalog: .catalog
+        }
+    }
+
+    /// Ids are bytes: what Unicode holds to be equivalent names two subjects.
+    public static func == (left: Subject, right: Subject) -> Bool {
+        switch (left, right) {
+        case (.purchase(let name), .purchase(let other)): name == other
+        case (.customer(let id), .customer(let other)): id.isSame(as: other)
+        case (.store(let store), .store(let other)): store == other
+        case (.catalog, .catalog): true
+        default: false
         }
     }
 

@@ -2,9 +2,9 @@
 /// were read from and what is decided only at append (E4).
 public struct Submission: Sendable, Hashable {
     /// The id of the signal or request; the first event carries it, the others `id#2`, `id#3`, ….
-    public var id: String
+    @Bytewise public var id: String
     /// Who says it.
-    public var source: String
+    @Bytewise public var source: String
     /// The world that it belongs to.
     public var environment: StoreEnvironment
     /// How a repeat and a refused claim are treated.
@@ -92,7 +92,7 @@ public struct Submission: Sendable, Hashable {
 /// `customer.claimed`, once per purchase and token, none if that customer owns it already (C1).
 public struct ClaimProposal: Sendable, Hashable {
     /// The customer whom the token names.
-    public var customer: String
+    @Bytewise public var customer: String
     /// The purchase that carries it.
     public var purchase: PurchaseName
     /// The original purchase date, for the purchase's first token.
@@ -122,9 +122,9 @@ public struct ClaimProposal: Sendable, Hashable {
 /// customer already (C2).
 public struct LinkProposal: Sendable, Hashable {
     /// The customer who keeps their name.
-    public var customer: String
+    @Bytewise public var customer: String
     /// The other name.
-    public var alias: String
+    @Bytewise public var alias: String
     /// When it holds.
     public var time: Instant
     /// When the source said it (T2).

@@ -97,7 +97,7 @@ extension Explainer {
         case .grant(let sequence):
             return timeline.grants.first { $0.sequence == sequence }.map { chain(of: $0, gate) }
         case .trial(let id):
-            return timeline.trials.first { $0.id == id }.map { chain(of: $0, gate) }
+            return timeline.trials.first { $0.id.isSame(as: id) }.map { chain(of: $0, gate) }
         }
     }
 
@@ -173,7 +173,7 @@ extension Explainer {
 
     /// The start of a trial that counts (C4).
     func trialStart(_ id: String) -> Fact? {
-        trialStarts.first { $0.label.map { names[$0] } == id }
+        trialStarts.first { $0.label.map { names[$0] }?.isSame(as: id) ?? false }
     }
 
     /// Adds what a grant or trial unlocks, and what stands in the way of that.
@@ -206,7 +206,7 @@ extension Explainer {
         for obstacle in chain.obstacles { chain.addStep(obstacle) }
         guard chain.obstacles.isEmpty else { return }
         let effect =
-            features.contains(gate.feature)
+            features.holds(gate.feature)
             ? Explanation.Effect.unlocks : .unlocksTier(tier ?? Catalog.freeTier)
         chain.steps.append(catalogStep(effect, chain.topic, gate.catalogIndex))
     }

@@ -40,7 +40,7 @@ extension Explainer {
             catalogs: CatalogHistory(catalogs.publications.filter { $0.sequence != sequence }),
             position: position
         )
-        .state(at: instant).features.first { $0.id == feature }
+        .state(at: instant).features.first { $0.id.isSame(as: feature) }
     }
 
     // MARK: From no to yes
@@ -70,7 +70,7 @@ extension Explainer {
             $0.kind != .consumable && gate.catalog.unlocked(by: $0.unlocks).contains(gate.index)
         }
         if !products.isEmpty {
-            let ids = products.map(\.id).sorted().prefix(Self.productLimit)
+            let ids = products.map(\.id).sortedByBytes().prefix(Self.productLimit)
             changes.append(
                 Explanation.Change(
                     topic: .general,
@@ -90,7 +90,7 @@ extension Explainer {
     /// Trials of the catalog that the customer has not begun and that would unlock the feature.
     private func trialOpenings(_ gate: Gate) -> [Explanation.Change] {
         gate.catalog.trials.filter { trial in
-            trial.days > 0 && !timeline.trials.contains { $0.id == trial.id }
+            trial.days > 0 && !timeline.trials.contains { $0.id.isSame(as: trial.id) }
                 && GateReader.unlocked(trial.features, trial.tier, in: gate.catalog)
                     .features.contains(gate.index)
         }
@@ -262,7 +262,7 @@ extension Explainer {
         }
         let willRenew = purchase.timeline.willRenew(at: instant)
         let nextProductID = purchase.timeline.nextProductID(at: instant)
-        if willRenew == true, let nextProductID, nextProductID != period.productID {
+        if willRenew == true, let nextProductID, !nextProductID.isSame(as: period.productID) {
             return change(.switching, cause.sequence)
         }
         return change(

@@ -229,7 +229,7 @@ extension Explainer {
             gate.catalog.unlocked(by: unlocks).contains(gate.index)
         else { return .kept }
         if unlocks.all { return .unlocksAll }
-        guard !unlocks.features.contains(gate.feature), let tier = unlocks.tier else {
+        guard !unlocks.features.holds(gate.feature), let tier = unlocks.tier else {
             return .unlocks
         }
         return .unlocksTier(gate.catalog.tiers[tier])

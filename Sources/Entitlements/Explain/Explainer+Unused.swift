@@ -84,6 +84,6 @@ extension Explainer {
             found.lastVerifiedAt = [found.lastVerifiedAt, verified].compactMap(\.self).max()
             stores[store] = found
         }
-        return stores.values.sorted { $0.store < $1.store }
+        return stores.values.sorted { $0.store.precedes($1.store) }
     }
 }

@@ -99,7 +99,7 @@ public struct Explainer {
     ) -> Explanation? {
         guard catalogs.publications.contains(where: { $0.catalog.featureIndex(feature) != nil })
         else { return nil }
-        let decision = timeline.state(at: instant).features.first { $0.id == feature }
+        let decision = timeline.state(at: instant).features.first { $0.id.isSame(as: feature) }
         var explanation = Explanation(
             feature: feature,
             at: instant,
@@ -188,7 +188,7 @@ public struct Explainer {
         }
         // The last that changes the level wins.
         let winner = variants.last { _, variant in
-            variant.overrides.contains { $0.feature == feature && $0.level != nil }
+            variant.overrides.contains { $0.feature.isSame(as: feature) && $0.level != nil }
         }
         return [first] + (winner.map { [step(.variant(experiment: $0, id: $1.id))] } ?? [])
     }

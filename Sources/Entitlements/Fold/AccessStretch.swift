@@ -24,7 +24,7 @@ public struct AccessStretch: Sendable {
         /// The store (K9).
         public var store: String
         /// The store's product id.
-        public var productID: String
+        @Bytewise public var productID: String
         /// The period's start if it is non-consumable: what it unlocked then is kept (K3).
         public var keptSince: Instant?
     }
@@ -38,6 +38,16 @@ public enum AccessSource: Hashable, Sendable {
     case trial(String)
     /// A grant, by the sequence of its `grant.given`.
     case grant(UInt64)
+
+    /// Ids are bytes.
+    public static func == (left: AccessSource, right: AccessSource) -> Bool {
+        switch (left, right) {
+        case (.purchase(let number), .purchase(let other)): number == other
+        case (.trial(let id), .trial(let other)): id.isSame(as: other)
+        case (.grant(let sequence), .grant(let other)): sequence == other
+        default: false
+        }
+    }
 
     /// The reason that it is (interfaces.md).
     var reason: AccessReason {

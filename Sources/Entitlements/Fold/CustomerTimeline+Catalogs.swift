@@ -69,7 +69,7 @@ extension CustomerTimeline {
 extension CustomerTimeline.Trial {
     /// C4: what the catalog in force at its start makes of a trial.
     init(id: String, start: Instant, _ catalogs: CatalogHistory) {
-        let sold = catalogs.catalog(at: start)?.trials.first { $0.id == id }
+        let sold = catalogs.catalog(at: start)?.trials.first { $0.id.isSame(as: id) }
         let length = (sold?.days ?? 0) * Instant.millisecondsPerDay
         self.id = id
         interval = Interval(start: start, end: start.advanced(byMilliseconds: length))

@@ -169,7 +169,8 @@ public struct CustomerTimeline: Sendable {
     ) -> [Trial] {
         var trials: [Trial] = []
         for fact in facts.filter({ $0.kind == .trialStarted }).sorted(by: Fact.inTime) {
-            guard let id = fact.label.map({ names[$0] }), !trials.contains(where: { $0.id == id })
+            guard let id = fact.label.map({ names[$0] }),
+                !trials.contains(where: { $0.id.isSame(as: id) })
             else { continue }
             trials.append(Trial(id: id, start: fact.time, catalogs))
         }

@@ -27,7 +27,7 @@ public struct FactNameTable: Sendable {
     private var ends: [Int] = []
     /// Open addressing by the hash of the bytes: a number plus one, or 0; a power of two of them.
     private var slots = [UInt32](repeating: 0, count: 16)
-    private var listNumbers: [[String]: UInt32] = [:]
+    private var listNumbers: [[Name]: UInt32] = [:]
 
     /// Makes an empty table.
     public init() {}
@@ -62,10 +62,11 @@ public struct FactNameTable: Sendable {
 
     /// The number of a list of ids.
     public mutating func list(_ ids: [String]) -> FactName {
-        if let known = listNumbers[ids] { return FactName(number: known) }
+        let key = ids.map { Name($0) }
+        if let known = listNumbers[key] { return FactName(number: known) }
         let number = UInt32(names.lists.count)
         names.lists.append(ids)
-        listNumbers[ids] = number
+        listNumbers[key] = number
         return FactName(number: number)
     }
 

@@ -15,7 +15,7 @@ extension GateMap {
             "features": .object(
                 features.sorted { $0.key < $1.key }.map { id, feature in
                     JSONMember(
-                        id,
+                        id.text,
                         .members([
                             "level": .string(feature.level),
                             "products": .strings(feature.products),
@@ -26,7 +26,7 @@ extension GateMap {
             "products": .object(
                 products.sorted { $0.key < $1.key }.map { id, product in
                     JSONMember(
-                        id,
+                        id.text,
                         .members([
                             "kind": .string(product.kind.name), "tier": .optional(product.tier),
                             "features": .strings(product.features),
@@ -44,7 +44,7 @@ extension GateMap {
         guard tiers.first == Catalog.freeTier else {
             throw GateMapFault(path: "tiers", detail: "the first tier is \"free\"")
         }
-        var features: [String: Feature] = [:]
+        var features: [Name: Feature] = [:]
         for member in try Self.members(json["features"], "features") {
             let path = "features." + member.name
             features[member.name] = Feature(
@@ -52,7 +52,7 @@ extension GateMap {
                 products: try Self.texts(member.value["products"], path + ".products")
             )
         }
-        var products: [String: Product] = [:]
+        var products: [Name: Product] = [:]
         for member in try Self.members(json["products"], "products") {
             let path = "products." + member.name
             guard let kind = member.value["kind"]?.string.flatMap(ProductKind.init(name:)) else {
@@ -73,7 +73,8 @@ extension GateMap {
     /// Every name stands for something in the map, and both sides say the same.
     private func requireClosed() throws(GateMapFault) {
         for (id, feature) in features {
-            for product in feature.products where products[product]?.features.contains(id) != true {
+            for product in feature.products where products[product]?.features.holds(id.text) != true
+            {
                 throw GateMapFault(
                     path: "features.\(id).products",
                     detail: "a product that does not open it"
@@ -82,7 +83,7 @@ extension GateMap {
         }
         for (id, product) in products {
             for feature in product.features
-            where features[feature]?.products.contains(id) != true {
+            where features[feature]?.products.holds(id.text) != true {
                 throw GateMapFault(
                     path: "products.\(id).features",
                     detail: "a feature that does not name it"
@@ -120,7 +121,7 @@ extension GateMap {
         _ path: String,
         of tiers: [String]
     ) throws(GateMapFault) -> String {
-        guard let name = json?.string, tiers.contains(name) else {
+        guard let name = json?.string, tiers.holds(name) else {
             throw GateMapFault(path: path, detail: "not among the tiers")
         }
         return name

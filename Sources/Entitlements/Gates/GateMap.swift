@@ -6,9 +6,9 @@ public struct GateMap: Sendable, Hashable {
     /// Names of the tiers, lowest first; the first is `free`.
     public let tiers: [String]
     /// By id.
-    public let features: [String: Feature]
+    public let features: [Name: Feature]
     /// By id.
-    public let products: [String: Product]
+    public let products: [Name: Product]
 
     /// A gate.
     public struct Feature: Sendable, Hashable {
@@ -35,7 +35,7 @@ public struct GateMap: Sendable, Hashable {
     public init(_ catalog: Catalog) {
         tiers = catalog.tiers
         var sellers = Array(repeating: [String](), count: catalog.features.count)
-        var products: [String: Product] = [:]
+        var products: [Name: Product] = [:]
         for product in catalog.products {
             let unlocked = catalog.unlocked(by: product.unlocks).filter {
                 catalog.features[$0].level > 0
@@ -53,7 +53,7 @@ public struct GateMap: Sendable, Hashable {
         self.products = products
         features = Dictionary(
             uniqueKeysWithValues: zip(catalog.features, sellers).map { feature, products in
-                (feature.id, Feature(level: catalog.tiers[feature.level], products: products))
+                (Name(feature.id), Feature(level: catalog.tiers[feature.level], products: products))
             }
         )
     }
@@ -61,14 +61,14 @@ public struct GateMap: Sendable, Hashable {
     /// Whether a gate is open to whoever holds some products (K2, K5).
     ///
     /// A feature that the map does not list is closed to all.
-    public func isOpen(_ feature: String, to held: Set<String>) -> Bool {
+    public func isOpen(_ feature: String, to held: Set<Name>) -> Bool {
         guard let gate = features[feature] else { return false }
         return gate.level == Catalog.freeTier || gate.products.contains { held.contains($0) }
     }
 
     /// Ids of the features of one level, ascending.
     public func features(ofLevel level: String) -> [String] {
-        features.filter { $0.value.level == level }.keys.sorted()
+        features.filter { $0.value.level.isSame(as: level) }.keys.sorted().map(\.text)
     }
 
     /// Ids of the products that open a gate, in the catalog's order; empty for one that is free or

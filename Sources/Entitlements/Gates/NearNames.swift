@@ -19,7 +19,7 @@ public enum NearNames {
                 || !letters.isEmpty && other.starts(with: letters)
             return isNear ? (name, distance) : nil
         }
-        .sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }
+        .sorted { ($0.distance, Name($0.name)) < ($1.distance, Name($1.name)) }
         .prefix(countLimit).map(\.name)
     }
 

@@ -20,8 +20,10 @@ public struct Offering: Sendable, Hashable {
         for experiment in catalog.experiments {
             let variant = experiment.variant(at: position(experiment.id))?.id
             let variants = document["experiments"]?.array?
-                .first { $0["id"]?.string == experiment.id }?["variants"]?.array
-            let overrides = variants?.first { $0["id"]?.string == variant }?["overrides"]
+                .first { experiment.id.isSame(as: $0["id"]?.string) }?["variants"]?.array
+            let overrides = variants?.first { variant?.isSame(as: $0["id"]?.string) ?? false }?[
+                "overrides"
+            ]
             if let other = overrides?["offerings"], !other.isNull { offerings = other }
         }
         return (offerings?.array ?? []).map { offering in
@@ -43,9 +45,11 @@ public struct Offering: Sendable, Hashable {
     ) -> [String] {
         let general = offerings.first { $0.feature == nil }?.products
         guard let feature else { return general ?? catalog.products.map(\.id) }
-        if let own = offerings.first(where: { $0.feature == feature }) { return own.products }
+        if let own = offerings.first(where: { feature.isSame(as: $0.feature) }) {
+            return own.products
+        }
         let openers = GateMap(catalog).products(opening: feature)
-        let shown = general?.filter(openers.contains) ?? []
+        let shown = general?.filter(openers.holds) ?? []
         return shown.isEmpty ? openers : shown
     }
 }

@@ -17,14 +17,14 @@ public struct ProductText: Sendable, Hashable {
     public init?(of product: JSONValue, for tag: LanguageTag?) {
         let texts = product["texts"]?.members ?? []
         guard let first = texts.first else { return nil }
-        var places: [String: Int] = [:]
+        var places: [Name: Int] = [:]
         for (place, text) in texts.enumerated() where text.name.utf8.count <= LanguageTag.byteLimit
         {
-            let name = text.name.lowercased()
+            let name = Name(text.name.lowercased())
             if places[name] == nil { places[name] = place }
         }
         let tags = (tag?.ranges ?? []) + [Self.fallback]
-        let text = tags.lazy.compactMap { places[$0] }.first.map { texts[$0] } ?? first
+        let text = tags.lazy.compactMap { places[text: $0] }.first.map { texts[$0] } ?? first
         (locale, words) = (text.name, text.value)
     }
 }

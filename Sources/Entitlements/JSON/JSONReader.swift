@@ -90,7 +90,7 @@ private struct JSONReader {
     ) throws(JSONFault) -> JSONValue {
         position += 1
         var members: [JSONMember] = []
-        var names = Set<String>()
+        var names = Set<Name>()
         skipSpace(bytes)
         if take(UInt8(ascii: "}"), bytes) { return .object([]) }
         repeat {
@@ -115,11 +115,11 @@ private struct JSONReader {
     private func isNew(
         _ name: String,
         in members: [JSONMember],
-        _ names: inout Set<String>
+        _ names: inout Set<Name>
     ) -> Bool {
-        if members.count < 16 { return !members.contains { $0.name == name } }
-        if names.isEmpty { names = Set(members.map(\.name)) }
-        return names.insert(name).inserted
+        if members.count < 16 { return !members.contains { $0.name.isSame(as: name) } }
+        if names.isEmpty { names = Set(texts: members.map(\.name)) }
+        return names.insert(Name(name)).inserted
     }
 
     private mutating func array(_ bytes: Span<UInt8>, depth: Int) throws(JSONFault) -> JSONValue {

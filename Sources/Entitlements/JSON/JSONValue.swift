@@ -9,6 +9,19 @@ public enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([JSONMember])
 
+    /// Texts are equal where their bytes are.
+    public static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let value), .bool(let other)): value == other
+        case (.number(let text), .number(let other)): text == other
+        case (.string(let text), .string(let other)): text.isSame(as: other)
+        case (.array(let elements), .array(let others)): elements == others
+        case (.object(let members), .object(let others)): members == others
+        default: false
+        }
+    }
+
     /// An integer.
     public static func integer(_ value: some BinaryInteger) -> JSONValue { .number(String(value)) }
 
@@ -33,7 +46,7 @@ public enum JSONValue: Hashable, Sendable {
     /// The member of an object, nil for other values and where there is none.
     public subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
-        return members.first { $0.name == name }?.value
+        return members.first { $0.name.isSame(as: name) }?.value
     }
 
     /// The text of a string.
@@ -73,7 +86,7 @@ public enum JSONValue: Hashable, Sendable {
 /// One name and its value in a JSON object.
 public struct JSONMember: Hashable, Sendable {
     /// The member's name.
-    public var name: String
+    @Bytewise public var name: String
     /// The member's value.
     public var value: JSONValue
 

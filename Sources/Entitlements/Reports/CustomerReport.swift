@@ -3,7 +3,7 @@
 /// Every customer who is known at R counts once; what is owned counts for its owner at T.
 public struct CustomerReport: Sendable, Hashable {
     /// Customers of each tier, which is the highest that they have (K7).
-    public private(set) var tiers: [String: Int] = [:]
+    public private(set) var tiers: [Name: Int] = [:]
     /// Purchases of each status (P9).
     public private(set) var statuses: [PurchaseStatus: Owned] = [:]
     /// Purchases of each product and status.
@@ -14,7 +14,7 @@ public struct CustomerReport: Sendable, Hashable {
         /// The store of the name that the purchase is shown under.
         public var store: String?
         /// The store's product id.
-        public var productID: String?
+        @Bytewise public var productID: String?
         /// P9.
         public var status: PurchaseStatus
     }
@@ -39,7 +39,7 @@ public struct CustomerReport: Sendable, Hashable {
         let tier = gates.catalog.map {
             timeline.catalogs.publications[$0].catalog.tiers[gates.tier]
         }
-        tiers[tier ?? Catalog.freeTier, default: 0] += 1
+        tiers[Name(tier ?? Catalog.freeTier), default: 0] += 1
         let owned = timeline.owned(at: instant).map { owned in
             Product(
                 store: owned.timeline.store,
@@ -73,7 +73,7 @@ public struct CustomerReport: Sendable, Hashable {
         ReportTable(
             "tiers",
             ["tier", "customers"],
-            tiers.sorted { $0.key < $1.key }.map { [.string($0.key), .integer($0.value)] }
+            tiers.sorted { $0.key < $1.key }.map { [.string($0.key.text), .integer($0.value)] }
         )
     }
 
@@ -112,7 +112,7 @@ extension CustomerReport.Owned {
 }
 
 extension CustomerReport.Product {
-    fileprivate var order: (String, String, String) {
-        (store ?? "", productID ?? "", status.rawValue)
+    fileprivate var order: (Name, Name, String) {
+        (Name(store ?? ""), Name(productID ?? ""), status.rawValue)
     }
 }

@@ -12,7 +12,7 @@ public struct ErrorReport: Sendable, Hashable {
         /// Who met it.
         public var origin: Origin
         /// Its code.
-        public var code: String
+        @Bytewise public var code: String
 
         /// Makes a key.
         public init(origin: Origin, code: String) {
@@ -95,8 +95,8 @@ public struct ErrorReport: Sendable, Hashable {
         let counted = errors.filter { $0.value != Counts() }.sorted { left, right in
             left.value.inRange != right.value.inRange
                 ? left.value.inRange > right.value.inRange
-                : (left.key.origin.rawValue, left.key.code)
-                    < (right.key.origin.rawValue, right.key.code)
+                : (left.key.origin.rawValue, Name(left.key.code))
+                    < (right.key.origin.rawValue, Name(right.key.code))
         }
         let rows: [[JSONValue]] = counted.map { key, counts in
             let attempts = key.origin == .flow ? self.attempts : nil

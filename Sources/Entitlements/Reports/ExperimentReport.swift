@@ -12,9 +12,9 @@ public struct ExperimentReport: Sendable, Hashable {
     /// A variant of an experiment.
     public struct Key: Sendable, Hashable {
         /// The experiment's id.
-        public var experiment: String
+        @Bytewise public var experiment: String
         /// The variant's id; nil: nobody says it.
-        public var variant: String?
+        @Bytewise public var variant: String?
         /// Whether K8 gives it, or the app alone.
         public var isAssigned: Bool
 
@@ -57,20 +57,20 @@ public struct ExperimentReport: Sendable, Hashable {
         range: Interval,
         variant: (_ experiment: String, Instant) -> String?
     ) {
-        var stated: [String: [Statement]] = [:]
+        var stated: [Name: [Statement]] = [:]
         for fact in facts where fact.time <= at {
             guard let name = fact.experiment else { continue }
             let (experiment, variant) = Self.parts(names[name])
-            stated[experiment, default: []].append(Statement(fact: fact, variant: variant))
+            stated[Name(experiment), default: []].append(Statement(fact: fact, variant: variant))
         }
         for (experiment, statements) in stated {
             guard
                 let exposure = statements.min(by: { FlowFact.inTime($0.fact, $1.fact) }),
                 range.contains(exposure.fact.time)
             else { continue }
-            let assigned = variant(experiment, exposure.fact.time)
+            let assigned = variant(experiment.text, exposure.fact.time)
             let key = Key(
-                experiment: experiment,
+                experiment: experiment.text,
                 variant: assigned ?? exposure.variant,
                 isAssigned: assigned != nil
             )
@@ -78,7 +78,7 @@ public struct ExperimentReport: Sendable, Hashable {
             if statements.contains(where: { $0.fact.kind == .flowSucceeded }) {
                 variants[key, default: Counts()].conversions += 1
             }
-            if let assigned, let told = exposure.variant, told != assigned {
+            if let assigned, let told = exposure.variant, !told.isSame(as: assigned) {
                 variants[key, default: Counts()].mismatches += 1
             }
         }
@@ -141,9 +141,9 @@ public struct ExperimentReport: Sendable, Hashable {
         _ catalog: Catalog?
     ) -> (id: String, share: Proportion)? {
         guard key.isAssigned,
-            let first = catalog?.experiments.first(where: { $0.id == key.experiment })?
+            let first = catalog?.experiments.first(where: { $0.id.isSame(as: key.experiment) })?
                 .variants.first,
-            first.id != key.variant
+            !first.id.isSame(as: key.variant)
         else { return nil }
         let id = first.id
         let counts = variants[Key(experiment: key.experiment, variant: id, isAssigned: true)]
@@ -158,5 +158,7 @@ public struct ExperimentReport: Sendable, Hashable {
 }
 
 extension ExperimentReport.Key {
-    fileprivate var order: (String, String, Int) { (experiment, variant ?? "", isAssigned ? 0 : 1) }
+    fileprivate var order: (Name, Name, Int) {
+        (Name(experiment), Name(variant ?? ""), isAssigned ? 0 : 1)
+    }
 }

@@ -9,9 +9,9 @@ public struct FunnelReport: Sendable, Hashable {
     /// What is counted together; nil where no statement says it.
     public struct Key: Sendable, Hashable {
         /// The product id.
-        public var productID: String?
+        @Bytewise public var productID: String?
         /// The platform, as the app calls it.
-        public var platform: String?
+        @Bytewise public var platform: String?
 
         /// Makes a key.
         public init(productID: String?, platform: String?) {
@@ -97,5 +97,5 @@ public struct FunnelReport: Sendable, Hashable {
 }
 
 extension FunnelReport.Key {
-    fileprivate var order: (String, String) { (productID ?? "", platform ?? "") }
+    fileprivate var order: (Name, Name) { (Name(productID ?? ""), Name(platform ?? "")) }
 }

@@ -15,7 +15,7 @@ public struct RevenueReport: Sendable, Hashable {
         /// The store.
         public var store: String
         /// The store's product id.
-        public var productID: String
+        @Bytewise public var productID: String
         /// ISO 4217; nil where none was said.
         public var currencyCode: String?
 
@@ -210,7 +210,7 @@ extension RevenueReport.Key: Comparable {
     /// By day, then by name.
     public static func < (left: Self, right: Self) -> Bool {
         if left.day != right.day { return left.day < right.day }
-        return (left.store, left.productID, left.currencyCode ?? "")
-            < (right.store, right.productID, right.currencyCode ?? "")
+        return (left.store, Name(left.productID), left.currencyCode ?? "")
+            < (right.store, Name(right.productID), right.currencyCode ?? "")
     }
 }

@@ -1,14 +1,14 @@
 /// How long the stages of purchase flows took (row 10.3), and which are slow (row 10.4).
 public struct StageReport: Sendable, Hashable {
     /// How often a stage took so many milliseconds.
-    public private(set) var stages: [String: [Int64: Int]] = [:]
+    public private(set) var stages: [Name: [Int64: Int]] = [:]
 
     /// How slow a stage may be before it raises a warning.
     public struct Thresholds: Sendable, Hashable {
         /// Milliseconds for stages that are not named.
         public var usual: Int64
         /// Milliseconds by the stage's name.
-        public var named: [String: Int64]
+        public var named: [Name: Int64]
 
         /// The milliseconds that the 95th percentile of a stage may take, unless told.
         public static let defaultMilliseconds: Int64 = 5_000
@@ -16,7 +16,7 @@ public struct StageReport: Sendable, Hashable {
         public static let countLimit = 100
 
         /// Makes thresholds.
-        public init(usual: Int64 = defaultMilliseconds, named: [String: Int64] = [:]) {
+        public init(usual: Int64 = defaultMilliseconds, named: [Name: Int64] = [:]) {
             self.usual = usual
             self.named = named
         }
@@ -37,7 +37,7 @@ public struct StageReport: Sendable, Hashable {
                 else { return nil }
                 let name = colon.map { String(part[..<$0]) }
                 if let name {
-                    guard !name.isEmpty, named.updateValue(milliseconds, forKey: name) == nil
+                    guard !name.isEmpty, named.updateValue(milliseconds, forKey: Name(name)) == nil
                     else { return nil }
                 } else {
                     if hasUsual { return nil }
@@ -56,7 +56,7 @@ public struct StageReport: Sendable, Hashable {
     /// Counts the stages of one statement.
     public mutating func add(_ fact: FlowFact, _ names: FactNames) {
         for stage in fact.stages {
-            stages[names[stage.name], default: [:]][stage.milliseconds, default: 0] += 1
+            stages[Name(names[stage.name]), default: [:]][stage.milliseconds, default: 0] += 1
         }
     }
 
@@ -104,11 +104,11 @@ public struct StageReport: Sendable, Hashable {
                     ? left.times.count > right.times.count : left.name < right.name
             }
         let rows: [[JSONValue]] = measured.map { name, times in
-            let threshold = thresholds.milliseconds(of: name)
+            let threshold = thresholds.milliseconds(of: name.text)
             let isSlow = times[95] > threshold
             if isSlow { alerts += 1 }
             return [
-                .string(name), .integer(times.count), .integer(times[50]), .integer(times[95]),
+                .string(name.text), .integer(times.count), .integer(times[50]), .integer(times[95]),
                 .integer(times[99]), .integer(times[100]), .integer(threshold),
                 .integer(times.count(above: threshold)), .bool(isSlow),
             ]

@@ -1,3 +1,5 @@
+import Entitlements
+
 /// Who asks.
 package enum Caller: Hashable, Sendable {
     /// Nobody in particular: the request carries no credential.
@@ -6,6 +8,16 @@ package enum Caller: Hashable, Sendable {
     case key(id: String, scopes: ScopeSet)
     /// A customer, by a token of the operator's.
     case customer(id: String)
+
+    package static func == (left: Caller, right: Caller) -> Bool {
+        switch (left, right) {
+        case (.anonymous, .anonymous): true
+        case (.key(let id, let scopes), .key(let other, let others)):
+            id == other && scopes == others
+        case (.customer(let id), .customer(let other)): id.isSame(as: other)
+        default: false
+        }
+    }
 
     /// Whether the caller's key has a scope.
     package func has(_ scope: Scope) -> Bool {
@@ -25,7 +37,7 @@ package enum Caller: Hashable, Sendable {
     /// ledger takes them for two customers (row 9.4).
     package func isCustomer(_ id: String) -> Bool {
         guard case .customer(let own) = self else { return false }
-        return own.utf8.elementsEqual(id.utf8)
+        return own.isSame(as: id)
     }
 }
 

@@ -41,7 +41,7 @@ package struct CustomerTokenKeys: Sendable {
     func candidates(_ algorithm: Algorithm, keyID: String?) -> [any JWTAlgorithm] {
         let fitting = entries.filter { $0.algorithm == algorithm }
         guard let keyID else { return fitting.map(\.verifier) }
-        let named = fitting.filter { $0.id == keyID }
+        let named = fitting.filter { keyID.isSame(as: $0.id) }
         return (named.isEmpty ? fitting.filter { $0.id == nil } : named).map(\.verifier)
     }
 

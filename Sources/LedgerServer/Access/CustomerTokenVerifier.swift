@@ -90,7 +90,7 @@ package struct CustomerTokenVerifier: Sendable {
         guard let customer = claims["sub"]?.string, Identifier.isValid(customer),
             let expiresAt = claims["exp"].flatMap(Self.date)
         else { throw .badClaims }
-        if let issuer, claims["iss"]?.string != issuer { throw .wrongIssuer }
+        if let issuer, !issuer.isSame(as: claims["iss"]?.string) { throw .wrongIssuer }
         if let audience {
             let named = claims["aud"]?.array ?? claims["aud"].map { [$0] } ?? []
             guard named.contains(.string(audience)) else { throw .wrongAudience }

@@ -82,7 +82,7 @@ extension RouteTable {
             let subject = try EvaluationSubject(call)
             let standing = try await subject.standing(call, service)
             let flags = standing.features.sorted { $0.key < $1.key }
-                .map { flag($0.key, $0.value, standing) }
+                .map { flag($0.key.text, $0.value, standing) }
             let json = JSONValue.members([
                 "flags": .array(flags), "metadata": .object([]),
             ])

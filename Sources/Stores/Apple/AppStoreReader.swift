@@ -116,7 +116,7 @@ struct AppStoreReader: Sendable {
     }
 
     func checkBundle(_ json: JSONValue, _ path: String) throws(SignalRefusal) {
-        guard let bundleID = json["bundleId"]?.string, bundleIDs.contains(bundleID) else {
+        guard let bundleID = json["bundleId"]?.string, bundleIDs.holds(bundleID) else {
             throw SignalRefusal(.wrongBundle, path + "bundleId", "not an app of this ledger")
         }
     }
@@ -225,7 +225,7 @@ enum AppStoreAgreement {
             notification.transaction?.content.bundleID,
             notification.appTransaction?.content.bundleID,
         ]
-        guard bundleIDs.allSatisfy({ $0 == nil || $0 == body["bundleId"]?.string }) else {
+        guard bundleIDs.allSatisfy({ $0 == nil || $0.isSame(as: body["bundleId"]?.string) }) else {
             throw SignalRefusal(.disagreement, path + "bundleId", "not that of what it holds")
         }
         guard let transaction = notification.transaction, let renewal = notification.renewalInfo

@@ -26,12 +26,12 @@ struct RevenueCatCustomers: Hashable, Sendable {
     /// A list of one customer's ids; the first that is not anonymous keeps its name.
     init(listedAs name: String, in event: RevenueCatEvent) {
         let ids = UsableIDs(event[name]?.array ?? [])
-        let named = ids.texts.first { !$0.hasPrefix(Self.anonymousPrefix) }
+        let named = ids.texts.first { !$0.utf8.starts(with: Self.anonymousPrefix.utf8) }
         self.init(named ?? ids.texts.first, ids, passedOver: 0)
     }
 
     private init(_ principal: String?, _ others: UsableIDs, passedOver: Int) {
-        let candidates = others.texts.filter { $0 != principal }
+        let candidates = others.texts.filter { !$0.isSame(as: principal) }
         self.principal = principal
         self.others = Array(candidates.prefix(Self.otherLimit))
         self.passedOver = passedOver + others.passedOver + candidates.count - self.others.count
@@ -55,14 +55,14 @@ private struct UsableIDs {
     private(set) var passedOver = 0
 
     init(_ values: [JSONValue?]) {
-        var seen = Set<String>()
+        var seen = Set<Name>()
         for value in values {
             guard let value, !value.isNull else { continue }
             guard let text = value.string, Identifier.isValid(text) else {
                 passedOver += 1
                 continue
             }
-            if seen.insert(text).inserted { texts.append(text) }
+            if seen.insert(Name(text)).inserted { texts.append(text) }
         }
     }
 }

@@ -32,7 +32,7 @@ struct RevenueCatTransfer: Hashable, Sendable {
         takers = RevenueCatCustomers(listedAs: to, in: event)
         givers = RevenueCatCustomers(listedAs: from, in: event)
         _ = try event.required(takers.principal, to)
-        let takerIDs = Set(takers.all)
+        let takerIDs = Set(texts: takers.all)
         givingIDs = givers.all.filter { !takerIDs.contains($0) }
         guard !givingIDs.isEmpty else { throw UnusableSignal("\(from) is missing or not valid") }
     }

@@ -57,6 +57,6 @@ enum FeatureArgument {
     ) throws {
         let listed = try ledger.catalogHistory(size: ledger.prefix(knownAt: known)).featureIDs
         guard !listed.isEmpty, !listed.contains(feature) else { return }
-        throw CommandFailure(unknownFeature: feature, among: listed)
+        throw CommandFailure(unknownFeature: feature, among: listed.texts)
     }
 }

@@ -28,11 +28,12 @@ extension CatalogCommand {
                 )
             }
             if let feature, map.features[feature] == nil {
-                throw CommandFailure(unknownFeature: feature, among: map.features.keys)
+                throw CommandFailure(unknownFeature: feature, among: map.features.keys.map(\.text))
             }
             if options.json { return Terminal.line(map.json) }
-            let listed = level.map { map.features(ofLevel: $0) } ?? map.features.keys.sorted()
-            for id in listed where feature.map({ $0 == id }) ?? true {
+            let listed =
+                level.map { map.features(ofLevel: $0) } ?? map.features.keys.sorted().map(\.text)
+            for id in listed where feature.map({ $0.isSame(as: id) }) ?? true {
                 guard let gate = map.features[id] else { continue }
                 let sold = gate.products.isEmpty ? "-" : gate.products.joined(separator: " ")
                 Terminal.line("\(id)  \(gate.level)  \(sold)")

@@ -177,7 +177,7 @@ extension RevenueReport {
 extension CustomerReport {
     fileprivate var figures: [String: Int] {
         var figures: [String: Int] = [:]
-        for (tier, count) in tiers { figures["tier " + tier] = count }
+        for (tier, count) in tiers { figures["tier " + tier.text] = count }
         for (status, owned) in statuses {
             figures["purchases " + status.rawValue] = owned.purchases
             figures["customers " + status.rawValue] = owned.customers
@@ -202,8 +202,9 @@ extension FunnelReport {
 
 extension StageReport {
     fileprivate var figures: [String: [Int64]] {
-        stages.mapValues { counts in
-            counts.sorted { $0.key < $1.key }.flatMap { Array(repeating: $0.key, count: $0.value) }
+        stages.reduce(into: [:]) { figures, stage in
+            figures[stage.key.text] = stage.value.sorted { $0.key < $1.key }
+                .flatMap { Array(repeating: $0.key, count: $0.value) }
         }
     }
 }

@@ -1,0 +1,32 @@
+/// Text of which it counts whether its bytes are the same: an id, a name, or some.
+public protocol BytewiseText: Hashable, Sendable {
+    /// Whether both have the same bytes.
+    func isSame(as other: Self) -> Bool
+}
+
+extension String: BytewiseText {
+    /// Whether both have the same bytes.
+    public func isSame(as other: String) -> Bool { isSame(as: Optional(other)) }
+}
+
+extension String?: BytewiseText {
+    /// Whether both have the same bytes, or neither is there.
+    public func isSame(as other: String?) -> Bool {
+        map { $0.isSame(as: other) } ?? (other == nil)
+    }
+}
+
+/// A stored property of a key that compares as `Name` does.
+@propertyWrapper
+public struct Bytewise<Text: BytewiseText>: Hashable, Sendable {
+    /// The text.
+    public var wrappedValue: Text
+
+    /// Holds a text.
+    public init(wrappedValue: Text) { self.wrappedValue = wrappedValue }
+
+    /// Equal bytes are equal texts, so that the hash is the text's.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.wrappedValue.isSame(as: right.wrappedValue)
+    }
+}

@@ -1,0 +1,67 @@
+/// A name as a key: equal, hashed and ordered by its bytes of UTF-8 (architecture.md, section 6).
+///
+/// Swift's own `==` and `<` take two ways to write an accent for one text; the ledger takes them
+/// for two names, of two customers say.
+public struct Name: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
+    /// The name.
+    public let text: String
+
+    /// Makes a key of a text.
+    public init(_ text: String) { self.text = text }
+
+    /// Makes a key of a text of the program's.
+    public init(stringLiteral text: String) { self.text = text }
+
+    /// Equal bytes are equal texts, so that the hash is the text's.
+    public static func == (left: Name, right: Name) -> Bool { left.text.isSame(as: right.text) }
+
+    /// The order of the bytes.
+    public static func < (left: Name, right: Name) -> Bool { left.text.precedes(right.text) }
+}
+
+extension Name: CustomStringConvertible {
+    /// The name.
+    public var description: String { text }
+}
+
+extension String {
+    /// Whether both have the same bytes of UTF-8.
+    public func isSame(as other: String?) -> Bool {
+        // Swift's comparison is quick where texts differ; it only never tells equal bytes apart.
+        guard let other, self == other else { return false }
+        return utf8.elementsEqual(other.utf8)
+    }
+
+    /// Whether this comes before another text in the order of their bytes, which is that of their
+    /// Unicode scalars.
+    public func precedes(_ other: String) -> Bool {
+        utf8.lexicographicallyPrecedes(other.utf8)
+    }
+}
+
+extension Sequence<String> {
+    /// In the order of their bytes.
+    public func sortedByBytes() -> [String] { sorted { $0.precedes($1) } }
+
+    /// Whether a name is among them.
+    public func holds(_ name: String) -> Bool { contains { $0.isSame(as: name) } }
+}
+
+extension Set<Name> {
+    /// The names of some texts.
+    public init(texts: some Sequence<String>) { self.init(texts.lazy.map { Name($0) }) }
+
+    /// Whether a name is among them.
+    public func contains(_ text: String) -> Bool { contains(Name(text)) }
+
+    /// The names as texts, in the order of their bytes.
+    public var texts: [String] { sorted().map(\.text) }
+}
+
+extension Dictionary where Key == Name {
+    /// The value of a name.
+    public subscript(text: String) -> Value? {
+        get { self[Name(text)] }
+        set { self[Name(text)] = newValue }
+    }
+}

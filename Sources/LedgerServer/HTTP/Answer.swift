@@ -92,6 +92,7 @@ struct Answer: Sendable {
         case .immutable(let isPublic):
             let who = isPublic ? "public" : "private"
             headers[.cacheControl] = who + ", max-age=31536000, immutable"
+            if !isPublic { headers.append(Self.vary) }
             return
         case .revalidated:
             headers[.cacheControl] = "private, no-cache"

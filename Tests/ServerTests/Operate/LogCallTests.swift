@@ -33,12 +33,14 @@ struct `The log over HTTP` {
                 let tile = try await server.send(.get, "/" + path)
                 #expect(tile.status == 200)
                 #expect(tile.headers[.cacheControl] == "public, max-age=31536000, immutable")
+                #expect(tile.headers[.vary] == nil)
                 files[path] = tile.bytes
             }
             for path in ["tile/entries/000", "tile/entries/001.p/44"] {
                 #expect(try await server.send(.get, "/" + path).status == 401)
                 let records = try await server.get("/" + path, as: .audit)
                 #expect(records.headers[.cacheControl]?.hasPrefix("private") == true)
+                #expect(records.headers[.vary]?.contains("Authorization") == true)
                 files[path] = records.bytes
             }
             // What records carry is not served: only the tree is audited here.

@@ -86,11 +86,14 @@ package enum LedgerServer {
         ///
         /// - Throws: what NIOSSL throws.
         package init(certificate: [UInt8], key: [UInt8]) throws {
-            configuration = .makeServerConfiguration(
+            var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: try NIOSSLCertificate.fromPEMBytes(certificate)
                     .map { .certificate($0) },
                 privateKey: .privateKey(try NIOSSLPrivateKey(bytes: key, format: .pem))
             )
+            // Older versions are broken (RFC 8996).
+            configuration.minimumTLSVersion = .tlsv12
+            self.configuration = configuration
             // A key of another certificate is found here rather than when the server starts.
             _ = try NIOSSLContext(configuration: configuration)
         }

@@ -60,15 +60,20 @@ def check_tls(material):
             plain = curl("http://%s:%d" % (server.host, server.port))
             if plain.returncode == 0:
                 raise Fault("TLS: plain HTTP was answered: %s" % plain.stdout[:100])
-        context = ssl.create_default_context(cafile=certificate)
-        context.maximum_version = ssl.TLSVersion.TLSv1_1
-        context.minimum_version = ssl.TLSVersion.TLSv1
-        try:
-            with socket.create_connection((server.host, server.port), 10) as plain, \
-                    context.wrap_socket(plain, server_hostname="localhost"):
-                raise Fault("TLS: version 1.1 is spoken")
-        except OSError:
-            pass
+        for version, is_spoken in ((ssl.TLSVersion.TLSv1_2, True), (ssl.TLSVersion.TLSv1_1, False),
+                                   (ssl.TLSVersion.TLSv1, False)):
+            context = ssl.create_default_context(cafile=certificate)
+            # Else it is our side that refuses what is old.
+            context.set_ciphers("DEFAULT:@SECLEVEL=0")
+            context.minimum_version = context.maximum_version = version
+            try:
+                with socket.create_connection((server.host, server.port), 10) as plain, \
+                        context.wrap_socket(plain, server_hostname="localhost"):
+                    found = True
+            except OSError:
+                found = False
+            if found != is_spoken:
+                raise Fault("TLS: %s is %sspoken" % (version.name, "" if found else "not "))
         server.require_alive()
         server.stop()
     other = material.write("other.key", subprocess.run(
@@ -81,7 +86,7 @@ def check_tls(material):
             (["--tls-certificate", certificate, "--tls-key", other], "another certificate's key"),
             (["--tls-certificate", "absent.pem", "--tls-key", key], "a file that is not there")):
         refused(material, CONFIGURATION, ["--port", "0", *bad], what)
-    return 11
+    return 13
 
 
 def check_reader(material):

@@ -176,7 +176,10 @@ def check_rotation(material):
     ledger, key = material.ledger()
     with open(os.path.join(ledger, "key"), encoding="utf-8") as file:
         old = file.read()
-    with Server(material, ledger, key) as server:
+    named = {"ENTITLE_CUSTOMER_ISSUER": "https://issuer.example", "ENTITLE_CUSTOMER_AUDIENCE": "us"}
+    with Server(material, ledger, key, environment=named) as server:
+        if "are not held against" in server.log_text():
+            raise Fault("a warning of what is configured")
         for customer in ("before", "gone"):
             expect(server.ask("POST", "/v1/customers/%s/grants" % customer, {"tier": "pro"}), 200,
                    "before the rotation")
@@ -225,6 +228,8 @@ def check_secrets(material):
                 "its output": server.first_line.decode()}
         if status != 200 or not said["its log"]:
             raise Fault("secrets: nothing was said")
+        if said["its log"].count("are not held against") != 2:
+            raise Fault("tokens of any issuer and for anybody are taken without a word")
         secrets = {"the key": key, "the key's secret": key.rsplit("_", 1)[-1], "a token": token,
                    "RevenueCat's secret": material.revenuecat_secret, "a customer": customer}
         for place, text in said.items():

@@ -39,7 +39,7 @@ struct ServeConfiguration {
         if !ledger.isReadOnly { options.publication = try publication(path) }
         options.isLogPublic = try isLogPublic()
         options.stores = try stores(path)
-        options.customers = try await customers(path)
+        options.customers = try await customers(path, logger)
         options.tls = try tls(path)
         options.proxies = try proxies()
         try setQuotas(&options)
@@ -152,18 +152,30 @@ struct ServeConfiguration {
         )
     }
 
-    private func customers(_ path: String) async throws -> CustomerTokenVerifier? {
+    private func customers(
+        _ path: String,
+        _ logger: Logger
+    ) async throws -> CustomerTokenVerifier? {
         guard let place = command.customerKeys ?? settings.customerKeysFile else { return nil }
         let text = String(decoding: try ConfigurationFile.read(place, ledger: path), as: UTF8.self)
+        let keys: CustomerTokenKeys
         do {
-            return CustomerTokenVerifier(
-                keys: try await CustomerTokenKeys(text),
-                issuer: settings.customerIssuer,
-                audience: settings.customerAudience
-            )
+            keys = try await CustomerTokenKeys(text)
         } catch {
             throw misconfigured("the keys of customer tokens: \(error.rawValue)", place)
         }
+        // Whatever else the issuer signs with these keys, for another service say, lets in too.
+        for (name, value) in [
+            ("customerIssuer", settings.customerIssuer),
+            ("customerAudience", settings.customerAudience),
+        ] where value == nil {
+            logger.warning("customers' tokens are not held against \(name): set it")
+        }
+        return CustomerTokenVerifier(
+            keys: keys,
+            issuer: settings.customerIssuer,
+            audience: settings.customerAudience
+        )
     }
 
     private func tls(_ path: String) throws -> LedgerServer.TLS? {

@@ -16,6 +16,7 @@ final class LedgerService: Sendable {
     /// Audits the ledger, where a damaged file cannot take the server down.
     let audit: @Sendable (AuditScope) throws -> JSONValue
     let accesses: AccessLog
+    let faults: FaultNotes
     let logger: Logger
     let clock: @Sendable () -> Instant
     /// Ids for requests that bring none.
@@ -42,6 +43,7 @@ final class LedgerService: Sendable {
         self.metrics = metrics
         logger = options.logger
         accesses = AccessLog(options.ledger, options.logger)
+        faults = FaultNotes(options.logger)
         clock = options.clock
         makeID = options.makeID
         resolveTimeZones = options.resolveTimeZones

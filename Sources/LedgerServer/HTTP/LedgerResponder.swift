@@ -27,15 +27,15 @@ struct LedgerResponder: HTTPResponder {
         } catch {
             let problem = Problem(anyError: error)
             exchange.problem = problem
-            if problem.code.status >= 500 { note(error, exchange) }
+            service.faults.note(error, exchange)
             answer = problem.answer(language: exchange.language, requestID: id)
             for field in exchange.headers { answer.headers.append(field) }
         }
         answer.headers[.requestID] = id
-        answer.whenBroken { [exchange] error in
+        answer.whenBroken { [exchange, service] error in
             var broken = exchange
             broken.problem = Problem(anyError: error)
-            note(error, broken)
+            service.faults.note(error, broken)
         }
         let duration = exchange.begun.duration(to: .now)
         service.metrics.count(exchange.target?.number, status: answer.status, duration: duration)
@@ -116,19 +116,6 @@ struct LedgerResponder: HTTPResponder {
         let essence = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
         return essence == "application/json" || essence.hasSuffix("+json")
             || essence == "application/x-www-form-urlencoded"
-    }
-
-    /// A fault of ours is logged with its type, never with what a request held.
-    private func note(_ error: any Error, _ exchange: Exchange) {
-        service.logger.error(
-            "fault",
-            metadata: [
-                "requestId": "\(exchange.id)", "operation": "\(exchange.operation)",
-                "code": "\(exchange.problem?.code.rawValue ?? "internal")",
-                "fault": "\(type(of: error))",
-                "detail": "\(exchange.problem?.detail ?? "")",
-            ]
-        )
     }
 
     private func log(_ exchange: Exchange, _ status: Int, _ duration: Duration) {

@@ -71,6 +71,29 @@ struct `Metrics and logs` {
         #expect(LogLines.names(in: line, among: AnswerAudit().names).count == 1)
     }
 
+    // Nobody fills the log by asking again.
+    @Test func `tell of a fault once, and of what is none not at all`() async throws {
+        try await TestServer.with { server in
+            func complaints() -> [String] {
+                server.log.all.filter { $0.contains(#""level":"error""#) || $0.contains("warning") }
+            }
+            for _ in 0..<5 {
+                for path in ["/v1/signals/revenuecat", "/v1/signals/app-store", "/nowhere"] {
+                    _ = try await server.send(.post, path, body: "{")
+                }
+                _ = try await server.send(.get, "/v1/catalog", credential: "nonsense")
+            }
+            #expect(complaints() == [])
+            server.storage.fault = .init(.unreadable, "a fault that a test made")
+            let grants = "/v1/customers/zoe-1234/grants"
+            for _ in 0..<5 {
+                #expect(try await server.post(grants, #"{"tier":"pro"}"#).status == 500)
+            }
+            server.storage.fault = nil
+            #expect(complaints().count == 1)
+        }
+    }
+
     @Test func `count what was answered`() async throws {
         try await TestServer.with(AppStoreWorld.setup()) { server in
             try await Self.busyDay(server)

@@ -34,6 +34,10 @@ package enum LedgerServer {
         package var tls: TLS?
         /// Connections that are open at once.
         package var connectionLimit = 10_000
+        /// Connections that are open at once from one address, trusted proxies apart.
+        package var addressConnectionLimit = 1000
+        /// Bytes that the bodies of all requests may hold together.
+        package var bodyByteLimit = 64 << 20
         /// How live views are held against the log; nil: not at all.
         package var drift: DriftSchedule? = .standard
         /// How checkpoints are signed and published, and the log archived; nil: not at all.
@@ -54,6 +58,10 @@ package enum LedgerServer {
         package var makeID: @Sendable () -> String
         /// Resolves the named time zones of a catalog (K10).
         package var resolveTimeZones: @Sendable (JSONValue) -> JSONValue
+
+        /// Bytes of the largest body that a call takes: room for one of them at least.
+        package static let leastBodyByteLimit =
+            RouteTable.routes.compactMap(\.body?.byteLimit).max() ?? 0
 
         /// Makes options with what has no default.
         package init(
@@ -144,7 +152,8 @@ package enum LedgerServer {
     ) throws -> some ApplicationProtocol {
         var connection = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
-                RequestDeadline(options.deadlines), PipelinedRequests(),
+                ConnectionPlace(service.connections), RequestDeadline(options.deadlines),
+                PipelinedRequests(),
             ],
             idleTimeout: options.deadlines.idle
         )
@@ -161,9 +170,8 @@ package enum LedgerServer {
             configuration: ApplicationConfiguration(
                 address: .hostname(options.host, port: options.port),
                 backlog: 4096,
-                availableConnectionsDelegate: .maximum(
-                    options.connectionLimit,
-                    logger: options.logger
+                availableConnectionsDelegate: Connections.Acceptance(
+                    connections: service.connections
                 )
             ),
             onServerRunning: { channel in

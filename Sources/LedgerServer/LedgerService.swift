@@ -17,6 +17,8 @@ final class LedgerService: Sendable {
     let audit: @Sendable (AuditScope) throws -> JSONValue
     let accesses: AccessLog
     let faults: FaultNotes
+    let connections: Connections
+    let bodies: BodyBudget
     let logger: Logger
     let clock: @Sendable () -> Instant
     /// Ids for requests that bring none.
@@ -44,6 +46,12 @@ final class LedgerService: Sendable {
         logger = options.logger
         accesses = AccessLog(options.ledger, options.logger)
         faults = FaultNotes(options.logger)
+        connections = Connections(
+            limit: options.connectionLimit,
+            addressLimit: options.addressConnectionLimit,
+            options.proxies
+        )
+        bodies = BodyBudget(limit: options.bodyByteLimit)
         clock = options.clock
         makeID = options.makeID
         resolveTimeZones = options.resolveTimeZones

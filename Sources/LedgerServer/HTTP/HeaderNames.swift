@@ -13,6 +13,8 @@ extension HTTPField.Name {
     static let requestID = named("Request-Id")
     /// A key, where `Authorization` is taken.
     static let apiKey = named("X-API-Key")
+    /// A `Host` beside the first, which is the request's authority.
+    static let furtherHost = named("Host")
     /// For whom a proxy asks, behind whom it was asked by.
     static let xForwardedFor = named("X-Forwarded-For")
     /// RevenueCat's HMAC.

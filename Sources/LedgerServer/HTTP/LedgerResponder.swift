@@ -44,6 +44,10 @@ struct LedgerResponder: HTTPResponder {
     }
 
     private func answer(_ request: Request, _ exchange: inout Exchange) async throws -> Answer {
+        guard request.head.hasOneHost else {
+            try service.access.admitStray(&exchange)
+            throw Problem(.invalidRequest, "expected one Host header")
+        }
         let match = Result { () throws(Problem) in
             try matcher.match(request.method, request.uri.path)
         }
@@ -68,7 +72,15 @@ struct LedgerResponder: HTTPResponder {
             )
         }
         let query = try Query(request.uri.query, known: target.queryNames)
-        let body = try await self.body(of: request, route)
+        let channel = exchange.connection.channel
+        let room = route.body.map { _ in
+            service.bodies.room { channel.close(promise: nil) }
+        }
+        defer { room?.end() }
+        var body: [UInt8] = []
+        if let room, let limit = route.body?.byteLimit {
+            body = try await request.bytes(upTo: limit, in: room, on: channel)
+        }
         try service.access.admit(body, route, &exchange)
         let call = Call(
             path: path,
@@ -88,34 +100,6 @@ struct LedgerResponder: HTTPResponder {
         for field in exchange.headers { answer.headers.append(field) }
         answer.condition(request.headers, now: exchange.now)
         return answer
-    }
-
-    /// The body, up to the route's limit; a body that nobody asked for is left alone.
-    private func body(of request: Request, _ route: Route) async throws -> [UInt8] {
-        guard let limit = route.body?.byteLimit else { return [] }
-        let tooLarge = Problem(.tooLarge, "the body has at most \(limit) bytes")
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
-            throw tooLarge
-        }
-        if let type = request.headers[.contentType], !Self.isJSON(type) {
-            throw Problem(.unsupportedMediaType, "expected application/json")
-        }
-        do {
-            let buffer = try await request.body.collect(upTo: limit)
-            return Array(buffer.readableBytesView)
-        } catch is NIOTooManyBytesError {
-            throw tooLarge
-        } catch let error where !(error is CancellationError) {
-            // Broken chunks, or a client that is gone: nothing of ours failed.
-            throw Problem(.invalidRequest, "the body does not arrive whole")
-        }
-    }
-
-    /// JSON under any of its names, and what curl and others say of a body unless they are told.
-    private static func isJSON(_ type: String) -> Bool {
-        let essence = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
-        return essence == "application/json" || essence.hasSuffix("+json")
-            || essence == "application/x-www-form-urlencoded"
     }
 
     private func log(_ exchange: Exchange, _ status: Int, _ duration: Duration) {
@@ -146,7 +130,7 @@ struct Exchange {
     let now: Instant
     let begun = ContinuousClock.now
     let requestHeaders: HTTPFields
-    private let connection: ConnectionContext
+    let connection: ConnectionContext
 
     init(_ request: Request, _ context: ConnectionContext, id: String, now: Instant) {
         method = HTTPRequest.Method.known.contains(request.method) ? request.method.rawValue : "-"
@@ -183,7 +167,7 @@ extension Duration {
 /// A request's connection.
 struct ConnectionContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    private let channel: any Channel
+    let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)

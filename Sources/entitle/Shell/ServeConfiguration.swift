@@ -13,6 +13,7 @@ struct ServeConfiguration {
 
     /// Ports that there are; 0 picks one.
     private static let ports = 0...65_535
+    private static let bodyBytes = LedgerServer.Options.leastBodyByteLimit...1 << 40
 
     init(_ command: Serve, _ settings: ServeSettings) {
         self.command = command
@@ -35,6 +36,11 @@ struct ServeConfiguration {
         }
         options.port = try command.port ?? number(settings.port, "port", Self.ports) ?? options.port
         options.connectionLimit = try connectionLimit(options.connectionLimit, logger)
+        options.addressConnectionLimit =
+            try number(settings.connectionsPerAddress, "connectionsPerAddress", 1...1_000_000)
+            ?? options.addressConnectionLimit
+        options.bodyByteLimit =
+            try number(settings.bodyBytes, "bodyBytes", Self.bodyBytes) ?? options.bodyByteLimit
         options.drift = try drift(options.drift)
         if !ledger.isReadOnly { options.publication = try publication(path) }
         options.isLogPublic = try isLogPublic()

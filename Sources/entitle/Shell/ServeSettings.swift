@@ -27,6 +27,10 @@ struct ServeSettings {
     var trustedProxies: String?
     /// `connections`: how many may be open at once.
     var connections: String?
+    /// `connectionsPerAddress`: how many of them from one address, trusted proxies apart.
+    var connectionsPerAddress: String?
+    /// `bodyBytes`: what the bodies of all requests may hold together.
+    var bodyBytes: String?
     /// `driftSeconds`: between two drift checks; 0: none.
     var driftSeconds: String?
     /// `driftSample`: customers of a drift check.
@@ -55,6 +59,8 @@ struct ServeSettings {
         limits = value("limits")
         trustedProxies = value("trustedProxies")
         connections = value("connections")
+        connectionsPerAddress = value("connectionsPerAddress")
+        bodyBytes = value("bodyBytes")
         driftSeconds = value("driftSeconds")
         driftSample = value("driftSample")
         archive = value("archive")

@@ -1,0 +1,119 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTPTypes
+
+/// Tells the others of one connection: where it comes from, and what it waits for.
+final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    private let connections: Connections
+    private var address: IPAddress?
+    /// Whether it is counted among those of its address.
+    private var isIn = false
+    private var wait: Connections.Wait?
+    private var giveWay: Connections.GiveWay = {}
+    /// Requests whose head came and whose response is not out.
+    private var openCount = 0
+    /// Whether the response under way is the last: what comes behind it is nobody's request.
+    private var isLast = false
+
+    init(_ connections: Connections) { self.connections = connections }
+
+    private func enter(_ context: ChannelHandlerContext) {
+        guard !isIn else { return }
+        giveWay = { [channel = context.channel] in channel.close(promise: nil) }
+        address = context.channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
+        guard connections.enter(address) else {
+            context.close(promise: nil)
+            return
+        }
+        isIn = true
+        wait = connections.waitForHead(giveWay)
+    }
+
+    private func leave() {
+        endWait()
+        giveWay = {}
+        guard isIn else { return }
+        isIn = false
+        connections.leave(address)
+    }
+
+    private func endWait() {
+        if let wait { connections.endWait(wait) }
+        wait = nil
+    }
+
+    /// A connection whose requests are all answered waits for the next.
+    private func waitIfIdle() {
+        guard isIn, wait == nil, openCount == 0 else { return }
+        wait = connections.waitForHead(giveWay)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { enter(context) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { leave() }
+
+    func channelActive(context: ChannelHandlerContext) {
+        enter(context)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        leave()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            // No tunnel is dug here, and whoever names two hosts means another with each (RFC 9112,
+            // section 3.2).
+            isLast = head.method == .connect || !head.hasOneHost
+            endWait()
+            openCount += 1
+            if isIn { wait = connections.waitForBody(giveWay) }
+        case .body: break
+        case .end:
+            endWait()
+            waitIfIdle()
+        }
+        context.fireChannelRead(data)
+    }
+
+    func write(
+        context: ChannelHandlerContext,
+        data: NIOAny,
+        promise: EventLoopPromise<Void>?
+    ) {
+        let part = unwrapOutboundIn(data)
+        guard case .end = part else {
+            guard isLast, case .head(var head) = part else {
+                return context.write(data, promise: promise)
+            }
+            head.headerFields[.connection] = "close"
+            return context.write(wrapOutboundOut(.head(head)), promise: promise)
+        }
+        let written = promise ?? context.eventLoop.makePromise()
+        let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+        // Until then it does not give way: the response would be cut.
+        written.futureResult.whenSuccess {
+            let (handler, context) = bound.value
+            if handler.isLast { return context.close(promise: nil) }
+            // What could not be read is answered without having been a request.
+            handler.openCount = max(0, handler.openCount - 1)
+            handler.waitIfIdle()
+        }
+        context.write(data, promise: written)
+    }
+}
+
+extension HTTPRequest {
+    /// Whether the head names its host once.
+    var hasOneHost: Bool { authority != nil && headerFields[.furtherHost] == nil }
+}

@@ -1,0 +1,138 @@
+import HummingbirdCore
+import Synchronization
+
+/// The connections that are open: how many in all and from each address, and which give way.
+///
+/// Where there may be no more, the connection that has been waiting for a head for longest is
+/// closed for the one that comes, else the one whose body has been arriving for longest.
+final class Connections: Sendable {
+    private let limit: Int
+    private let addressLimit: Int
+    private let proxies: TrustedProxies
+    private let state = Mutex(State())
+
+    private struct State {
+        var count = 0
+        /// As the socket that listens counts them: some are accepted and not yet here.
+        var acceptedCount = 0
+        var ended: UInt64 = 0
+        var byNetwork: [IPAddress: Int] = [:]
+        var headless = OldestFirst<GiveWay>()
+        var bodiless = OldestFirst<GiveWay>()
+        /// Whether somebody waits to be accepted until another gives way.
+        var isStalled = false
+
+        mutating func removeOldest() -> GiveWay? {
+            headless.removeOldest() ?? bodiless.removeOldest()
+        }
+    }
+
+    /// Closes a connection.
+    typealias GiveWay = @Sendable () -> Void
+
+    /// A place among those that wait.
+    enum Wait {
+        case head(UInt64)
+        case body(UInt64)
+    }
+
+    /// Connections beyond the limit that are accepted while others close.
+    private static let excess = 16
+
+    /// `limit`: in all; `addressLimit`: from one address, proxies that are trusted apart.
+    init(limit: Int, addressLimit: Int, _ proxies: TrustedProxies) {
+        self.limit = limit
+        self.addressLimit = addressLimit
+        self.proxies = proxies
+    }
+
+    /// Connections that ended since the beginning.
+    var ended: UInt64 { state.withLock { $0.ended } }
+
+    /// Counts a connection from an address; false: it has too many.
+    func enter(_ address: IPAddress?) -> Bool {
+        let network = counted(address)
+        let (isIn, evicted) = state.withLock { state -> (Bool, GiveWay?) in
+            if let network {
+                let count = state.byNetwork[network, default: 0]
+                guard count < addressLimit else { return (false, nil) }
+                state.byNetwork[network] = count + 1
+            }
+            state.count += 1
+            return (true, state.count > limit ? state.removeOldest() : nil)
+        }
+        evicted?()
+        return isIn
+    }
+
+    /// Takes back what `enter` counted.
+    func leave(_ address: IPAddress?) {
+        let network = counted(address)
+        state.withLock { state in
+            state.count -= 1
+            state.ended &+= 1
+            guard let network, let count = state.byNetwork[network] else { return }
+            state.byNetwork[network] = count > 1 ? count - 1 : nil
+        }
+    }
+
+    private func counted(_ address: IPAddress?) -> IPAddress? {
+        address.flatMap { proxies.contains($0) ? nil : $0.network }
+    }
+
+    /// A connection begins to wait for a head, as one that is new or idle does.
+    func waitForHead(_ giveWay: @escaping GiveWay) -> Wait {
+        let (ticket, evicted) = state.withLock { state in
+            let ticket = state.headless.insert(giveWay)
+            guard state.isStalled else { return (ticket, GiveWay?.none) }
+            state.isStalled = false
+            return (ticket, state.removeOldest())
+        }
+        evicted?()
+        return .head(ticket)
+    }
+
+    /// A connection begins to wait for the rest of a body.
+    func waitForBody(_ giveWay: @escaping GiveWay) -> Wait {
+        .body(state.withLock { $0.bodiless.insert(giveWay) })
+    }
+
+    /// What was waited for is there, or the connection is gone.
+    func endWait(_ wait: Wait) {
+        _ = state.withLock { state in
+            switch wait {
+            case .head(let ticket): state.headless.remove(ticket)
+            case .body(let ticket): state.bodiless.remove(ticket)
+            }
+        }
+    }
+
+    fileprivate func accept() { state.withLock { $0.acceptedCount += 1 } }
+
+    fileprivate func end() {
+        state.withLock { state in
+            state.acceptedCount -= 1
+            state.isStalled = false
+        }
+    }
+
+    fileprivate func isAccepting() -> Bool {
+        state.withLock { state in
+            let count = max(state.count, state.acceptedCount)
+            if count < limit { return true }
+            let someWait = state.headless.count + state.bodiless.count > 0
+            if someWait, count < limit + Self.excess { return true }
+            state.isStalled = true
+            return false
+        }
+    }
+
+    /// Asked by the socket that listens.
+    struct Acceptance: AvailableConnectionsDelegate {
+        let connections: Connections
+
+        func connectionOpened() { connections.accept() }
+        func connectionClosed() { connections.end() }
+        func isAcceptingNewConnections() -> Bool { connections.isAccepting() }
+    }
+}

@@ -75,6 +75,7 @@ let package = Package(
             pkgConfig: "libisal",
             providers: [.apt(["libisal-dev"])]
         ),
+        .systemLibrary(name: "CMalloc"),
         .systemLibrary(
             name: "CSQLite",
             pkgConfig: "sqlite3",
@@ -114,6 +115,7 @@ let package = Package(
         .target(
             name: "LedgerServer",
             dependencies: [
+                "CMalloc",
                 "Entitlements", "EntitlementLedger", "LedgerAPI", "Stores", crypto, jwtKit, logging,
                 hummingbird,
                 .product(name: "HummingbirdCore", package: "hummingbird"),

@@ -127,7 +127,9 @@ package enum LedgerServer {
         let service = LedgerService(options)
         let application = try application(options, service, onListening: onListening)
         var configuration = ServiceGroupConfiguration(
-            services: [.init(service: application)]
+            services: [
+                .init(service: application), .init(service: MemoryRelease(service: service)),
+            ]
                 + (options.drift.map { schedule in
                     [.init(service: DriftWatch(service: service, schedule: schedule))]
                 } ?? [])

@@ -134,7 +134,7 @@ private enum House {
             "X509",
         ],
         "LedgerServer": [
-            "AsyncHTTPClient", "Crypto", "EntitlementLedger", "Entitlements", "EventLog",
+            "AsyncHTTPClient", "CMalloc", "Crypto", "EntitlementLedger", "Entitlements", "EventLog",
             "FoundationEssentials", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS",
             "JWTKit", "LMDB", "LedgerAPI", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes",
             "NIOPosix",

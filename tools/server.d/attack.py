@@ -50,6 +50,9 @@ MALFORMED = {
     "a traversal": b"GET /v1/../../../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n",
     "a body that is not UTF-8": HEAD + b"Content-Length: 4\r\nConnection: close\r\n\r\n{\"\xff\"",
     "a parameter that is not known": b"GET /healthz?x=1 HTTP/1.1\r\nHost: x\r\n\r\n",
+    "no host": b"GET /healthz HTTP/1.1\r\n\r\n",
+    "two hosts": b"GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+    "a tunnel": b"CONNECT localhost:443 HTTP/1.1\r\nHost: localhost:443\r\n\r\n",
     "a method that is not known": b"BREW /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
 }
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -18,6 +19,12 @@ LATE_SECONDS = 8
 MEMORY_LIMIT = 192
 # Bytes of a flood that may go out before it is cut: buffers of two sockets, and what is under way.
 FLOOD_LIMIT = 16 << 20
+# Half-sent bodies, and what a server of a small budget and one of none in effect may grow by, in MiB.
+HALF_BODIES = 400
+HALF_BODY = 400_000
+SMALL_BUDGET, NO_BUDGET = 16 << 20, 1 << 30
+BODIES_LIMIT = 100
+RELEASE_SECONDS = 15
 CUT = ("idle", "slow headers", "slow bodies")
 FLOODS = ("endless headers", "an endless header", "huge bodies", "huge bodies in chunks")
 
@@ -56,9 +63,53 @@ def check_control():
         raise Fault("control: an honest request without an answer was not noticed")
 
 
+def half_bodies(server, count):
+    """Connections that sent the half of a body each, as far as the server took it."""
+    head = ("POST /v1/signals/app-store HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            "Content-Length: %d\r\n\r\n" % (HALF_BODY + 1000)).encode()
+    held = []
+    for _ in range(count):
+        connection = socket.create_connection((server.host, server.port), 10)
+        held.append(connection)
+        try:
+            connection.sendall(head + b" " * HALF_BODY)
+        except OSError:
+            pass
+    return held
+
+
+def check_bodies(material):
+    """Half-sent bodies: memory stays within the budget, honest signals are taken, and what was
+    taken is given back. The control is a server without a budget, which has to grow beyond."""
+    figures, (body,) = {}, material.notifications(1)
+    for name, budget in (("bounded", SMALL_BUDGET), ("unbounded", NO_BUDGET)):
+        with Server(material, environment={"ENTITLE_BODY_BYTES": str(budget)}) as server:
+            before = server.memory()
+            held = half_bodies(server, HALF_BODIES)
+            time.sleep(1)
+            expect(server.ask("POST", "/v1/signals/app-store", body), 200, "beside half bodies",
+                   outcome="appended")
+            most = server.memory("VmHWM")
+            for connection in held:
+                connection.close()
+            end = time.monotonic() + RELEASE_SECONDS
+            while server.memory() > before + BODIES_LIMIT / 2 and time.monotonic() < end:
+                time.sleep(0.5)
+            figures[name] = {"before": round(before), "atMost": round(most),
+                             "after": round(server.memory())}
+            server.stop()
+    for name, found in figures.items():
+        if (found["atMost"] - found["before"] <= BODIES_LIMIT) != (name == "bounded"):
+            raise Fault("half-sent bodies: %s" % figures)
+        if found["after"] > found["before"] + BODIES_LIMIT / 2:
+            raise Fault("half-sent bodies: memory is not given back: %s" % figures)
+    return figures
+
+
 def run(tool, material, report, seed, seconds):
     """Honest clients alone, then together with the others."""
     check_control()
+    halves = check_bodies(material)
     bodies = material.notifications(200)
     with Server(material) as server:
         expect(server.ask("POST", "/v1/customers/honest/grants", {"tier": "pro"}), 200, "a grant")
@@ -87,7 +138,7 @@ def run(tool, material, report, seed, seconds):
             "p50Milliseconds": crowd.milliseconds(0.5), "p99Milliseconds": crowd.milliseconds(0.99),
             "p99AloneMilliseconds": quiet.milliseconds(0.99),
             "memoryBefore": round(before), "memoryAtMost": round(server.memory("VmHWM")),
-            "plantedAndFound": 1}
+            "halfSentBodies": halves, "plantedAndFound": 2}
         report.figures["hostile"] = figures
         if crowd.failures:
             raise Fault("%d of %d honest requests had no right answer: %s" % (

@@ -101,6 +101,8 @@ class Server:
             words += ["--ledger", ledger]
         self.arguments = [material.tool.binary, *words]
         self.environment = {**material.tool.environment, "ENTITLE_LIMITS": UNLIMITED,
+                            # All clients of a check have one address.
+                            "ENTITLE_CONNECTIONS_PER_ADDRESS": "1000000",
                             **(environment or {})}
         self.log_path = os.path.join(material.tool.directory("server") + ".log")
         self.log = open(self.log_path, "wb")

@@ -12,17 +12,7 @@ struct DriftWatch: Service {
     /// Checks until the server is told to stop; the first check comes after one interval.
     func run() async throws {
         var start: UInt64 = 0
-        while await isTime() { start = await check(from: start) ?? start }
-    }
-
-    /// Waits; false: the server stops.
-    private func isTime() async -> Bool {
-        do {
-            try await cancelWhenGracefulShutdown { try await Task.sleep(for: schedule.interval) }
-            return true
-        } catch {
-            return false
-        }
+        while await schedule.interval.passes() { start = await check(from: start) ?? start }
     }
 
     /// Checks a sample, counts it and tells of differences; returns where the next one begins, nil

@@ -11,18 +11,8 @@ struct LogPublisher: Service {
     let schedule: LedgerServer.PublicationSchedule
 
     func run() async throws {
-        while await isTime() { await publish() }
+        while await schedule.interval.passes() { await publish() }
         await publish()
-    }
-
-    /// Waits; false: the server stops.
-    private func isTime() async -> Bool {
-        do {
-            try await cancelWhenGracefulShutdown { try await Task.sleep(for: schedule.interval) }
-            return true
-        } catch {
-            return false
-        }
     }
 
     /// Signs, publishes and archives; what fails is told, and tried again at the next time.

@@ -73,10 +73,9 @@ final class WriterLock: Sendable {
     ///
     /// Where the disk takes nothing they learn only that somebody writes.
     func announce(_ recovery: Recovery?) {
-        try? DurableFile.write(
-            recovery?.mark ?? [],
-            to: ledger + "/" + LedgerDirectory.lockName,
-            mode: 0o600,
+        try? DurableFile.replace(
+            ledger + "/" + LedgerDirectory.lockName,
+            with: recovery?.mark ?? [],
             isSynced: false
         )
     }

@@ -55,7 +55,7 @@ extension Ledger {
             "feature": .optional(feature), "at": .instant(point.at),
             "products": .array(
                 shown.compactMap { id in
-                    guard let (product, text) = products[text: id], let sold = map.products[id]
+                    guard let (product, text) = products[id], let sold = map.products[id]
                     else {
                         return nil
                     }

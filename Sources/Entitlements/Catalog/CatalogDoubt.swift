@@ -52,7 +52,7 @@ extension Catalog {
         let highest = tiers.max() ?? 0
         return features.indices.filter { index in
             let feature = features[index]
-            let level = min(feature.level, lowest[text: feature.id] ?? feature.level)
+            let level = min(feature.level, lowest[feature.id] ?? feature.level)
             return level > highest && !named.contains(feature.id)
         }
     }

@@ -194,8 +194,8 @@ struct CatalogReader {
     private mutating func readTiers() {
         for (element, path) in elements("tiers", .tiers) {
             let name = text(element, path)
-            if tierPlaces[text: name] == nil {
-                tierPlaces[text: name] = tiers.count
+            if tierPlaces[name] == nil {
+                tierPlaces[name] = tiers.count
             } else {
                 note(.duplicateID, path, "given twice")
             }
@@ -209,7 +209,7 @@ struct CatalogReader {
     mutating func tier(_ json: JSONValue?, _ path: String) -> Int? {
         guard let json, !json.isNull else { return nil }
         let name = text(json, path)
-        guard let index = tierPlaces[text: name] else {
+        guard let index = tierPlaces[name] else {
             note(.unknownTier, path, "not among the tiers")
             return nil
         }

@@ -24,7 +24,7 @@ public struct ProductText: Sendable, Hashable {
             if places[name] == nil { places[name] = place }
         }
         let tags = (tag?.ranges ?? []) + [Self.fallback]
-        let text = tags.lazy.compactMap { places[text: $0] }.first.map { texts[$0] } ?? first
+        let text = tags.lazy.compactMap { places[$0] }.first.map { texts[$0] } ?? first
         (locale, words) = (text.name, text.value)
     }
 }

@@ -56,6 +56,7 @@ extension LMDBVault {
                     try transaction.scan(streams, from: nil) { key, value in
                         let counter = StreamNumber.counter(of: key.loadUInt64BigEndian(at: 0))
                         guard counter <= held.count else { return false }
+                        // Fits: it is above 0.
                         guard counter > 0, !held[Int(counter) - 1] else { return true }
                         items.append(value.copy())
                         guard items.count == Self.itemsAtOnce else { return true }

@@ -50,9 +50,10 @@ package struct IPAddress: Hashable, Sendable {
             guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0"),
                 part.allSatisfy({ (0x30...0x39).contains($0) })
             else { return nil }
+            // Fits: three digits.
             let number = part.reduce(UInt32(0)) { $0 * 10 + UInt32($1 - 0x30) }
             guard number <= 255 else { return nil }
-            address = address << 8 | number
+            address = address << 8 | number  // Fits: four times eight bits.
         }
         return address
     }
@@ -108,7 +109,7 @@ package struct IPNetwork: Hashable, Sendable {
             guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
                 let number = Int(parts[1]), number <= most
             else { return nil }
-            bits = 128 - most + number
+            bits = 128 - most + number  // Fits: at most 128.
         }
         self.bits = bits
         first = address.prefix(bits)

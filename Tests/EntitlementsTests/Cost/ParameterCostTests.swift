@@ -20,10 +20,6 @@ struct `A parameter at its limit` {
             let name = String(repeating: "\u{301}", count: size / 2)
             return { _ = NearNames.near(name, among: names) }
         },
-        Cost(name: "Accept-Language", limit: 60_000) { size in
-            let header = String(repeating: "en;q=0.1,", count: size / 9)
-            return { for _ in 0..<20 { _ = header.utf8.prefix(1024).count } }
-        },
         Cost(name: "thresholds", limit: 4096) { size in
             let text = (0..<size / 41).map { "stage-\($0):\($0)" }.joined(separator: ",")
             return { for _ in 0..<20 { _ = StageReport.Thresholds(text) } }

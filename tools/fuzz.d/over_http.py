@@ -130,6 +130,12 @@ def attack(server, document, credentials, seed, wanted, seconds, findings, patie
             elif kind == "fault":
                 fault = (rest[0], rest[1])
             if server.process.poll() is not None:
+                # What was under way is told of a little later.
+                time.sleep(1)
+                while not results.empty():
+                    kind, *rest = results.get()
+                    if kind == "batch":
+                        batches[rest[0]] = rest[1]
                 fault = ("the server died with %d" % server.process.returncode,
                          b"\n====\n".join(batches.values()))
             elif int(share() * 10) > len(memory):

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import threading
@@ -66,6 +67,34 @@ def two_writers(tool, history):
     finish(held, Acknowledgements(20), kill=True)
     tool.ask(ledger, "rebuild")
     return refused
+
+
+def without_lock_file(tool, history):
+    """Who takes the lock's file away lets nobody in; who replaces the log's stops its writer."""
+    ledger = tool.make("unlocked")
+    first = tool.start_import(ledger)
+    answered = Acknowledgements(0)
+    feed(first, history, 0, 20, answered, random.Random(1))
+    os.remove(os.path.join(ledger, "writer.lock"))
+    for words in (["import", "--format", "events", "-"], ["rebuild"]):
+        done = tool.run(ledger, *words, data=history.line(0))
+        if done.returncode != 75:
+            raise Fault("without its file the lock let %s in: %d" % (words[0], done.returncode))
+    more = Acknowledgements(0)
+    feed(first, history, 20, 24, more, random.Random(1))
+    # The control: another file has no lock, so a second writer gets in; the first one writes no more.
+    log = os.path.join(ledger, "log", "data.mdb")
+    shutil.copyfile(log, log + ".copy")
+    os.rename(log + ".copy", log)
+    tool.ask(ledger, "rebuild")
+    os.write(first.stdin.fileno(), history.line(24))
+    code, errors = finish(first, more)
+    if code != 74 or "replaced" not in errors:
+        raise Fault("a writer whose log was replaced ended with %d: %s" % (code, errors[-200:]))
+    if checked_log(tool, ledger, history, {**answered.sequences, **more.sequences}) != 24:
+        raise Fault("what was acknowledged before the log was replaced is not there")
+    checked_audit(tool, ledger)
+    return 2
 
 
 def reader_beside(tool, history, events, source):
@@ -159,7 +188,7 @@ def interrupted_while_idle(tool, history, source):
 def run(tool, report, seed, events):
     source = random.Random("beside/%d" % seed)
     history = History(seed + 3)
-    refused = two_writers(tool, history)
+    refused = two_writers(tool, history) + without_lock_file(tool, history)
     told, sizes = reader_beside(tool, history, events, source)
     report.figures["beside"] = {
         "secondWritersRefused": refused, "answersBesideAnImport": told, "atSizes": sizes,

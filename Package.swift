@@ -76,6 +76,7 @@ let package = Package(
             providers: [.apt(["libisal-dev"])]
         ),
         .systemLibrary(name: "CMalloc"),
+        .systemLibrary(name: "CTimex"),
         .systemLibrary(
             name: "CSQLite",
             pkgConfig: "sqlite3",
@@ -142,7 +143,8 @@ let package = Package(
         .executableTarget(
             name: "entitle",
             dependencies: [
-                "CLinux", "Entitlements", "EventLog", "LMDB", "EntitlementLedger", "LMDBStorage",
+                "CLinux", "CTimex", "Entitlements", "EventLog", "LMDB", "EntitlementLedger",
+                "LMDBStorage",
                 "LedgerAPI", "LedgerServer", "SQLite", "StoreSimulator", "Stores", crypto, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),

@@ -50,6 +50,8 @@ public final class Ledger: Sendable {
         public var isReadOnly: Bool
         /// The time (T3).
         public var clock: @Sendable () -> Instant
+        /// What tells whether the time is to be believed.
+        public var clockWitness: ClockWitness
         /// Keys, nonces and ids.
         public var randomness: RandomSource
         /// A checkpoint of this ledger that the log does not hold, a signed note: nothing is signed
@@ -65,6 +67,7 @@ public final class Ledger: Sendable {
             bootID: String,
             isReadOnly: Bool,
             clock: @escaping @Sendable () -> Instant,
+            clockWitness: ClockWitness = .trusting,
             randomness: RandomSource = .system,
             knownLoss: KnownLoss? = nil,
             published: String? = nil
@@ -74,6 +77,7 @@ public final class Ledger: Sendable {
             self.bootID = bootID
             self.isReadOnly = isReadOnly
             self.clock = clock
+            self.clockWitness = clockWitness
             self.randomness = randomness
             self.knownLoss = knownLoss
         }
@@ -115,7 +119,12 @@ public final class Ledger: Sendable {
         )
         catalogs = CatalogShelf(log: log)
         sharedParts = SharedPartShelf(log: log)
-        writer = LogWriter(log: log, vault: vault, views: views, clock: options.clock)
+        writer = LogWriter(
+            log: log,
+            vault: vault,
+            views: views,
+            judge: ClockJudge(options.clock, options.clockWitness)
+        )
         try followErasures()
     }
 
@@ -142,11 +151,15 @@ public struct LedgerFault: Error, Sendable, Equatable {
     public var code: Code
     /// A sentence; holds no id.
     public var message: String
+    /// What to do, in terms of the command; nil: nothing but what the message says.
+    public var remedy: String?
 
     /// The closed set of faults.
     public enum Code: String, Sendable {
         /// The log's last recorded time is too far ahead of the clock (T3).
         case clockBehind = "clock_behind"
+        /// The clock is not believed (T3).
+        case clockAhead = "clock_ahead"
         /// A decision did not come to stand.
         case contended
         /// The ledger was opened to be read.
@@ -158,8 +171,9 @@ public struct LedgerFault: Error, Sendable, Equatable {
     }
 
     /// Makes a fault.
-    public init(_ code: Code, _ message: String) {
+    public init(_ code: Code, _ message: String, remedy: String? = nil) {
         self.code = code
         self.message = message
+        self.remedy = remedy
     }
 }

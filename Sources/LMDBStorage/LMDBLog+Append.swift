@@ -27,7 +27,8 @@ extension LMDBLog {
         let end = LogEnd(
             edge: tree.edge,
             lastRecordedAt: batch.lastRecordedAt,
-            highestCounter: batch.highestCounter
+            highestCounter: batch.highestCounter,
+            lastOwnRecordedAt: batch.lastOwnRecordedAt
         )
         // Making a table is a transaction of its own, before the one that fills it.
         let shared =
@@ -81,6 +82,10 @@ extension LMDBLog {
         writer.append(end.highestCounter)
         writer.bytes += end.edge.encoded
         try transaction.put(tables.end, Key(0), writer.bytes.span)
+        guard let own = end.lastOwnRecordedAt else { return }
+        try transaction.reserve(tables.end, Self.ownKey, count: 8, appending: false) {
+            $0.storeUInt64(UInt64(bitPattern: own), at: 0)
+        }
     }
 
     /// Fills bundles; the commit that fills one packs the tail values before it and removes them.

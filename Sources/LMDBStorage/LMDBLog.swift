@@ -58,6 +58,9 @@ public final class LMDBLog: LogStorage {
     /// written again.
     static let sharedName = "shared"
 
+    /// Where the table `end` holds the recorded time of the last event not imported with its own.
+    static let ownKey = Key(2)
+
     /// A reader lives for at most so many bundles, so that it does not keep old pages alive.
     static let bundlesPerTransaction = 8192
 
@@ -147,14 +150,21 @@ public final class LMDBLog: LogStorage {
         _ transaction: borrowing Transaction,
         _ tables: Tables
     ) throws -> LogEnd {
-        try transaction.get(tables.end, Key(0)) { value in
+        let own = try transaction.get(tables.end, Self.ownKey) { value in
+            guard value.count == 8 else {
+                throw LogStorageFault(.damaged, "the log's last own time is too short")
+            }
+            return value.int64(at: 0)
+        }
+        return try transaction.get(tables.end, Key(0)) { value in
             guard value.count > 16 else {
                 throw LogStorageFault(.damaged, "the log's end is too short")
             }
             return LogEnd(
                 edge: try TreeEdge(decoding: value.extracting(16..<value.count)),
                 lastRecordedAt: value.int64(at: 0),
-                highestCounter: value.uint64(at: 8)
+                highestCounter: value.uint64(at: 8),
+                lastOwnRecordedAt: own
             )
         } ?? .empty
     }

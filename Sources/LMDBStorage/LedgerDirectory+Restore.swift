@@ -30,6 +30,9 @@ extension LedgerDirectory {
     ///
     /// The manifest stands last: a restore that is stopped leaves no ledger.
     ///
+    /// `identity`: the new ledger's id and origin where it is to go on under another name; nil: it
+    /// stays the same ledger.
+    ///
     /// `fill`: fills the log, and says which streams are erased.
     ///
     /// - Returns: how many streams the vault holds, and how many of them are erased.
@@ -38,6 +41,7 @@ extension LedgerDirectory {
         at path: String,
         from parts: Restoration,
         masterKey: [UInt8],
+        as identity: Identity? = nil,
         fill: (LMDBLog) throws -> Set<UInt64>
     ) throws -> VaultCounts {
         try requireRoom(at: path)
@@ -69,9 +73,16 @@ extension LedgerDirectory {
         if let published = parts.published {
             try DurableFile.replace(path + "/" + publishedName, with: Array(published.utf8))
         }
-        try DurableFile.replace(path + "/" + manifestName, with: parts.manifest, mode: 0o644)
+        if let identity {
+            try write(manifest.renamed(identity, keys), to: path)
+        } else {
+            try DurableFile.replace(path + "/" + manifestName, with: parts.manifest, mode: 0o644)
+        }
         return counts
     }
+
+    /// A new ledger's id, 16 random bytes, and its log's name in checkpoints.
+    public typealias Identity = (id: [UInt8], origin: String)
 
     /// Whether a ledger may be made here: nothing is there, but for a master key.
     ///
@@ -96,5 +107,18 @@ extension LedgerDirectory {
         guard signer.verifierKey.text == manifest.publicKey else {
             throw LedgerOpenFault(.foreign, "the vault is another ledger's")
         }
+    }
+}
+
+extension LedgerDirectory.Manifest {
+    /// The manifest of a ledger that goes on under another name, with the same key.
+    func renamed(_ identity: LedgerDirectory.Identity, _ keys: EpochKeys) throws -> Self {
+        let key = try Curve25519.Signing.PrivateKey(rawRepresentation: keys.checkpointKey)
+        let signer = try NoteSigner(name: identity.origin, privateKey: key)
+        var new = self
+        new.ledger = Hexadecimal.encode(identity.id)
+        new.origin = identity.origin
+        new.publicKey = signer.verifierKey.text
+        return new
     }
 }

@@ -18,7 +18,7 @@ extension ProblemCode {
             .unknownParameter, .invalidRequest, .tooLarge, .unsupportedMediaType, .invalidCatalog:
             ServiceError(.decodingError)
         case .storage, .storageFull: ServiceError(.databaseError)
-        case .rateLimited, .busy, .notThereYet, .clockBehind:
+        case .rateLimited, .busy, .notThereYet, .clockBehind, .clockAhead:
             ServiceError(.networkError)
         case .notConfigured: ServiceError(.keyNotFound)
         case .methodNotAllowed, .notFound, .unauthenticated, .forbidden, .conflict, .keyReused,

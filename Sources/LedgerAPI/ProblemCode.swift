@@ -59,6 +59,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case readOnly = "read_only"
     case busy
     case clockBehind = "clock_behind"
+    case clockAhead = "clock_ahead"
     case storageFull = "storage_full"
     case storage
     case `internal`
@@ -91,7 +92,7 @@ extension ProblemCode {
             422
         case .rateLimited: 429
         case .internal, .storage: 500
-        case .notConfigured, .notThereYet, .busy, .clockBehind: 503
+        case .notConfigured, .notThereYet, .busy, .clockBehind, .clockAhead: 503
         case .storageFull: 507
         }
     }
@@ -100,7 +101,7 @@ extension ProblemCode {
     public var isRetryable: Bool {
         switch self {
         case .rateLimited, .purchaseInProgress, .notThereYet, .notConfigured,
-            .busy, .clockBehind, .storageFull, .storage, .internal:
+            .busy, .clockBehind, .clockAhead, .storageFull, .storage, .internal:
             true
         default: false
         }
@@ -157,6 +158,7 @@ extension ProblemCode {
         case .readOnly: "The server only reads"
         case .busy: "Busy"
         case .clockBehind: "The clock is behind the log"
+        case .clockAhead: "The clock is not believed"
         case .storageFull: "The disk is full"
         case .storage: "The storage failed"
         case .internal: "A fault of the program"

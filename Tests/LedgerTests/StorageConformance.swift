@@ -139,7 +139,8 @@ struct SampleLog {
             LogEnd(
                 edge: edge,
                 lastRecordedAt: batch.lastRecordedAt,
-                highestCounter: batch.highestCounter
+                highestCounter: batch.highestCounter,
+                lastOwnRecordedAt: batch.lastOwnRecordedAt
             )
         )
     }

@@ -1,5 +1,6 @@
 /*
- * A preloaded clock: the system's time of day, moved by CLOCK_FILE's milliseconds (8 bytes, i64).
+ * A preloaded clock: the system's time of day, moved by CLOCK_FILE's milliseconds (8 bytes, i64), of
+ * which the kernel says that nothing synchronises it.
  *
  * The file may change at any moment. Clocks that only go forward are left alone.
  */
@@ -11,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,3 +54,12 @@ time_t time(time_t *place) {
     if (place) *place = now.tv_sec;
     return now.tv_sec;
 }
+
+int adjtimex(struct timex *state) {
+    int answer = (int) syscall(SYS_adjtimex, state);
+    if (answer < 0 || !offset) return answer;
+    state->status |= STA_UNSYNC;
+    return TIME_ERROR;
+}
+
+int ntp_adjtime(struct timex *state) { return adjtimex(state); }

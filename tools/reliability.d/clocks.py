@@ -12,6 +12,7 @@ from service import Service
 TOLERANCE = 300_000
 MARGIN = 20_000
 HOUR = 3_600_000
+DAY = 24 * HOUR
 
 
 class Clock:
@@ -103,6 +104,59 @@ def check_commands(tool, clock):
     return 2
 
 
+def check_ahead(tool, clock):
+    """A clock years ahead: not believed; where it was, the named way out leads on (T3)."""
+    ledger = tool.make("clock")
+    tool.environment.update(clock.environment)
+    try:
+        tool.ask(ledger, "grant", "ann", "--tier", "pro")
+        # The control: within the days that nobody need vouch for, it is believed.
+        clock.move(300 * DAY)
+        tool.ask(ledger, "grant", "bob", "--tier", "pro")
+        clock.move(3650 * DAY)
+        refused = refusal(tool, ledger, "clock_ahead")
+        date = refused["hint"].split("--accept-clock ")[1].split(";")[0]
+        tool.ask(ledger, "grant", "eve", "--tier", "pro", "--accept-clock", date)
+        clock.move(301 * DAY)
+        refused = refusal(tool, ledger, "clock_behind")
+        cut = refused["hint"].split("--until-sequence ")[1].split()[0]
+        return way_out(tool, ledger, cut)
+    finally:
+        for name in clock.environment:
+            del tool.environment[name]
+
+
+def refusal(tool, ledger, code):
+    done = tool.run(ledger, "grant", "dee", "--tier", "pro", "--json")
+    if done.returncode != 75 or json.loads(done.stderr)["code"] != code:
+        raise Fault("expected %s: %d %s" % (code, done.returncode, done.stderr[-300:]))
+    return json.loads(done.stderr)
+
+
+def way_out(tool, ledger, cut):
+    """Goes on elsewhere as the error says; how many events came along."""
+    backup, new = tool.directory("kept"), tool.directory("again")
+    tool.ask(ledger, "backup", backup)
+    tool.environment["ENTITLE_KEY_FILE"] = os.path.join(ledger, "key")
+    try:
+        tool.ask(new, "restore", backup, "--into", new, "--until-sequence", cut, "--continue",
+                 "--origin", "ledger.example/again")
+        tool.ask(new, "import", "--on-error", "skip", "-",
+                 data=tool.ask(ledger, "events", "--json", "--from", cut))
+        tool.ask(new, "grant", "dee", "--tier", "pro")
+        checked_audit(tool, new)
+        events = [json.loads(line) for line in tool.ask(new, "events", "--json").splitlines()]
+        given = [event["subject"] for event in events if event["type"] == "grant.given"]
+        if given != ["customer/" + name for name in ("ann", "bob", "eve", "dee")]:
+            raise Fault("other grants came along: %s" % given)
+        times = [event["recordedtime"] for event in events]
+        if times != sorted(times) or ", checkpoint " not in events[int(cut)]["data"]["detail"]:
+            raise Fault("the continued log does not name the old one, or goes back")
+    finally:
+        del tool.environment["ENTITLE_KEY_FILE"]
+    return len(events)
+
+
 def run(tool, report, seed, steps, compile_c):
     library = compile_c("clock.c", ["-shared", "-fPIC", "-ldl"])
     if not library:
@@ -118,7 +172,8 @@ def run(tool, report, seed, steps, compile_c):
     if not refused:
         report.fail("clock", "no step was beyond the tolerance")
     figures = {"steps": steps, "recorded": len(given), "refused": refused,
-               "commandsRefused": check_commands(tool, clock)}
+               "commandsRefused": check_commands(tool, clock),
+               "wentOnElsewhere": check_ahead(tool, clock)}
     # The control: a clock that does not step is told from one that does.
     *_, wrong = stepped(tool, random.Random("clock/%d" % seed), clock, min(steps, 40), {})
     figures["controlFound"] = len(wrong)

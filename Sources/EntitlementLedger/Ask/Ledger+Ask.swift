@@ -43,14 +43,7 @@ extension Ledger {
                 )
             }
             return count
-        case .instant(let instant):
-            // Recorded time never goes back (law 2): a binary search.
-            var (low, high) = (UInt64(0), size)
-            while low < high {
-                let middle = low + (high - low) / 2
-                if try log.recordedAt(middle) <= instant { low = middle + 1 } else { high = middle }
-            }
-            return low
+        case .instant(let instant): return try log.size(recordedBy: instant, upTo: size)
         }
     }
 

@@ -2,12 +2,12 @@ import Entitlements
 public import EventLog
 
 extension Ledger {
-    /// Records where a log came from that goes on under a new name, for its old tree was lost: the
-    /// first event after a salvage.
+    /// Records where a log came from that goes on under a new name, for its old tree was lost, or what
+    /// came after was recorded by a wrong clock: the first event after a salvage or a restore.
     ///
     /// - Parameters:
     ///   - origin: the old log's name in checkpoints.
-    ///   - checkpoint: the last that the old log signed and that survived.
+    ///   - checkpoint: the last that the old log signed and that is at hand.
     ///   - gaps: sequences that are lost, ascending.
     /// - Throws: what `record` throws.
     public func noteContinuation(

@@ -54,6 +54,17 @@ extension LogStorage {
         }
         return Instant(milliseconds: recordedAt)
     }
+
+    /// How many of the first events were recorded by an instant: recorded time never goes back
+    /// (law 2), so a binary search tells.
+    func size(recordedBy instant: Instant, upTo size: UInt64) throws -> UInt64 {
+        var (low, high) = (UInt64(0), size)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if try recordedAt(middle) <= instant { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
 }
 
 extension RecordHeader {

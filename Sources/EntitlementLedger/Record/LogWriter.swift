@@ -9,7 +9,7 @@ final class LogWriter: Sendable {
     private let log: any LogStorage
     private let vault: any Vault
     private let views: Views
-    private let clock: @Sendable () -> Instant
+    private let judge: Mutex<ClockJudge>
     private let queue = DispatchQueue(label: "entitlement-ledger.writer")
     private let waiting = Mutex<Waiting>(Waiting())
     private let standing = Mutex(Standing())
@@ -53,19 +53,17 @@ final class LogWriter: Sendable {
     static let groupLimit = 4096
     /// Groups below this are not worth a second thread for their keys.
     private static let parallelThreshold = 64
-    /// How far the log's last recorded time may lie ahead of the clock (T3).
-    static let clockToleranceMilliseconds: Int64 = 300_000
 
     init(
         log: any LogStorage,
         vault: any Vault,
         views: Views,
-        clock: @escaping @Sendable () -> Instant
+        judge: ClockJudge
     ) {
         self.log = log
         self.vault = vault
         self.views = views
-        self.clock = clock
+        self.judge = Mutex(judge)
         queue.setSpecific(key: Self.owner, value: ObjectIdentifier(self))
     }
 
@@ -145,14 +143,8 @@ final class LogWriter: Sendable {
 
     private func commit(_ group: [SealedSubmission]) throws -> [AppendOutcome] {
         let end = try currentEnd()
-        let now = clock().milliseconds
-        guard end.lastRecordedAt <= now + Self.clockToleranceMilliseconds else {
-            throw LedgerFault(
-                .clockBehind,
-                "the clock is behind the log's last recorded time: try again later"
-            )
-        }
-        let decision = try decide(group, end: end, clock: now)
+        let now = try judge.withLock { try $0.now(behind: end, of: log) }
+        let decision = try decide(group, end: end, clock: now.milliseconds)
         let batch = decision.batch
         guard !batch.records.isEmpty else { return decision.outcomes }
         let appended: LogEnd
@@ -167,6 +159,7 @@ final class LogWriter: Sendable {
             _ = try? currentEnd()
             throw error
         }
+        judge.withLock { $0.note(now) }
         views.absorb(batch.entries)
         standing.withLock { $0.end = appended }
         views.followBehind()

@@ -27,7 +27,8 @@ public struct ArchiveRestore {
 
     private let reader: ArchiveReader
     private let key: VerifierKey
-    private let checkpoint: Checkpoint
+    /// What the archive was last signed at.
+    public let checkpoint: Checkpoint
     private let note: SignedNote
 
     /// Reads an archive whose checkpoint is signed by a key.
@@ -99,12 +100,15 @@ public struct ArchiveRestore {
     /// Reads the whole archive: what stands beyond the cut is held against the checkpoint too, and
     /// its erasures count.
     ///
+    /// `isContinued`: whether the log goes on under another name, which signed none of its checkpoints.
+    ///
     /// - Returns: the streams that any erasure in the archive names.
     /// - Throws: `ArchiveFault.damaged` where the archive is not what its checkpoint says; what
     ///   reader and log throw.
     public func run(
         _ plan: Plan,
         into log: any LogStorage,
+        isContinued: Bool = false,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) throws -> Set<UInt64> {
         var copy = try RecordCopy(into: log)
@@ -138,7 +142,8 @@ public struct ArchiveRestore {
         guard tree.root == checkpoint.root else {
             throw ArchiveFault(.damaged, "the records do not give the root of the checkpoint")
         }
-        try keepCheckpoints(upTo: copy.finish().size, in: log)
+        let size = try copy.finish().size
+        if !isContinued { try keepCheckpoints(upTo: size, in: log) }
         return erased
     }
 

@@ -105,6 +105,7 @@ public struct GroupDecision {
         batch.highestCounter = max(batch.highestCounter, submission.highestCounter)
         batch.sharedParts += submission.sharedParts
         batch.lastRecordedAt = recordedAt
+        if submission.recordedAt == nil { batch.lastOwnRecordedAt = recordedAt }
     }
 }
 

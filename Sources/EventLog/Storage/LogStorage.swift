@@ -65,6 +65,9 @@ public struct LogEnd: Sendable, Equatable {
     public var lastRecordedAt: Int64
     /// The highest counter of a stream that a record names; the vault never reuses it.
     public var highestCounter: UInt64
+    /// T3 of the last record that was not imported with its time; nil where there is none, or none is
+    /// known: a copy of a log does not tell.
+    public var lastOwnRecordedAt: Int64?
 
     /// An empty log.
     public static let empty = LogEnd(
@@ -74,10 +77,16 @@ public struct LogEnd: Sendable, Equatable {
     )
 
     /// Makes an end.
-    public init(edge: TreeEdge, lastRecordedAt: Int64, highestCounter: UInt64) {
+    public init(
+        edge: TreeEdge,
+        lastRecordedAt: Int64,
+        highestCounter: UInt64,
+        lastOwnRecordedAt: Int64? = nil
+    ) {
         self.edge = edge
         self.lastRecordedAt = lastRecordedAt
         self.highestCounter = highestCounter
+        self.lastOwnRecordedAt = lastOwnRecordedAt
     }
 
     /// Number of records.
@@ -100,6 +109,8 @@ public struct LogBatch: Sendable {
     public var lastRecordedAt: Int64
     /// The highest counter of a stream, with those before.
     public var highestCounter: UInt64
+    /// T3 of the last record that was not imported with its time; nil: none is known.
+    public var lastOwnRecordedAt: Int64?
     /// What views and overlay keep of the records.
     public var entries: [IndexEntry]
 
@@ -112,6 +123,7 @@ public struct LogBatch: Sendable {
         sharedParts = []
         lastRecordedAt = end.lastRecordedAt
         highestCounter = end.highestCounter
+        lastOwnRecordedAt = end.lastOwnRecordedAt
         entries = []
     }
 }

@@ -79,7 +79,8 @@ public final class MemoryLog: LogStorage {
             state.end = LogEnd(
                 edge: state.tree.edge,
                 lastRecordedAt: batch.lastRecordedAt,
-                highestCounter: batch.highestCounter
+                highestCounter: batch.highestCounter,
+                lastOwnRecordedAt: batch.lastOwnRecordedAt
             )
             return state.end
         }

@@ -115,7 +115,7 @@ public struct LedgerSalvage {
     ///   written until then is no ledger: its manifest comes last.
     public func rescue(
         into target: String,
-        as identity: (id: [UInt8], origin: String)? = nil,
+        as identity: LedgerDirectory.Identity? = nil,
         progress: (UInt64, UInt64) -> Void = { _, _ in }
     ) throws -> SalvageReport {
         try LedgerDirectory.requireRoom(at: target)
@@ -213,20 +213,9 @@ public struct LedgerSalvage {
 
     private func writeManifest(
         to target: String,
-        _ identity: (id: [UInt8], origin: String)?
+        _ identity: LedgerDirectory.Identity?
     ) throws {
-        var new = manifest
-        if let identity {
-            let signer = try NoteSigner(
-                name: identity.origin,
-                privateKey: Curve25519.Signing.PrivateKey(
-                    rawRepresentation: epochKeys.checkpointKey
-                )
-            )
-            new.ledger = Hexadecimal.encode(identity.id)
-            new.origin = identity.origin
-            new.publicKey = signer.verifierKey.text
-        }
+        let new = try identity.map { try manifest.renamed($0, epochKeys) } ?? manifest
         for name in [LedgerDirectory.logName, LedgerDirectory.vaultName] {
             try DurableFile.syncDirectory(of: target + "/" + name + "/")
         }

@@ -52,6 +52,7 @@ extension Problem {
     private init(_ fault: LedgerFault) {
         switch fault.code {
         case .clockBehind: self.init(.clockBehind, fault.message, retryAfter: 5)
+        case .clockAhead: self.init(.clockAhead, fault.message, retryAfter: 60)
         case .contended: self.init(.busy, fault.message, retryAfter: 1)
         case .readOnly: self.init(.readOnly, fault.message)
         case .unknownSequence: self.init(.unknownSequence, fault.message)

@@ -59,7 +59,7 @@ extension RouteTable {
     ]
 
     static let questionProblems: [ProblemCode] = [
-        .invalidValue, .unknownSequence, .notThereYet, .clockBehind,
+        .invalidValue, .unknownSequence, .notThereYet, .clockBehind, .clockAhead,
     ]
 
     static func replies(_ shape: Shape) -> [Route.Reply] {

@@ -43,7 +43,8 @@ enum RouteTable {
 
     /// Problems of everything that appends.
     static let appendProblems: [ProblemCode] = [
-        .conflict, .keyReused, .readOnly, .clockBehind, .storageFull, .tooLarge, .notPermitted,
+        .conflict, .keyReused, .readOnly, .clockBehind, .clockAhead, .storageFull, .tooLarge,
+        .notPermitted,
     ]
 
     /// Bodies of requests that hold a few members.

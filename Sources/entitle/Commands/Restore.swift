@@ -11,7 +11,8 @@ struct Restore: ParsableCommand {
         abstract: "Makes a ledger from a backup, or from an archive and a copy of the vault.",
         discussion: """
             Overwrites nothing; audits what it made. Erasures of the source are applied, also those \
-            beyond the cut. A ledger restored to less than a published checkpoint never signs again.
+            beyond the cut. A ledger restored to less than a published checkpoint never signs again, \
+            unless it goes on under a new name: --continue.
             """
     )
 
@@ -25,6 +26,7 @@ struct Restore: ParsableCommand {
         help: "Only what was recorded by then: RFC 3339, a date, or -36h."
     )
     var until: String?
+    @OptionGroup var continuation: ContinuationOptions
     @Flag(help: "Says what would be restored, and writes nothing.") var dryRun = false
 
     func validate() throws {
@@ -57,17 +59,29 @@ struct Restore: ParsableCommand {
         let key = try MasterKey.read(options, orAt: into)
         let progress = Progress("restored")
         defer { progress.finish() }
-        return try LedgerDirectory.restore(
+        let isContinued = continuation.continues
+        let counts = try LedgerDirectory.restore(
             at: into,
             from: LedgerDirectory.Restoration(
                 manifest: source.manifest,
                 vault: source.vault,
-                published: plan.restored < plan.archived ? plan.checkpoint : nil
+                published: plan.restored < plan.archived && !isContinued ? plan.checkpoint : nil
             ),
-            masterKey: key
+            masterKey: key,
+            as: continuation.identity()
         ) { log in
-            try restore.run(plan, into: log) { progress.show($0, of: $1) }
+            try restore.run(plan, into: log, isContinued: isContinued) { progress.show($0, of: $1) }
         }
+        if isContinued {
+            try continuation.note(
+                at: into,
+                masterKey: key,
+                acceptedClock: options.acceptedClock(),
+                of: restore.checkpoint.origin,
+                checkpoint: restore.checkpoint
+            )
+        }
+        return counts
     }
 
     private func show(_ plan: ArchiveRestore.Plan, _ counts: VaultCounts?) {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import EntitlementLedger
-import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
@@ -43,14 +42,7 @@ struct Salvage: ParsableCommand {
     @Flag(help: "Mend the ledger itself where that loses nothing: exit 3 where it would.")
     var heal = false
 
-    @Flag(
-        name: .customLong("continue"),
-        help: "Where the tree is lost: let the log go on under a new ledger id and --origin."
-    )
-    var continues = false
-
-    @Option(help: "With --continue: the log's new name in checkpoints.")
-    var origin: String?
+    @OptionGroup var continuation: ContinuationOptions
 
     func validate() throws {
         guard [into != nil, dryRun, heal].count(where: \.self) == 1 else {
@@ -59,9 +51,6 @@ struct Salvage: ParsableCommand {
         let copies = archive + backup + from + checkpoint
         guard !heal || copies.isEmpty else {
             throw ValidationError("--heal takes nothing from other copies: use --into NEW")
-        }
-        guard continues == (origin != nil) else {
-            throw ValidationError("--continue and --origin go together")
         }
     }
 
@@ -83,10 +72,10 @@ struct Salvage: ParsableCommand {
         let progress = Progress("records")
         let report: SalvageReport
         if let into {
-            report = try salvage.rescue(into: into, as: try newIdentity()) {
+            report = try salvage.rescue(into: into, as: continuation.identity()) {
                 progress.show($0, of: $1)
             }
-            if continues { try noteContinuation(salvage, report, into) }
+            if continuation.continues { try note(salvage, report, into) }
         } else {
             report = try salvage.plan { progress.show($0, of: $1) }
         }
@@ -126,12 +115,6 @@ struct Salvage: ParsableCommand {
         for line in SalvageText.lines(report) { Terminal.line(line) }
     }
 
-    private func newIdentity() throws -> (id: [UInt8], origin: String)? {
-        guard let origin else { return nil }
-        var randomness = RandomSource.system
-        return (randomness.bytes(16), origin)
-    }
-
     private func masterKey() throws -> [UInt8] {
         // Its manifest may be lost; a directory that is not there is named before its key.
         _ = try spares.manifest(of: damaged)
@@ -140,15 +123,11 @@ struct Salvage: ParsableCommand {
         return try MasterKey.read(options, needsLedger: false)
     }
 
-    /// The first event under the new name says where the log came from.
-    private func noteContinuation(
-        _ salvage: LedgerSalvage,
-        _ report: SalvageReport,
-        _ new: String
-    ) throws {
-        let open = try OpenLedger(at: new, masterKey: masterKey(), writing: true)
-        defer { open.close() }
-        try open.ledger.noteContinuation(
+    private func note(_ salvage: LedgerSalvage, _ report: SalvageReport, _ new: String) throws {
+        try continuation.note(
+            at: new,
+            masterKey: masterKey(),
+            acceptedClock: options.acceptedClock(),
             of: salvage.manifest.origin,
             checkpoint: salvage.lastCheckpoint,
             gaps: report.gaps.map(\.sequences)

@@ -232,8 +232,8 @@ extension CommandFailure {
 
     private init(_ fault: LedgerFault) {
         switch fault.code {
-        case .clockBehind, .contended:
-            self.init(.tryAgain, fault.code.rawValue, fault.message)
+        case .clockBehind, .clockAhead, .contended:
+            self.init(.tryAgain, fault.code.rawValue, fault.message, hint: fault.remedy)
         case .readOnly: self.init(.notPermitted, "read_only", fault.message)
         case .unknownSequence: self.init(.badInput, "unknown_sequence", fault.message)
         case .shortened:

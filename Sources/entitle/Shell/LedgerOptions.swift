@@ -35,6 +35,18 @@ struct LedgerOptions: ParsableArguments {
     )
     var keyCommand: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Confirms that this is the date, where the clock is not believed (RFC 3339, or a date).",
+            valueName: "date"
+        )
+    )
+    var acceptClock: String?
+
+    func acceptedClock() throws -> Instant? {
+        try acceptClock.map { try InstantArgument.parse($0, place: "--accept-clock") }
+    }
+
     var path: String {
         let path = ledger ?? Settings.current.ledger ?? "./ledger"
         Settings.current.ledgerPath = path
@@ -71,7 +83,8 @@ struct LedgerOptions: ParsableArguments {
             masterKey: masterKey,
             renewedKey: { try MasterKey.renewed(self) },
             writing: writing,
-            recovery: recovery
+            recovery: recovery,
+            acceptedClock: acceptedClock()
         )
     }
 
@@ -93,17 +106,4 @@ struct LedgerOptions: ParsableArguments {
         open.close()
         return result
     }
-}
-
-/// The machine's clock and boot.
-enum SystemClock {
-    @Sendable static func now() -> Instant {
-        Instant(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
-    }
-
-    /// Changes with each start of the machine (proc(5)).
-    static let bootID =
-        ((try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))
-        ?? "unknown")
-        .filter { !$0.isWhitespace }
 }

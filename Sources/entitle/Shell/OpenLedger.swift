@@ -9,12 +9,15 @@ struct OpenLedger {
     let directory: OpenLedgerDirectory
 
     /// Opens it; others who would write are told of `recovery` meanwhile.
+    ///
+    /// `acceptedClock`: the date, as somebody confirms it for the log as it stands (T3).
     init(
         at path: String,
         masterKey: [UInt8],
         renewedKey: (@Sendable () throws -> [UInt8])? = nil,
         writing: Bool,
-        recovery: Recovery? = nil
+        recovery: Recovery? = nil,
+        acceptedClock: Instant? = nil
     ) throws {
         let clock: @Sendable () -> Instant = SystemClock.now
         directory = try OpenLedgerDirectory(
@@ -28,6 +31,13 @@ struct OpenLedger {
         )
         do {
             directory.announce(.opening)
+            if writing, let acceptedClock {
+                try LedgerDirectory.accept(
+                    clock: acceptedClock.milliseconds,
+                    size: directory.log.end().size,
+                    at: path
+                )
+            }
             guard let id = Hexadecimal.decode(directory.manifest.ledger), id.count == 16 else {
                 throw LedgerOpenFault(.foreign, "its ledger.json has no ledger id")
             }
@@ -40,6 +50,7 @@ struct OpenLedger {
                     bootID: SystemClock.bootID,
                     isReadOnly: !writing,
                     clock: clock,
+                    clockWitness: SystemClock.witness(of: path),
                     knownLoss: directory.knownLoss,
                     published: directory.published
                 )

@@ -66,6 +66,30 @@ struct KeepCommandTests {
         }
     }
 
+    // T3: the way out of what a clock that ran ahead recorded
+    @Test func `a restore goes on under a new name, and signs`() async throws {
+        try await Self.filled { ledger, _ in
+            let (place, new) = (ledger.folder + "/backup", ledger.folder + "/new")
+            #expect(try await ledger.run(["backup", place]).code == 0)
+            let restore = [
+                "restore", place, "--into", new, "--until-sequence", "200", "--continue",
+            ]
+            #expect(try await ledger.run(restore).code == 64)
+            let restored = try await ledger.run(restore + ["--origin", "ledger.example/again"])
+            #expect(restored.code == 0, "\(restored.errors)")
+            let key = ["ENTITLE_KEY_FILE": ledger.path + "/key"]
+            func ask(_ words: [String]) async throws -> EntitleCommand.Outcome {
+                let more = ["--ledger", new, "--json"]
+                return try await EntitleCommand.run(words + more, environment: key)
+            }
+            let first = try await ask(["events", "--from", "200"]).json
+            #expect(first?["data"]?["name"]?.string == "log_continued")
+            #expect(first?["data"]?["detail"]?.string?.contains(", checkpoint 301 ") == true)
+            let signed = try await ask(["checkpoint"])
+            #expect(signed.code == 0 && signed.output.contains("ledger.example/again"))
+        }
+    }
+
     @Test func `a backup that was stopped at its list goes on`() async throws {
         try await Self.filled { ledger, _ in
             let place = ledger.folder + "/backup"

@@ -62,6 +62,7 @@ private struct KeptLedger {
     func restored(
         _ cut: ArchiveRestore.Cut,
         erased: Set<UInt64> = [],
+        as identity: LedgerDirectory.Identity? = nil,
         _ body: (OpenLedgerDirectory, Ledger) throws -> Void
     ) throws {
         let place = folder + "/restored-\(UUID().uuidString)"
@@ -73,10 +74,12 @@ private struct KeptLedger {
             from: LedgerDirectory.Restoration(
                 manifest: try #require(try reader.manifest()),
                 vault: vault,
-                published: plan.restored < plan.archived ? plan.checkpoint : nil
+                published: plan.restored < plan.archived && identity == nil
+                    ? plan.checkpoint : nil
             ),
-            masterKey: Self.masterKey
-        ) { try restore.run(plan, into: $0).union(erased) }
+            masterKey: Self.masterKey,
+            as: identity
+        ) { try restore.run(plan, into: $0, isContinued: identity != nil).union(erased) }
         let clock = scratch.clock
         let directory = try OpenLedgerDirectory(
             at: place,
@@ -87,7 +90,10 @@ private struct KeptLedger {
         )
         defer { Forking.lock.withLock { _ in directory.close() } }
         let ledger = try Ledger(
-            identity: scratch.ledger.identity,
+            identity: LedgerIdentity(
+                id: Hexadecimal.decode(directory.manifest.ledger) ?? [],
+                origin: directory.manifest.origin
+            ),
             log: directory.log,
             vault: directory.vault,
             options: Ledger.Options(
@@ -95,6 +101,7 @@ private struct KeptLedger {
                 bootID: "test",
                 isReadOnly: false,
                 clock: { clock.now },
+                clockWitness: clock.witness,
                 published: directory.published
             )
         )
@@ -126,7 +133,8 @@ struct `A restored ledger` {
                 let ends = try [directory.log.end(), scratch.directory.log.end()]
                 #expect(faults.isEmpty)
                 #expect(notes[0] == notes[1])
-                #expect(ends[0] == ends[1])
+                #expect(ends[0].edge == ends[1].edge)
+                #expect(ends[0].lastRecordedAt == ends[1].lastRecordedAt)
                 for customer in ["u0", "u59", "r2"] {
                     let asked = try kept.answer(ledger, customer, nil)
                     let known = try kept.answer(scratch.ledger, customer, nil)
@@ -187,6 +195,74 @@ struct `A restored ledger` {
             }
             try kept.restored(.everything) { _, ledger in _ = try ledger.checkpoint() }
         }
+    }
+
+    // T3: the way out of a log whose last events were recorded by a clock that ran ahead
+    @Test func `goes on under a new name without what a wrong clock recorded`() async throws {
+        try await KeptLedger.with { kept in
+            let scratch = kept.scratch
+            let (now, cut) = (scratch.clock.now, try scratch.ledger.size())
+            scratch.clock.now = now.advanced(byMilliseconds: 3650 * Instant.millisecondsPerDay)
+            let late = Sample.ownedPurchase("late", "app_store/late")
+            _ = try scratch.ledger.record(Sample.submissions(late))
+            _ = try scratch.ledger.erase(
+                ["u7"],
+                Request(id: "gone", source: Source.ledger, environment: .production)
+            )
+            _ = try scratch.ledger.checkpoint()
+            try kept.keep()
+            scratch.clock.now = now
+            let lines = try Sample.submissions(Sample.ownedPurchase("x", "app_store/x"))
+            #expect(throws: LedgerFault.self) { try scratch.ledger.record(lines) }
+
+            let identity = (id: [UInt8](repeating: 9, count: 16), origin: "ledger.test/again")
+            try kept.restored(.size(cut), as: identity) { directory, ledger in
+                #expect(directory.published == nil)
+                let signed = try scratch.directory.log.lastCheckpoint()
+                let note = try SignedNote.parse(try #require(signed).note)
+                let old = try Checkpoint(note.verified(by: [scratch.ledger.verifierKey]))
+                try ledger.noteContinuation(of: old.origin, checkpoint: old, gaps: [])
+                let first = try #require(try ledger.event(at: cut)).event.data[.detail]
+                let named = "origin \(old.origin), checkpoint \(old.size) \(old.root.base64), "
+                #expect(first == .text(named + "lost nothing"))
+                let (appended, refused) = try Self.importing(
+                    from: cut,
+                    of: scratch.ledger,
+                    into: ledger
+                )
+                #expect(appended == late.count && refused > 0)
+                #expect(try ledger.lastRecordedAt() == now)
+                #expect(try kept.answer(ledger, "u7", nil)["purchases"]?.array?.isEmpty == true)
+                let answers = try [ledger, scratch.ledger].map {
+                    try kept.answer($0, "late", nil)["purchases"]
+                }
+                #expect(answers[0] == answers[1])
+                #expect(answers[0]?.array?.isEmpty == false)
+                #expect(try ledger.checkpoint().contains("ledger.test/again"))
+                #expect(try ledger.audit().isOK)
+            }
+        }
+    }
+
+    /// Imports what one ledger lists from a sequence on, without its recorded times, as the command
+    /// does that skips what is refused.
+    private static func importing(
+        from first: UInt64,
+        of source: Ledger,
+        into ledger: Ledger
+    ) throws -> (appended: Int, refused: Int) {
+        var (submissions, refused) = ([Submission](), 0)
+        try source.events(EventFilter(sequences: first..<source.size())) { _, event in
+            do {
+                submissions.append(Submission(event: try Event(validating: event)))
+            } catch is EventFault {
+                refused += 1
+            }
+            return true
+        }
+        let receipts = try ledger.record(submissions)
+        let appended = receipts.count { if case .appended = $0 { true } else { false } }
+        return (appended, refused + receipts.count - appended)
     }
 
     // Z6: erasures of the source hold, also those beyond the cut

@@ -8,6 +8,14 @@ import Synchronization
 /// A clock that a test sets.
 final class TestClock: Sendable {
     private let milliseconds: Atomic<Int64>
+    private let witnesses = Mutex(Witnesses())
+
+    /// What is said of the clock; unless a test says otherwise it is synchronised.
+    struct Witnesses {
+        var elapsed: Int64 = 0
+        var isSynchronized = true
+        var confirmation: ClockWitness.Confirmation?
+    }
 
     /// 2026-06-01T00:00:00Z unless given.
     init(_ now: Instant = Instant(milliseconds: 1_780_272_000_000)) {
@@ -17,6 +25,17 @@ final class TestClock: Sendable {
     var now: Instant {
         get { Instant(milliseconds: milliseconds.load(ordering: .sequentiallyConsistent)) }
         set { milliseconds.store(newValue.milliseconds, ordering: .sequentiallyConsistent) }
+    }
+
+    /// Changes what is said of it.
+    func witness(_ body: (inout Witnesses) -> Void) { witnesses.withLock { body(&$0) } }
+
+    var witness: ClockWitness {
+        ClockWitness(
+            elapsed: { self.witnesses.withLock { $0.elapsed } },
+            isSynchronized: { self.witnesses.withLock { $0.isSynchronized } },
+            confirmation: { self.witnesses.withLock { $0.confirmation } }
+        )
     }
 }
 
@@ -87,7 +106,8 @@ final class ScratchLedger {
                 viewsPath: viewsPath(of: path),
                 bootID: "test",
                 isReadOnly: false,
-                clock: { clock.now }
+                clock: { clock.now },
+                clockWitness: clock.witness
             )
         )
         return (directory, ledger)

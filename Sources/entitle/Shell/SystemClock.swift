@@ -1,0 +1,46 @@
+import CTimex
+import EntitlementLedger
+import Entitlements
+import Foundation
+import LMDBStorage
+
+/// The machine's clock and boot, and what tells whether the clock is right.
+enum SystemClock {
+    @Sendable static func now() -> Instant {
+        Instant(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
+    }
+
+    /// Changes with each start of the machine (proc(5)).
+    static let bootID =
+        ((try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))
+        ?? "unknown")
+        .filter { !$0.isWhitespace }
+
+    /// Of a ledger (T3).
+    static func witness(of path: String) -> ClockWitness {
+        let start = ContinuousClock.now
+        return ClockWitness(
+            elapsed: {
+                // CLOCK_BOOTTIME on Linux: it goes on while the machine is suspended.
+                Int64((ContinuousClock.now - start) / .milliseconds(1))
+            },
+            isSynchronized: isSynchronized,
+            confirmation: {
+                LedgerDirectory.acceptedClock(at: path).map {
+                    ClockWitness.Confirmation(
+                        date: Instant(milliseconds: $0.clock),
+                        size: $0.size
+                    )
+                }
+            }
+        )
+    }
+
+    /// Whether the kernel's clock is held by a source of time (ntp_adjtime(3)); false where it does
+    /// not say so.
+    @Sendable private static func isSynchronized() -> Bool {
+        var state = timex()
+        let answer = unsafe ntp_adjtime(&state)
+        return answer >= 0 && answer != TIME_ERROR && state.status & STA_UNSYNC == 0
+    }
+}

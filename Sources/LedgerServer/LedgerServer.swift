@@ -45,7 +45,11 @@ package enum LedgerServer {
         /// Whether checkpoints and hash tiles are for everybody.
         package var isLogPublic = false
         /// Audits the ledger in a process of its own; nil: in this one.
-        package var audit: (@Sendable (AuditScope) throws -> JSONValue)?
+        package var audit: Auditing?
+        /// How the ledger is audited behind whoever asks.
+        package var audits = AuditSchedule.standard
+        /// Whether the ledger was opened to be read because its disk took nothing.
+        package var isReadOnlyByFault = false
         /// How long the answers under way may take once the server is told to stop.
         package var drainSeconds: Int64 = 25
         /// How long the parts of an exchange may take.
@@ -85,6 +89,10 @@ package enum LedgerServer {
             uniqueKeysWithValues: RateLimitPolicy.allCases.map { ($0, RateLimitQuota.standard($0)) }
         )
     }
+
+    /// Audits the ledger that is served.
+    package typealias Auditing =
+        @Sendable (AuditScope, AuditPace) throws -> JSONValue
 
     /// A certificate chain and its private key.
     package struct TLS: Sendable {
@@ -135,7 +143,8 @@ package enum LedgerServer {
                 } ?? [])
                 + (options.publication.map { schedule in
                     [.init(service: LogPublisher(service: service, schedule: schedule))]
-                } ?? []),
+                } ?? [])
+                + options.audits.watches(service).map { .init(service: $0) },
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: options.logger
         )

@@ -12,9 +12,11 @@ final class LedgerService: Sendable {
     let access: AccessControl
     let metrics: ServerMetrics
     let reports = ReportQueue()
-    let audits: AuditGate
+    private let audits: AuditGate
     /// Audits the ledger, where a damaged file cannot take the server down.
-    let audit: @Sendable (AuditScope) throws -> JSONValue
+    private let auditing: LedgerServer.Auditing
+    /// Whether the ledger was opened to be read because its disk took nothing.
+    let isReadOnlyByFault: Bool
     let accesses: AccessLog
     let faults: FaultNotes
     let connections: Connections
@@ -55,7 +57,8 @@ final class LedgerService: Sendable {
         clock = options.clock
         makeID = options.makeID
         resolveTimeZones = options.resolveTimeZones
-        audit = options.audit ?? { [ledger] in try ledger.audit($0).json }
+        auditing = options.audit ?? { [ledger] scope, _ in try ledger.audit(scope).json }
+        isReadOnlyByFault = options.isReadOnlyByFault
         let pool = NIOThreadPool(numberOfThreads: Self.threadCount)
         self.pool = pool
         audits = AuditGate { try await pool.runIfActive($0) }
@@ -75,6 +78,22 @@ final class LedgerService: Sendable {
         _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         try await pool.runIfActive(body)
+    }
+
+    /// Audits the ledger, one audit at a time, and counts what it came to.
+    ///
+    /// - Throws: `Problem.busy` while another one runs.
+    func audit(_ scope: AuditScope, _ pace: LedgerServer.AuditPace) async throws -> JSONValue {
+        do {
+            let report = try await audits.run { [auditing] in try auditing(scope, pace) }
+            metrics.audits.count(scope, report)
+            return report
+        } catch let problem as Problem where problem.code == .busy {
+            throw problem
+        } catch {
+            metrics.audits.countFailure(scope)
+            throw error
+        }
     }
 
     /// Refuses to answer from less of the log than the caller has seen (read your writes).

@@ -160,7 +160,8 @@ def check_configuration(material):
         count += 1
     for what, value in (("ENTITLE_LIMITS", "keys=many"), ("ENTITLE_LOG_LEVEL", "loud"),
                         ("ENTITLE_CONNECTIONS", "0"), ("ENTITLE_LIMITS", "nobody=1/1"),
-                        ("ENTITLE_DRIFT_SECONDS", "-1"), ("ENTITLE_DRIFT_SAMPLE", "0"),
+                        ("ENTITLE_DRIFT_SECONDS", "-1"), ("ENTITLE_AUDIT_SECONDS", "-1"),
+                        ("ENTITLE_AUDIT_FULL_SECONDS", "x"), ("ENTITLE_DRIFT_SAMPLE", "0"),
                         ("ENTITLE_TRUSTED_PROXIES", "10.0.0.0/33")):
         refused(material, CONFIGURATION, ["--port", "0"], what, environment={what: value})
         count += 1

@@ -39,6 +39,8 @@ public struct AuditReport: Sendable {
         public var sequence: UInt64?
         /// A sentence; holds no id.
         public var detail: String
+        /// Whether a salvage named it: a loss that is known, and nothing new.
+        public var isKnown = false
     }
 
     /// The parts of a ledger.
@@ -77,24 +79,35 @@ public struct AuditReport: Sendable {
         .members([
             "ok": .bool(isOK), "records": .integer(records), "treeSize": .integer(treeSize),
             "rootHash": .string(rootHash), "checkpoints": .integer(checkpoints),
-            "faults": .array(
-                faults.map {
-                    .members([
-                        "kind": .string($0.kind.rawValue),
-                        "sequence": $0.sequence.map { .integer($0) } ?? .null,
-                        "detail": .string($0.detail), "hint": .string($0.kind.hint),
-                    ])
-                }
-            ),
+            "faults": .array(faults.map(\.json)),
             "orphans": .integer(orphans),
         ])
     }
 }
 
+extension AuditReport.Fault {
+    fileprivate var json: JSONValue {
+        var members = [
+            JSONMember("kind", .string(kind.rawValue)),
+            JSONMember("sequence", sequence.map { .integer($0) } ?? .null),
+            JSONMember("detail", .string(detail)), JSONMember("hint", .string(kind.hint)),
+        ]
+        if isKnown { members.append(JSONMember("known", .bool(true))) }
+        return .object(members)
+    }
+}
+
 extension [AuditReport.Fault] {
     /// Lists a fault, as long as there are not too many.
-    mutating func note(_ kind: AuditReport.Kind, _ sequence: UInt64?, _ detail: String) {
+    mutating func note(
+        _ kind: AuditReport.Kind,
+        _ sequence: UInt64?,
+        _ detail: String,
+        isKnown: Bool = false
+    ) {
         guard count < AuditReport.faultLimit else { return }
-        append(AuditReport.Fault(kind: kind, sequence: sequence, detail: detail))
+        append(
+            AuditReport.Fault(kind: kind, sequence: sequence, detail: detail, isKnown: isKnown)
+        )
     }
 }

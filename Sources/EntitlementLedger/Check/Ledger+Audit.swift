@@ -62,22 +62,18 @@ private struct Auditor {
     /// What a salvage could not bring back and the log does not show.
     mutating func noteKnownLoss() {
         guard let loss = ledger.knownLoss else { return }
-        if loss.isTreeLost {
-            report.faults.note(.tree, nil, "a salvage could not bring the signed tree back")
+        func note(_ kind: AuditReport.Kind, _ detail: String) {
+            report.faults.note(kind, nil, detail, isKnown: true)
         }
+        if loss.isTreeLost { note(.tree, "a salvage could not bring the signed tree back") }
         if loss.unconfirmed > 0 {
-            let detail = "\(loss.unconfirmed) records are confirmed by no hash of the signed tree"
-            report.faults.note(.record, nil, detail)
+            note(.record, "\(loss.unconfirmed) records are confirmed by no hash of the signed tree")
         }
         if loss.behindEnd > 0 {
-            report.faults.note(.record, nil, "\(loss.behindEnd) records at the end are lost")
+            note(.record, "\(loss.behindEnd) records at the end are lost")
         }
         if loss.streams > 0 {
-            report.faults.note(
-                .vault,
-                nil,
-                "the names and keys of \(loss.streams) streams are lost"
-            )
+            note(.vault, "the names and keys of \(loss.streams) streams are lost")
         }
     }
 
@@ -137,7 +133,12 @@ private struct Auditor {
             lastRecordedAt = part.lastRecordedAt
         }
         for fault in part.faults {
-            report.faults.note(fault.kind, fault.sequence, fault.detail)
+            report.faults.note(
+                fault.kind,
+                fault.sequence,
+                fault.detail,
+                isKnown: fault.isKnown
+            )
         }
     }
 

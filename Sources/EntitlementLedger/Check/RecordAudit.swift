@@ -98,7 +98,8 @@ struct RecordAudit: Sendable {
         guard let gap, gap.sequence == sequence else {
             return faults.note(.record, sequence, "what stands for a lost record is not whole")
         }
-        faults.note(.record, sequence, "the record is lost: \(gap.cause.sentence)")
+        let detail = "the record is lost: \(gap.cause.sentence)"
+        faults.note(.record, sequence, detail, isKnown: true)
     }
 
     /// Compares a leaf with its tile; the leaf that fills a bundle gives the bundle's root.

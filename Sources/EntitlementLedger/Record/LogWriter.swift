@@ -13,6 +13,8 @@ final class LogWriter: Sendable {
     private let queue = DispatchQueue(label: "entitlement-ledger.writer")
     private let waiting = Mutex<Waiting>(Waiting())
     private let standing = Mutex(Standing())
+    /// When a commit failed, or was last tried again, since which none succeeded; nil: none did.
+    private let failedAt = Mutex<Int64?>(nil)
 
     /// What the writer knows of the log.
     private struct Standing {
@@ -65,6 +67,39 @@ final class LogWriter: Sendable {
         self.views = views
         self.judge = Mutex(judge)
         queue.setSpecific(key: Self.owner, value: ObjectIdentifier(self))
+    }
+
+    /// How long a disk that took nothing is left alone.
+    private static let retryMilliseconds: Int64 = 5000
+
+    /// Whether a commit failed after which the log was not opened again yet.
+    var isInDoubt: Bool { standing.withLock { $0.isInDoubt } }
+
+    /// Whether nothing is made durable, as the last commit tells, or a new attempt.
+    func isFailing(retrying attempt: () throws -> Void) -> Bool {
+        let now = clock().milliseconds
+        let isTried: Bool? = failedAt.withLock { failed in
+            guard let last = failed else { return nil }
+            // A clock that was set back makes no waiting.
+            guard abs(now - last) >= Self.retryMilliseconds else { return false }
+            failed = now
+            return true
+        }
+        guard let isTried else { return false }
+        guard isTried, (try? attempt()) != nil else { return true }
+        failedAt.withLock { $0 = nil }
+        return false
+    }
+
+    /// Notes that the disk takes nothing; a refusal, or one damaged record, is not that.
+    private func noteFailure(_ error: any Error) {
+        switch error {
+        case is LedgerFault, is ViewDamage: return
+        case let fault as LogStorageFault
+        where [.damaged, .busy, .newerFormat].contains(fault.code):
+            return
+        default: failedAt.withLock { $0 = clock().milliseconds }
+        }
     }
 
     private static let owner = DispatchSpecificKey<ObjectIdentifier>()
@@ -142,6 +177,15 @@ final class LogWriter: Sendable {
     }
 
     private func commit(_ group: [SealedSubmission]) throws -> [AppendOutcome] {
+        do {
+            return try commitWhole(group)
+        } catch {
+            noteFailure(error)
+            throw error
+        }
+    }
+
+    private func commitWhole(_ group: [SealedSubmission]) throws -> [AppendOutcome] {
         let end = try currentEnd()
         let now = try judge.withLock { try $0.now(behind: end, of: log) }
         let decision = try decide(group, end: end, clock: now.milliseconds)
@@ -160,6 +204,7 @@ final class LogWriter: Sendable {
             throw error
         }
         judge.withLock { $0.note(now) }
+        failedAt.withLock { $0 = nil }
         views.absorb(batch.entries)
         standing.withLock { $0.end = appended }
         views.followBehind()

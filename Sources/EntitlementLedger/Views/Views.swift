@@ -27,6 +27,7 @@ final class Views: LogIndex {
     /// Which streams may have moved.
     let moves = AccessMoves()
     private let queue = DispatchQueue(label: "entitlement-ledger.views")
+    private let makers = Atomic(0)
 
     private struct State {
         var overlay = Overlay(from: 0)
@@ -178,6 +179,9 @@ final class Views: LogIndex {
 
     /// The tables as they stand, for replay and audit, to which damage is a finding.
     var tables: IndexTables? { state.withLock { $0.tables } }
+
+    /// Whether views are being made anew: questions wait for them, or are answered from the old.
+    var isBeingMadeAnew: Bool { makers.load(ordering: .relaxed) > 0 }
 
     /// Why the views that stand on the disk are not used; nil where they are, or there are none.
     var discarded: String? { state.withLock { $0.discarded } }
@@ -332,7 +336,7 @@ final class Views: LogIndex {
     func rebuild(progress: BulkLoad.Progress) throws {
         precondition(!isReadOnly, "only the writer rebuilds views")
         try changing.withLock { _ in
-            try makeAnewOnDisk(progress: progress)
+            try makingAnew { try makeAnewOnDisk(progress: progress) }
             state.withLock { $0.discarded = nil }
         }
         try catchUp()
@@ -359,6 +363,12 @@ final class Views: LogIndex {
         try directory.use(generation)
     }
 
+    private func makingAnew<Result>(_ body: () throws -> Result) rethrows -> Result {
+        makers.add(1, ordering: .relaxed)
+        defer { makers.subtract(1, ordering: .relaxed) }
+        return try body()
+    }
+
     private func bulkLoad() throws -> BulkLoad {
         BulkLoad(log: log, size: try log.end().size) { [self] size in
             try viewPosition(size, bootID: bootID)
@@ -370,7 +380,7 @@ final class Views: LogIndex {
         try changing.withLock { _ in
             let current = state.withLock { $0.tables }
             guard current?.isSame(as: damaged) ?? false else { return }
-            try makeAnew()
+            try makingAnew { try makeAnew() }
             state.withLock { $0.replaced = damage.what }
         }
     }

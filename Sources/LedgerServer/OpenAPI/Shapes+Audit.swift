@@ -9,11 +9,14 @@ extension Shapes {
         Shape.Member(
             "faults",
             .list(
-                .object([
-                    Shape.Member("kind", .choice(AuditReport.Kind.allCases.map(\.rawValue))),
-                    Shape.Member("sequence", .optional(.sequence)), Shape.Member("detail", .text),
-                    Shape.Member("hint", .text),
-                ])
+                .object(
+                    [
+                        Shape.Member("kind", .choice(AuditReport.Kind.allCases.map(\.rawValue))),
+                        Shape.Member("sequence", .optional(.sequence)),
+                        Shape.Member("detail", .text), Shape.Member("hint", .text),
+                    ],
+                    optional: [Shape.Member("known", .boolean)]
+                )
             )
         ),
         Shape.Member("orphans", .sequence),

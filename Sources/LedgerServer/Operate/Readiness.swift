@@ -3,16 +3,13 @@ import Entitlements
 
 /// Whether the ledger can be asked, and why not.
 struct Readiness: Sendable {
-    /// Why not; empty: it can.
-    var reasons: [Reason] = []
+    /// Why not, in words of a closed set; empty: it can.
+    var reasons: [String] = []
     /// Of the log; nil where it cannot be read.
     var size: UInt64?
 
-    /// A closed set: its words stand in answers.
-    enum Reason: String, Sendable {
-        /// The log cannot be read.
-        case storage
-    }
+    /// The reason where an audit found a fault; the others are the ledger's impediments.
+    static let audit = "audit"
 
     var isReady: Bool { reasons.isEmpty }
 
@@ -20,7 +17,7 @@ struct Readiness: Sendable {
     var json: JSONValue {
         .members([
             "status": .string(isReady ? "ready" : "not_ready"),
-            "reasons": .strings(reasons.map(\.rawValue)),
+            "reasons": .strings(reasons),
         ])
     }
 }
@@ -28,10 +25,15 @@ struct Readiness: Sendable {
 extension LedgerService {
     /// Looks whether the ledger can be asked.
     func readiness() async -> Readiness {
-        do {
-            return Readiness(size: try await blocking { [ledger] in try ledger.size() })
-        } catch {
-            return Readiness(reasons: [.storage])
-        }
+        let (found, size) =
+            (try? await blocking { [ledger] in (ledger.impediments(), try? ledger.size()) })
+            ?? ([.storage], nil)
+        var impediments = Set(found)
+        if isReadOnlyByFault { impediments.insert(.readOnly) }
+        return Readiness(
+            reasons: Impediment.allCases.filter(impediments.contains).map(\.rawValue)
+                + (metrics.audits.areSound ? [] : [Readiness.audit]),
+            size: size
+        )
     }
 }

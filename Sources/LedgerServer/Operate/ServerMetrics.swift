@@ -8,6 +8,8 @@ final class ServerMetrics: Sendable {
     private let state: Mutex<State>
     /// What drift checks came to.
     let drift = DriftCounters()
+    /// What audits came to.
+    let audits = AuditCounters()
 
     private struct State {
         /// By the routes' numbers; the last is that of requests that lead nowhere.
@@ -111,6 +113,7 @@ final class ServerMetrics: Sendable {
             )
         }
         drift.append(to: &text)
+        audits.append(to: &text)
         let rows = operations.filter { !$0.statuses.isEmpty }.sorted { $0.name < $1.name }
         text.family("entitle_requests_total", "Requests by operation and status.", .counter)
         for operation in rows {

@@ -36,7 +36,7 @@ extension RouteTable {
                 path: "scope"
             )
         }
-        return Answer(try await service.audits.run { try service.audit(scope) })
+        return Answer(try await service.audit(scope, .asked))
     }
 }
 

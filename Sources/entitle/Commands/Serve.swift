@@ -48,7 +48,7 @@ struct Serve: AsyncParsableCommand {
         }
         let place = try ephemeral ? TemporaryLedger() : nil
         defer { place?.remove() }
-        let open = try place?.open(catalog: catalog) ?? options.open(writing: !readOnly)
+        let open = try place?.open(catalog: catalog) ?? openAsPossible()
         do {
             try await serve(
                 open,
@@ -65,6 +65,19 @@ struct Serve: AsyncParsableCommand {
         open.close()
     }
 
+    /// Opens the ledger to be written to; to be read, where its disk is full: questions are
+    /// answered then, and a backup to another disk can be made.
+    private func openAsPossible() throws -> OpenLedger {
+        do {
+            return try options.open(writing: !readOnly)
+        } catch  where !readOnly && CommandFailure(error).isFullDisk {
+            Terminal.note(
+                "warning: the disk is full: only questions are answered; make room, then start again"
+            )
+            return try options.open(writing: false)
+        }
+    }
+
     private func serve(
         _ open: OpenLedger,
         at path: String,
@@ -73,7 +86,15 @@ struct Serve: AsyncParsableCommand {
     ) async throws {
         let settings = ServeConfiguration(self, Settings.current.serve)
         var options = try await settings.options(open.ledger, path)
-        options.audit = { try AuditChild.report(on: path, masterKey: masterKey(), $0) }
+        options.isReadOnlyByFault = open.ledger.isReadOnly && !readOnly
+        options.audit = { scope, pace in
+            try AuditChild.report(
+                on: path,
+                masterKey: masterKey(),
+                scope,
+                isBehind: pace == .behind
+            )
+        }
         let wantsJSON = self.options.json
         let scheme = options.tls == nil ? "http" : "https"
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host

@@ -53,11 +53,12 @@ enum AuditChild {
     static func report(
         on path: String,
         masterKey: [UInt8],
-        _ scope: AuditScope
+        _ scope: AuditScope,
+        isBehind: Bool = false
     ) throws -> JSONValue {
         let words: [AuditScope: [String]] = [.quick: ["--quick"], .hashes: ["--hashes"]]
         let outcome = try run(
-            ["--json", "--ledger", path] + (words[scope] ?? []),
+            ["--json", "--ledger", path] + (words[scope] ?? []) + (isBehind ? ["--behind"] : []),
             key: masterKey,
             isHeard: false
         )

@@ -33,6 +33,10 @@ struct CommandFailure: Error {
         self.hint = hint
     }
 
+    /// Whether a disk takes nothing more.
+    var isFullDisk: Bool { code == Self.fullDisk }
+    private static let fullDisk = "storage_full"
+
     /// RFC 9457 members, `code` and `hint`.
     var json: JSONValue {
         .members([
@@ -73,7 +77,7 @@ extension CommandFailure {
         case let fault as FileFault where [ENOSPC, EDQUOT].contains(fault.code):
             self.init(
                 .io,
-                "storage_full",
+                Self.fullDisk,
                 "the disk is full (\(fault.operation))",
                 hint: "make room: nothing was half-written, and writing goes on by itself"
             )
@@ -178,7 +182,7 @@ extension CommandFailure {
         case .full:
             self.init(
                 .io,
-                "storage_full",
+                Self.fullDisk,
                 fault.message,
                 hint: "make room: nothing was half-written, and writing goes on by itself"
             )
@@ -266,7 +270,7 @@ extension CommandFailure {
     private init(_ fault: LMDBError) {
         let message = "\(fault.message) (\(fault.operation))"
         switch fault.kind {
-        case .mapFull, .diskFull: self.init(.io, "storage_full", message, hint: "make room")
+        case .mapFull, .diskFull: self.init(.io, Self.fullDisk, message, hint: "make room")
         case .readersFull, .mapResized: self.init(busy: message)
         case .notPermitted:
             self.init(

@@ -42,6 +42,16 @@ struct ServeConfiguration {
         options.bodyByteLimit =
             try number(settings.bodyBytes, "bodyBytes", Self.bodyBytes) ?? options.bodyByteLimit
         options.drift = try drift(options.drift)
+        options.audits.quick = try interval(
+            settings.auditSeconds,
+            "auditSeconds",
+            options.audits.quick
+        )
+        options.audits.everything = try interval(
+            settings.auditFullSeconds,
+            "auditFullSeconds",
+            options.audits.everything
+        )
         if !ledger.isReadOnly { options.publication = try publication(path) }
         options.isLogPublic = try isLogPublic()
         options.stores = try stores(path)
@@ -71,6 +81,16 @@ struct ServeConfiguration {
             metadata: ["openFiles": "\(files)", "connections": "\(possible)"]
         )
         return possible
+    }
+
+    /// Seconds between two runs of a job; 0: never.
+    private func interval(
+        _ text: String?,
+        _ name: String,
+        _ standard: Duration?
+    ) throws -> Duration? {
+        guard let seconds = try number(text, name, 0...31_536_000) else { return standard }
+        return seconds > 0 ? .seconds(seconds) : nil
     }
 
     /// How often customers are folded again, and how many; 0 seconds: never.

@@ -35,6 +35,10 @@ struct ServeSettings {
     var driftSeconds: String?
     /// `driftSample`: customers of a drift check.
     var driftSample: String?
+    /// `auditSeconds`: between two quick audits; 0: none.
+    var auditSeconds: String?
+    /// `auditFullSeconds`: between two audits of everything; 0: none.
+    var auditFullSeconds: String?
     /// `archive`: the directory that the log is archived in, behind its writing.
     var archive: String?
     /// `checkpointSeconds`: between two signed checkpoints (300); 0: none.
@@ -63,6 +67,8 @@ struct ServeSettings {
         bodyBytes = value("bodyBytes")
         driftSeconds = value("driftSeconds")
         driftSample = value("driftSample")
+        auditSeconds = value("auditSeconds")
+        auditFullSeconds = value("auditFullSeconds")
         archive = value("archive")
         checkpointSeconds = value("checkpointSeconds")
         publicLog = value("publicLog")

@@ -14,6 +14,10 @@ final class FaultyLog: LogStorage {
         set { current.withLock { $0 = newValue } }
     }
 
+    /// How often a checkpoint was to be kept.
+    var checkpointsTried: Int { tried.load(ordering: .relaxed) }
+    private let tried = Atomic(0)
+
     /// What a scan of the log throws; nil: it succeeds.
     var scanFault: LogStorageFault? {
         get { scanning.withLock { $0 } }
@@ -59,7 +63,9 @@ final class FaultyLog: LogStorage {
     func tile(level: Int, index: UInt64) -> [UInt8]? {
         base.tile(level: level, index: index)
     }
-    func keepCheckpoint(size: UInt64, note: String) {
+    func keepCheckpoint(size: UInt64, note: String) throws {
+        tried.add(1, ordering: .relaxed)
+        if let fault { throw fault }
         base.keepCheckpoint(size: size, note: note)
     }
     func checkpoints() -> [(size: UInt64, note: String)] { base.checkpoints() }

@@ -40,6 +40,10 @@ struct TestServer: Sendable {
         var deadlines = RequestDeadline.Limits()
         /// Checkpoints and hash tiles are for everybody.
         var isLogPublic = false
+        /// Read-only although it was to be written to.
+        var isReadOnlyByFault = false
+        /// Audits in place of the ledger's own.
+        var audit: LedgerServer.Auditing?
         /// Whatever else is set.
         var adjust: @Sendable (inout LedgerServer.Options) -> Void = { _ in }
     }
@@ -82,6 +86,8 @@ struct TestServer: Sendable {
             options.stores = setup.stores
             options.deadlines = setup.deadlines
             options.isLogPublic = setup.isLogPublic
+            options.isReadOnlyByFault = setup.isReadOnlyByFault
+            options.audit = setup.audit
             options.customers = CustomerTokenVerifier(keys: try await CustomerTokenKeys(issuer.pem))
             setup.adjust(&options)
             let service = LedgerService(options)

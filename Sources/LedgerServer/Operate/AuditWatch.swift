@@ -1,0 +1,96 @@
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+import Logging
+import ServiceLifecycle
+
+/// Audits the ledger while the server runs, behind whoever asks: whoever runs it learns of damage
+/// before a customer does.
+struct AuditWatch: Service {
+    let service: LedgerService
+    let scope: AuditScope
+    let interval: Duration
+
+    /// How long it waits where another audit runs.
+    private static let pause = Duration.seconds(60)
+
+    /// Audits until the server is told to stop; the first audit comes after one interval.
+    func run() async throws {
+        var wait = interval
+        while await isTime(after: wait) { wait = await check() ? interval : Self.pause }
+    }
+
+    /// Waits; false: the server stops.
+    private func isTime(after wait: Duration) async -> Bool {
+        do {
+            try await cancelWhenGracefulShutdown { try await Task.sleep(for: wait) }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Audits once, and tells of faults; false where another audit runs.
+    func check() async -> Bool {
+        do {
+            tell(try await service.audit(scope, .behind))
+        } catch let problem as Problem where problem.code == .busy {
+            return false
+        } catch {
+            service.logger.error(
+                "an audit could not be finished",
+                metadata: ["scope": "\(scope)", "fault": "\(type(of: error))"]
+            )
+        }
+        return true
+    }
+
+    private func tell(_ report: JSONValue) {
+        let faults = report["faults"]?.array ?? []
+        let counts: Logger.Metadata = ["scope": "\(scope)", "faults": "\(faults.count)"]
+        guard report["ok"]?.bool != true else {
+            return service.logger.debug("an audit finds the ledger sound", metadata: counts)
+        }
+        let kinds = Set(faults.compactMap { $0["kind"]?.string }).sorted()
+        service.logger.error(
+            "an audit finds faults: run `entitle audit`",
+            metadata: counts.merging(["kinds": "\(kinds.joined(separator: " "))"]) { $1 }
+        )
+    }
+}
+
+extension LedgerServer {
+    /// How often the ledger is audited behind whoever asks; nil: not at all.
+    package struct AuditSchedule: Sendable {
+        /// Between two looks at what a stopped writer may have left half-written.
+        package var quick: Duration?
+        /// Between two audits of everything.
+        package var everything: Duration?
+
+        /// Makes a schedule.
+        package init(quick: Duration?, everything: Duration?) {
+            self.quick = quick
+            self.everything = everything
+        }
+
+        /// What holds unless it is configured: quickly each hour, everything once a day.
+        package static let standard = AuditSchedule(
+            quick: .seconds(3600),
+            everything: .seconds(86_400)
+        )
+
+        func watches(_ service: LedgerService) -> [AuditWatch] {
+            [(AuditScope.quick, quick), (.everything, everything)].compactMap { scope, interval in
+                interval.map { AuditWatch(service: service, scope: scope, interval: $0) }
+            }
+        }
+    }
+
+    /// For whom an audit runs.
+    package enum AuditPace: Sendable {
+        /// Somebody waits for it.
+        case asked
+        /// It takes only what requests leave of the machine.
+        case behind
+    }
+}

@@ -62,13 +62,26 @@ struct Backup: ParsableCommand {
         let folder = path + "/" + LedgerDirectory.vaultFolder
         for _ in 0..<Self.copyAttempts {
             let counts = try open.directory.copyVault(to: folder, masterKey: masterKey)
+            try note(path)
+            if try open.directory.isCurrent(vaultCopy: folder) { return counts }
+        }
+        throw LogStorageFault(.busy, "the vault's keys are being replaced")
+    }
+
+    /// Notes the backup where erasures find it; where the ledger's disk is full, says that it could
+    /// not.
+    private func note(_ path: String) throws {
+        do {
             try BackupList.note(
                 BackupList.Entry(path: path, at: SystemClock.now().description),
                 ledgerPath: options.path
             )
-            if try open.directory.isCurrent(vaultCopy: folder) { return counts }
+        } catch  where CommandFailure(error).isFullDisk {
+            Terminal.note(
+                "warning: the ledger's disk is full, and its list of backups lacks this one: run "
+                    + "the backup again once there is room, or no erasure reaches it"
+            )
         }
-        throw LogStorageFault(.busy, "the vault's keys are being replaced")
     }
 
     /// Continues the backup's archive and reads all of it back.

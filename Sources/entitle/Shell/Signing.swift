@@ -14,20 +14,31 @@ enum Signing {
     }
 
     /// Runs a body over a ledger whose last checkpoint is as new as can be: signed now, or, where
-    /// another process writes, the last one that it signed.
+    /// another process writes or the disk is full, the last one that was signed.
     static func withCheckpointed<Result>(
         _ options: LedgerOptions,
         _ body: (OpenLedger) throws -> Result
     ) throws -> Result {
+        let open: OpenLedger
         do {
-            let open = try options.open(writing: true)
-            return try closing(open) {
-                try signIfAllowed(open.ledger)
-                return try body(open)
-            }
+            open = try openSigned(options)
         } catch let fault as LedgerOpenFault where fault.code == .locked {
-            let open = try options.open(writing: false)
-            return try closing(open) { try body(open) }
+            open = try options.open(writing: false)
+        } catch  where CommandFailure(error).isFullDisk {
+            Terminal.note("warning: no new checkpoint: the ledger's disk is full")
+            open = try options.open(writing: false)
+        }
+        return try closing(open) { try body(open) }
+    }
+
+    private static func openSigned(_ options: LedgerOptions) throws -> OpenLedger {
+        let open = try options.open(writing: true)
+        do {
+            try signIfAllowed(open.ledger)
+            return open
+        } catch {
+            open.close(after: error)
+            throw error
         }
     }
 

@@ -1,6 +1,7 @@
 import Entitlements
 import Foundation
 import Glibc
+import Synchronization
 import Testing
 
 /// A file system in memory of a given size.
@@ -71,5 +72,68 @@ struct `A full disk` {
             #expect(sound.code == 0, "\(sound.errors)\(sound.output)")
             #expect(sound.json?["records"]?.integer == 12_000)
         }
+    }
+
+    // Who asks is answered, and what stands is brought to safety, before there is room again.
+    @Test func `is served read-only, and backed up to another one`() async throws {
+        try await withScratchDirectory { folder in
+            let disk = folder + "/disk"
+            try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+            guard SmallDisk.mount(disk, "size=4000k") else {
+                withKnownIssue("this machine mounts no tmpfs") { Issue.record("mount failed") }
+                return
+            }
+            defer { SmallDisk.unmount(disk) }
+            let ledger = CommandLedger(folder: disk)
+            _ = try await ledger.run(["init"])
+            let lines = (0..<50).map { Sample.purchaseLine("e\($0)", "app_store/\($0)") }
+            let imported = try await ledger.importing(lines)
+            #expect(imported.code == 0, "\(imported.errors)")
+            // Nothing of the disk is left.
+            #expect(FileManager.default.createFile(atPath: disk + "/rest", contents: nil))
+            let rest = try FileHandle(forWritingTo: URL(filePath: disk + "/rest"))
+            while (try? rest.write(contentsOf: Data(count: 4096))) != nil {}
+            try rest.close()
+            let granted = try await ledger.run(["grant", "ann", "--tier", "pro"])
+            #expect(granted.code == 74, "\(granted)")
+
+            let backup = folder + "/backup"
+            let backedUp = try await ledger.run(["backup", backup])
+            #expect(backedUp.code == 0, "\(backedUp)")
+            #expect(backedUp.json?["vault"]?["streams"]?.integer == 50)
+            // A server that is told to end at once, which it does once it listens.
+            let served = try await Self.serve(ledger)
+            #expect(served.code == 0, "\(served)")
+            #expect(served.output.contains("listening"), "\(served)")
+            #expect(served.errors.contains("the disk is full"), "\(served)")
+
+            #expect(SmallDisk.mount(disk, "remount,size=200m"))
+            let audit = try await ledger.run(["audit"])
+            #expect(audit.code == 0, "\(audit)")
+            // The control: with room it is written to again.
+            let writing = try await Self.serve(ledger)
+            #expect(writing.code == 0 && !writing.errors.contains("the disk is full"))
+        }
+    }
+
+    /// Runs a server until it listens, and tells it to end.
+    private static func serve(_ ledger: CommandLedger) async throws -> EntitleCommand.Outcome {
+        let process = Process()
+        process.executableURL = URL(filePath: try #require(EntitleCommand.executable))
+        process.arguments = ["serve", "--port", "0", "--json", "--ledger", ledger.path]
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        try Forking.lock.withLock { _ in try process.run() }
+        // The first line, or its end.
+        let first = output.fileHandleForReading.availableData
+        process.terminate()
+        process.waitUntilExit()
+        let said = try errors.fileHandleForReading.readToEnd() ?? Data()
+        return EntitleCommand.Outcome(
+            code: process.terminationStatus,
+            output: String(decoding: first, as: UTF8.self),
+            errors: String(decoding: said, as: UTF8.self)
+        )
     }
 }

@@ -1,24 +1,101 @@
 import EntitlementLedger
 import Entitlements
+import EventLog
 import Foundation
+import LMDBStorage
+import Synchronization
 import Testing
 
-/// A ledger that only the command touches.
+/// A ledger that the command is asked about; what it is asked about is put there by functions.
 struct CommandLedger {
     /// A directory of the test's own; the ledger is in it.
     let folder: String
     var path: String { folder + "/ledger" }
 
-    /// Lends a ledger made by `entitle init` with the sample catalog, removed when the body ends.
+    private static let masterKey = (0..<32).map { UInt8($0) }
+
+    /// Lends a ledger as `entitle init --catalog` makes it, with the sample catalog; removed when the
+    /// body ends.
     static func with<Result>(
         _ body: (CommandLedger) async throws -> Result
     ) async throws -> Result {
         try await withScratchDirectory { folder in
             let ledger = CommandLedger(folder: folder)
-            let catalog = try ledger.file("catalog.json", Sample.catalog().description)
-            let made = try await ledger.run(["init", "--catalog", catalog])
-            #expect(made.code == 0, "\(made.errors)")
+            try ledger.make()
             return try await body(ledger)
+        }
+    }
+
+    private func make() throws {
+        let catalog = try Sample.catalog()
+        _ = try file("catalog.json", catalog.description)
+        try DurableFile.makeFolder(path)
+        try DurableFile.create(
+            path + "/" + LedgerDirectory.keyName,
+            with: Array((Hexadecimal.encode(Self.masterKey) + "\n").utf8)
+        )
+        try LedgerDirectory.create(
+            at: path,
+            masterKey: Self.masterKey,
+            origin: "ledger.local/log",
+            created: Self.now().description,
+            randomness: .system
+        )
+        try open { ledger in
+            _ = try ledger.publish(
+                catalog,
+                effective: nil,
+                Request(
+                    id: UUID().uuidString,
+                    source: Source.catalog,
+                    environment: .production
+                )
+            )
+        }
+    }
+
+    @Sendable private static func now() -> Instant {
+        Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+    }
+
+    /// Opens the ledger in this process, as the command would on this machine.
+    private func open(_ body: (Ledger) throws -> Void) throws {
+        let directory = try OpenLedgerDirectory(
+            at: path,
+            masterKey: Self.masterKey,
+            forWriting: true,
+            clock: { Self.now().milliseconds },
+            randomness: .system
+        )
+        defer { Forking.lock.withLock { _ in directory.close() } }
+        let bootID = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+        let ledger = try Ledger(
+            identity: LedgerIdentity(
+                id: Hexadecimal.decode(directory.manifest.ledger) ?? [],
+                origin: directory.manifest.origin
+            ),
+            log: directory.log,
+            vault: directory.vault,
+            options: Ledger.Options(
+                viewsPath: path + "/" + LedgerDirectory.viewsName,
+                bootID: bootID.filter { !$0.isWhitespace },
+                isReadOnly: false,
+                clock: Self.now
+            )
+        )
+        try body(ledger)
+        try ledger.close()
+    }
+
+    /// Records lines of events, each of which must be new.
+    func record(_ lines: [String]) throws {
+        try open { ledger in
+            for receipt in try ledger.record(Sample.submissions(lines)) {
+                guard case .appended = receipt else {
+                    Issue.record("an event was not recorded: \(receipt)")
+                    continue
+                }
+            }
         }
     }
 

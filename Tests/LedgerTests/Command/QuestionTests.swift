@@ -12,7 +12,7 @@ struct `The command answers` {
     // interfaces.md: keys are always present, in order; byte-identical
     @Test func `show with every key in its order, whoever is asked for`() async throws {
         try await CommandLedger.with { ledger in
-            _ = try await ledger.importing(Sample.ownedPurchase("ann", "app_store/1"))
+            try ledger.record(Sample.ownedPurchase("ann", "app_store/1"))
             for (customer, environment) in [
                 ("ann", "production"), ("nobody", "production"), ("ann", "sandbox"),
             ] {
@@ -49,7 +49,7 @@ struct `The command answers` {
     // T1, T4: forms of INSTANT
     @Test func `at and as known at instants of every form`() async throws {
         try await CommandLedger.with { ledger in
-            _ = try await ledger.importing(Sample.ownedPurchase("ann", "app_store/1"))
+            try ledger.record(Sample.ownedPurchase("ann", "app_store/1"))
             func at(_ text: String) async throws -> String? {
                 try await ledger.show("ann", ["--at", text])["at"]?.string
             }
@@ -88,7 +88,7 @@ struct `The command answers` {
     // row 4.3, row 4.4; exit 0 and 1
     @Test func `can with its exit code`() async throws {
         try await CommandLedger.with { ledger in
-            _ = try await ledger.importing(Sample.ownedPurchase("ann", "app_store/1"))
+            try ledger.record(Sample.ownedPurchase("ann", "app_store/1"))
             let rows: [(customer: String, feature: String, at: String, code: Int32)] = [
                 ("ann", "export", "2026-01-10", 0), ("ann", "export", "2026-02-01", 1),
                 ("ann", "scan", "2026-02-01", 0), ("bob", "export", "2026-01-10", 1),
@@ -129,7 +129,7 @@ struct `The command answers` {
     // row Z11
     @Test func `show again by a decision token, byte for byte`() async throws {
         try await CommandLedger.with { ledger in
-            _ = try await ledger.importing(Sample.ownedPurchase("ann", "app_store/1"))
+            try ledger.record(Sample.ownedPurchase("ann", "app_store/1"))
             for arguments in [["show", "ann"], ["can", "ann", "export"], ["timeline", "ann"]] {
                 let first = try await ledger.run(arguments + ["--at", "2026-01-10"])
                 _ = try await ledger.run(["grant", "ann", "--feature", "export"])

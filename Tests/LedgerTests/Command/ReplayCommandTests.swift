@@ -49,9 +49,9 @@ struct `The command replays` {
     // row Z11
     @Test func `tokens of answers, and finds one that says otherwise`() async throws {
         try await CommandLedger.with { ledger in
-            _ = try await ledger.importing(Sample.ownedPurchase("ann", "app_store/1"))
+            try ledger.record(Sample.ownedPurchase("ann", "app_store/1"))
             let answer = try await ledger.show("ann", ["--at", "2026-01-10"])
-            _ = try await ledger.importing([
+            try ledger.record([
                 Sample.line("refund", "revocation.refunded", "purchase/app_store/1")
             ])
             let token = try #require(answer["token"]?.string)

@@ -49,7 +49,7 @@ struct `The window of a limit in Berlin` {
                     time: end.advanced(byMilliseconds: Int64(offset))
                 )
             }
-            _ = try await ledger.importing(uses)
+            try ledger.record(uses)
             let outcome = try await ledger.run(["can", "ann", "scan", "--at", at])
             let limit = outcome.json?["limit"]
             #expect(limit?["resetsAt"]?.string == resetsAt)

@@ -25,6 +25,14 @@ struct `A format` {
         #expect(known.origin == "o")
     }
 
+    @Test(arguments: ["", "{}", "[]", "no", #"{"format":1}"#, #"{"format":"1"}"#])
+    func `stands in a ledger.json or it is none`(_ text: String) {
+        let fault = #expect(throws: LedgerOpenFault.self) {
+            try LedgerDirectory.manifest(reading: Array(text.utf8))
+        }
+        #expect(fault?.code == .foreign)
+    }
+
     @Test(
         .enabled(if: EntitleCommand.isPresent, EntitleCommand.absence),
         arguments: [

@@ -10,7 +10,7 @@ struct KeepCommandTests {
     ) async throws {
         try await CommandLedger.with { ledger in
             let lines = (0..<100).flatMap { Sample.ownedPurchase("u\($0)", "app_store/\($0)") }
-            #expect(try await ledger.importing(lines).code == 0)
+            try ledger.record(lines)
             let manifest = try Data(contentsOf: URL(filePath: ledger.path + "/ledger.json"))
             let key = try JSONValue(parsing: Array(manifest))["publicKey"]?.string
             try await body(ledger, try #require(key))
@@ -21,7 +21,7 @@ struct KeepCommandTests {
         try await Self.filled { ledger, _ in
             let first = try await ledger.run(["archive"])
             #expect(first.json?["archived"]?.integer == 301)
-            _ = try await ledger.importing(Sample.ownedPurchase("late", "app_store/late"))
+            try ledger.record(Sample.ownedPurchase("late", "app_store/late"))
             let more = try await ledger.run(["archive"])
             #expect(more.json?["archived"]?.integer == 304)
             let sound = try await ledger.run(["archive", "--check"])
@@ -126,7 +126,7 @@ struct KeepCommandTests {
     @Test func `an older checkpoint shows a log that was cut or forked`() async throws {
         try await Self.filled { ledger, key in
             let noted = try ledger.file("noted", try await note(ledger))
-            _ = try await ledger.importing(Sample.ownedPurchase("late", "app_store/late"))
+            try ledger.record(Sample.ownedPurchase("late", "app_store/late"))
             let newer = try ledger.file("newer", try await note(ledger))
             #expect(try await ledger.run(["audit", "--against", noted]).code == 0)
             let growth = ledger.folder + "/growth"

@@ -32,6 +32,14 @@ enum ConfigurationFile {
             try TrustedFile.check(path, owners: Set([owner].compactMap(\.self)))
         } catch let distrust as TrustedFile.Distrust {
             throw CommandFailure(distrust, of: path)
+        } catch let fault as FileFault {
+            throw CommandFailure(
+                .misconfigured,
+                "configuration",
+                "who can change the file cannot be told (errno \(fault.code))",
+                place: path,
+                hint: "keep it where every folder on the way may be looked at"
+            )
         }
     }
 }

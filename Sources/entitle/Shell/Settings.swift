@@ -63,26 +63,9 @@ struct Settings {
         let variables = ConfigReader(provider: EnvironmentVariablesProvider())
             .scoped(to: "entitle")
         let path = variables.string(forKey: "config")
-        try ConfigurationFile.requireTrust(path ?? "entitle.json", ledger: nil)
-        let file: ConfigReader
-        do {
-            file = ConfigReader(
-                provider: try await FileProvider<JSONSnapshot>(
-                    filePath: FilePath(path ?? "entitle.json"),
-                    allowMissing: path == nil
-                )
-            )
-        } catch {
-            throw CommandFailure(
-                .misconfigured,
-                "configuration",
-                "the configuration file cannot be read",
-                place: path ?? "entitle.json",
-                hint: "it must be one JSON object"
-            )
-        }
+        let file = try await Self.file(path ?? standardFile, isNamed: path != nil)
         func value(_ key: ConfigKey) -> String? {
-            variables.string(forKey: key) ?? file.string(forKey: key)
+            variables.string(forKey: key) ?? file?.string(forKey: key)
         }
         var settings = Settings()
         settings.ledger = value("ledger")
@@ -93,5 +76,27 @@ struct Settings {
         settings.key = variables.string(forKey: "key", isSecret: true)
         settings.keyCommand = variables.string(forKey: "keyCommand")
         return settings
+    }
+
+    /// What is looked for where no other file is named.
+    private static let standardFile = "entitle.json"
+
+    /// The configuration file; nil: there is none, and none was named.
+    private static func file(_ path: String, isNamed: Bool) async throws -> ConfigReader? {
+        guard isNamed || FileManager.default.fileExists(atPath: path) else { return nil }
+        try ConfigurationFile.requireTrust(path, ledger: nil)
+        do {
+            return ConfigReader(
+                provider: try await FileProvider<JSONSnapshot>(filePath: FilePath(path))
+            )
+        } catch {
+            throw CommandFailure(
+                .misconfigured,
+                "configuration",
+                "the configuration file cannot be read",
+                place: path,
+                hint: "it must be one JSON object"
+            )
+        }
     }
 }

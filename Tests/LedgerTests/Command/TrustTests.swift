@@ -48,7 +48,7 @@ struct `The command's configuration` {
         }
     }
 
-    @Test func `beside the ledger or in the folder at hand is held to the same`() async throws {
+    @Test func `beside the ledger is held to the same`() async throws {
         try await CommandLedger.with { ledger in
             let stores = ledger.path + "/stores.json"
             try Data("{}".utf8).write(to: URL(filePath: stores))

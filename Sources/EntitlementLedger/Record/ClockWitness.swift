@@ -55,7 +55,7 @@ public struct ClockWitness: Sendable {
 
 /// Judges the clock before each append (T3).
 struct ClockJudge: Sendable {
-    private let clock: @Sendable () -> Instant
+    let clock: @Sendable () -> Instant
     private let witness: ClockWitness
     /// Both clocks at this process's last append.
     private var last: (now: Instant, elapsed: Int64)?

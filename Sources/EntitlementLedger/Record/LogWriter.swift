@@ -77,7 +77,7 @@ final class LogWriter: Sendable {
 
     /// Whether nothing is made durable, as the last commit tells, or a new attempt.
     func isFailing(retrying attempt: () throws -> Void) -> Bool {
-        let now = clock().milliseconds
+        let now = judge.withLock { $0.clock() }.milliseconds
         let isTried: Bool? = failedAt.withLock { failed in
             guard let last = failed else { return nil }
             // A clock that was set back makes no waiting.
@@ -98,7 +98,9 @@ final class LogWriter: Sendable {
         case let fault as LogStorageFault
         where [.damaged, .busy, .newerFormat].contains(fault.code):
             return
-        default: failedAt.withLock { $0 = clock().milliseconds }
+        default:
+            let now = judge.withLock { $0.clock() }.milliseconds
+            failedAt.withLock { $0 = now }
         }
     }
 

@@ -58,7 +58,7 @@ extension LedgerDirectory {
         let erased: Set<UInt64>
         do {
             erased = try fill(log)
-            try log.bind(toLedger: manifest.ledgerID)
+            try log.bind(toLedger: identity?.id ?? manifest.ledgerID)
         } catch {
             log.close()
             throw error

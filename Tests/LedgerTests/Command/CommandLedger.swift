@@ -60,9 +60,14 @@ struct CommandLedger {
 
     /// Opens the ledger in this process, as the command would on this machine.
     private func open(_ body: (Ledger) throws -> Void) throws {
+        // `entitle init` may have made it, with a key of its own.
+        let key = String(
+            decoding: try DurableFile.read(path + "/" + LedgerDirectory.keyName) ?? [],
+            as: UTF8.self
+        )
         let directory = try OpenLedgerDirectory(
             at: path,
-            masterKey: Self.masterKey,
+            masterKey: Hexadecimal.decode(key.filter { !$0.isWhitespace }) ?? [],
             forWriting: true,
             clock: { Self.now().milliseconds },
             randomness: .system

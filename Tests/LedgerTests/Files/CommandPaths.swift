@@ -29,7 +29,8 @@ enum CommandPaths {
 
     /// No path at all.
     static let others: Set<String> = [
-        "--after", "--amount", "--app-apple-id", "--at", "--baseline-windows", "--bundle",
+        "--accept-clock", "--after", "--amount", "--app-apple-id", "--at", "--baseline-windows",
+        "--bundle",
         "--confirm", "--count", "--customer", "--effective", "--environment", "--events",
         "--expires", "--feature", "--for", "--format", "--grant-id", "--host", "--id", "--key",
         "--key-command", "--key-fd", "--known", "--known-sequence", "--lang", "--level", "--limit",

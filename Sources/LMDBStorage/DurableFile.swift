@@ -131,13 +131,23 @@ public enum DurableFile {
 
     /// Puts bytes in place of a file's at an offset, on the disk before it returns.
     static func overwrite(_ path: String, at offset: UInt64, with bytes: [UInt8]) throws {
+        try overwriting(path) { put in try put(offset, bytes) }
+    }
+
+    /// Puts bytes in place of a file's at some offsets, all of them on the disk before it returns.
+    static func overwriting(
+        _ path: String,
+        _ body: (_ put: (_ offset: UInt64, _ bytes: [UInt8]) throws -> Void) throws -> Void
+    ) throws {
         let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileFault(errno, "open") }
         defer { close(descriptor) }
-        guard lseek(descriptor, off_t(clamping: offset), SEEK_SET) >= 0 else {
-            throw FileFault(errno, "lseek")
+        try body { offset, bytes in
+            guard lseek(descriptor, off_t(clamping: offset), SEEK_SET) >= 0 else {
+                throw FileFault(errno, "lseek")
+            }
+            try write(bytes, to: descriptor)
         }
-        try write(bytes, to: descriptor)
         guard fsync(descriptor) == 0 else { throw FileFault(errno, "fsync") }
     }
 

@@ -108,6 +108,12 @@ enum DatabasePage {
         }
     }
 
+    /// Where nothing stands, between the places of nodes and the nodes; nil where it is no such page.
+    static func gap(_ page: Span<UInt8>) -> Range<Int>? {
+        guard kind(page) != nil else { return nil }
+        return Int(page.uint16(at: 12))..<Int(page.uint16(at: 14))
+    }
+
     /// How many pages a value that fills pages of its own has; nil where the page begins none.
     static func overflowCount(_ page: Span<UInt8>) -> Int? {
         guard page.count >= headerCount, page.uint16(at: 10) & Flag.kinds == Flag.overflow else {
@@ -141,6 +147,8 @@ enum DatabasePage {
         /// Its own number: 0 or 1.
         var number: Int
         var pageSize: Int
+        /// The root of the table of free pages; nil: it is empty.
+        var freeRoot: UInt64?
         /// The root of the table of tables; nil: it is empty.
         var root: UInt64?
         var lastPage: UInt64
@@ -178,6 +186,7 @@ enum DatabasePage {
         return Meta(
             number: number,
             pageSize: size,
+            freeRoot: root(of: page, at: 40),
             root: root(of: page, at: 88),
             lastPage: page.uint64(at: 136),
             transaction: page.uint64(at: 144)

@@ -107,7 +107,13 @@ struct DatabaseWalk {
     }
 
     /// Lends each leaf below a root, with its offset in the file, in the order of the keys.
-    mutating func run(_ root: UInt64?, _ body: (Span<UInt8>, UInt64) throws -> Void) throws {
+    ///
+    /// `branch`: is lent each branch, before what is below it.
+    mutating func run(
+        _ root: UInt64?,
+        branch: (Span<UInt8>, UInt64) throws -> Void = { _, _ in },
+        _ body: (Span<UInt8>, UInt64) throws -> Void
+    ) throws {
         var waiting = root.map { [$0] } ?? []
         let pageCount = bytes.byteCount / UInt64(pageSize)
         while let number = waiting.popLast() {
@@ -122,7 +128,9 @@ struct DatabaseWalk {
                 continue
             }
             switch DatabasePage.kind(page.span) {
-            case .branch: waiting += DatabasePage.children(page.span).reversed()
+            case .branch:
+                try branch(page.span, offset)
+                waiting += DatabasePage.children(page.span).reversed()
             case .leaf: try body(page.span, offset)
             case nil: isWhole = false
             }

@@ -34,6 +34,8 @@ public final class Ledger: Sendable {
     let refusals = RefusalTally()
     let standing = StandingFeaturesShelf()
     let rollUps: RollUpShelf
+    /// Held while an archive is written, or evidence deleted from one.
+    let archiving = Mutex<Void>(())
     /// Whether it only reads.
     public let isReadOnly: Bool
     let knownLoss: KnownLoss?

@@ -9,7 +9,7 @@ import Synchronization
 /// `shared` (SHA-256 of a part of evidence → the part), `tiles` (level, index → hashes; of leaves
 /// only full ones), `checkpoints` (size → signed note), `end`.
 public final class LMDBLog: LogStorage {
-    private let path: String
+    let path: String
     private let isReadOnly: Bool
     private let mapSize: Int
     /// nil: nobody else knows of it, or it is only read.

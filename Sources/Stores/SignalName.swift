@@ -6,7 +6,7 @@ enum SignalName {
     private static let unnamed = "unnamed"
 
     /// `SUBSCRIPTION_PAUSED` becomes `subscription_paused`; any run of other characters becomes
-    /// one `_`; cut to what a name field holds.
+    /// one `_`; cut to what a code holds.
     static func of(_ word: String) -> String {
         var name: [UInt8] = []
         for byte in word.utf8 {
@@ -17,7 +17,7 @@ enum SignalName {
                 name.append(UInt8(ascii: "_"))
             default: break
             }
-            if name.count == FieldShape.nameByteLimit { break }
+            if name.count == Code.byteLimit { break }
         }
         if name.last == UInt8(ascii: "_") { name.removeLast() }
         return name.isEmpty ? unnamed : String(decoding: name, as: UTF8.self)

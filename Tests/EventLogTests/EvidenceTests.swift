@@ -57,14 +57,15 @@ struct `An evidence` {
         #expect(try EvidenceBlob.sharedParts(of: blob.span) == digests ?? [])
     }
 
-    @Test(arguments: [UInt8(0), 1, 2, 3])
-    func `is laid out as the page says`(encoding: UInt8) throws {
+    @Test(arguments: [UInt8(0), 1, 2, 3], [UInt8(0), 4, 8])
+    func `is laid out as the page says`(encoding: UInt8, cover: UInt8) throws {
         let digests = encoding < 2 ? nil : Self.digests
-        let expected = try Self.blob(encoding, digests: digests)
+        let expected = try Self.blob(encoding | cover, digests: digests)
         var randomness = RandomSource.system
         let blob = try EvidenceBlob.seal(
             Self.content,
             encoding: try #require(EvidenceBlob.Encoding(rawValue: encoding)),
+            cover: try #require(EvidenceBlob.Cover(rawValue: cover)),
             streams: Self.streams,
             sharedParts: digests ?? [],
             nonce: SealingNonce(using: &randomness)
@@ -73,6 +74,9 @@ struct `An evidence` {
         let clearCount = 8 + 3 + 16 + (digests.map { 2 + $0.count * 32 } ?? 0)
         #expect(blob.count == expected.count)
         #expect(blob.prefix(clearCount) == expected.prefix(clearCount))
+        let seal = try #require(try EvidenceBlob.seal(of: blob.span))
+        #expect(seal.cover.rawValue == cover)
+        #expect(seal.streams == Self.streams.map(\.number))
         #expect(try EvidenceBlob.open(blob.span, keys: Self.keys)?.content == Self.content)
     }
 
@@ -87,7 +91,7 @@ struct `An evidence` {
 
     // E5
     @Test func `of an encoding that is not known means a newer format`() throws {
-        let blob = try Self.blob(4, digests: nil)
+        let blob = try Self.blob(16, digests: nil)
         let fault = #expect(throws: DecodingFault.self) {
             _ = try EvidenceBlob.sharedParts(of: blob.span)
         }

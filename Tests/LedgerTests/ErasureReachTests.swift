@@ -145,8 +145,16 @@ struct `What an erasure reaches` {
                 let middle = Base64URL.encode(
                     item(#"{"signedTransactionInfo":"e30.\#(inner).c2ln"}"#)
                 )
+                let outer = Base64URL.encode(item(#"{"data":"\#(middle)"}"#))
                 let gone = [
                     item(#"{"subject":"x","data":{"alias":"somebody-0"}}"#),
+                    item(#"{"subject":"customer/somebody-0","type":"no.such"}"#),
+                    item(#"{"app_user_id":"\u0073omebody-0"}"#), item("1;somebody-0;2026-01-01"),
+                    item("somebody-0"), item("{\"id\":\"somebody-0"),
+                    item("https://example.org/?user=Somebody%2D0&x=1"),
+                    item(#"{"metadata":"{\"user\":\"somebody-0\"}"}"#),
+                    item(#"{"message":{"data":"\#(outer)"}}"#),
+                    item(Data(item(#"{"a":"somebody-0"}"#)).base64EncodedString()),
                     item(#"{"signedPayload":"e30.\#(middle).c2ln"}"#),
                 ]
                 let kept = [
@@ -164,7 +172,7 @@ struct `What an erasure reaches` {
                 let key = place.path + "/quarantine/2026-05-30.key"
                 let before = try DurableFile.read(key)
                 try place.erase(1..<2)
-                #expect(try quarantine.items(of: "2026-05-30").count == 6, "somebody else's")
+                #expect(try quarantine.items(of: "2026-05-30").count == gone.count + 4, "others'")
                 try place.erase(0..<1)
                 #expect(try quarantine.items(of: "2026-05-30") == kept)
                 #expect(try quarantine.days() == ["2026-05-30"])

@@ -3,6 +3,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import Stores
 import Testing
 
 /// Erasure as a caller sees it (C6, row 9.5, Z6).
@@ -18,7 +19,13 @@ struct `An erased customer` {
         in scratch: ScratchLedger
     ) throws -> ErasureReceipt {
         let request = Request(id: id, source: Source.support, environment: .production)
-        guard case .erased(let receipt) = try scratch.ledger.erase(customers, request) else {
+        guard
+            case .erased(let receipt) = try scratch.ledger.erase(
+                customers,
+                request,
+                reading: StoredEvidenceNames()
+            )
+        else {
             throw NotErased()
         }
         return receipt
@@ -156,13 +163,22 @@ struct `An erased customer` {
             }
             #expect(try Self.can("bob", in: scratch))
             let request = Request(id: "e", source: Source.support, environment: .production)
-            #expect(try scratch.ledger.erase(["ann", "cy"], request) == .unknown)
+            #expect(
+                try scratch.ledger.erase(["ann", "cy"], request, reading: StoredEvidenceNames())
+                    == .unknown
+            )
             let taken = Request(
                 id: "1-bob-buy-app_store/2",
                 source: Source.support,
                 environment: .production
             )
-            guard case .refused = try scratch.ledger.erase(["bob"], taken) else {
+            guard
+                case .refused = try scratch.ledger.erase(
+                    ["bob"],
+                    taken,
+                    reading: StoredEvidenceNames()
+                )
+            else {
                 Issue.record("another request's id is taken")
                 return
             }
@@ -322,7 +338,13 @@ struct `An erased customer` {
                             source: Source.support,
                             environment: .production
                         )
-                        guard case .erased = try ledger.erase(["c\(number)"], request) else {
+                        guard
+                            case .erased = try ledger.erase(
+                                ["c\(number)"],
+                                request,
+                                reading: StoredEvidenceNames()
+                            )
+                        else {
                             throw NotErased()
                         }
                     }

@@ -2,6 +2,7 @@ import Crypto
 import Entitlements
 import EventLog
 import Foundation
+import Stores
 import Testing
 
 @testable import EntitlementLedger
@@ -254,7 +255,8 @@ struct `Forged views` {
             let size = try scratch.ledger.size()
             _ = try scratch.ledger.erase(
                 ["u1"],
-                Request(id: "e", source: "support", environment: .production)
+                Request(id: "e", source: "support", environment: .production),
+                reading: StoredEvidenceNames()
             )
             try scratch.close()
             try before.write(to: file)

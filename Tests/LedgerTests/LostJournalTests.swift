@@ -2,6 +2,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import Stores
 import Testing
 
 @testable import EntitlementLedger
@@ -105,7 +106,8 @@ struct `A lost vault journal` {
             try scratch.reopen()
             _ = try scratch.ledger.erase(
                 ["u3"],
-                Request(id: "e", source: "support", environment: .production)
+                Request(id: "e", source: "support", environment: .production),
+                reading: StoredEvidenceNames()
             )
             #expect(try scratch.ledger.audit().isOK)
             try scratch.close()

@@ -11,7 +11,8 @@ struct `A salvage` {
     private static let rules = SalvageRules(
         sharedPartDigest: RecordContent.digest(ofSharedPart:),
         namedStreams: RecordContent.streams(of:),
-        erasedStreams: RecordContent.streams(erasedBy:)
+        erasedStreams: RecordContent.streams(erasedBy:),
+        deletedEvidence: RecordContent.evidence(deletedBy:)
     )
 
     /// A ledger of several bundles and a tail, closed.

@@ -11,7 +11,7 @@ extension Ledger {
         try log.readRecords([sequence]) { header = try RecordHeader(checking: $1) }
         guard let header, header.companion == .evidence else { return nil }
         guard let blob = try log.companion(of: header.carrier),
-            header.companionDigest == TreeHash.companion(blob.span)
+            header.companionDigest == CompanionBytes.digest(of: blob.span)
         else { throw LogStorageFault(.damaged, "the evidence of \(sequence) differs") }
         guard
             let (sealed, encoding, digests) = try EvidenceBlob.open(

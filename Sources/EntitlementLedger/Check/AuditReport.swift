@@ -28,6 +28,9 @@ public struct AuditReport: Sendable {
     /// Streams of the vault that no record names: normal and harmless.
     public var orphans: UInt64 = 0
 
+    /// Evidence that erasures deleted: no loss.
+    public var erased: UInt64 = 0
+
     /// Faults that are listed.
     static let faultLimit = 1000
 
@@ -80,7 +83,7 @@ public struct AuditReport: Sendable {
             "ok": .bool(isOK), "records": .integer(records), "treeSize": .integer(treeSize),
             "rootHash": .string(rootHash), "checkpoints": .integer(checkpoints),
             "faults": .array(faults.map(\.json)),
-            "orphans": .integer(orphans),
+            "orphans": .integer(orphans), "erased": .integer(erased),
         ])
     }
 }

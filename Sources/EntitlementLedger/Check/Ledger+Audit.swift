@@ -22,6 +22,7 @@ extension Ledger {
         }
         auditor.checkCheckpoints()
         if scope != .hashes { auditor.checkVault() }
+        if scope == .everything { auditor.checkDeletedEvidence() }
         auditor.checkViews()
         if scope == .everything { auditor.checkRollUps() }
         if let archive, scope != .quick { auditor.checkArchive(archive, progress) }
@@ -46,6 +47,7 @@ private struct Auditor {
     private var tail = TreeEdge()
     private var lastRecordedAt = Int64.min
     private var streams = CounterSet()
+    private var deletedEvidence: (standing: Set<UInt64>, stated: Set<UInt64>) = ([], [])
 
     /// Records that a quick audit reads at the log's end: those of the largest commit.
     private static let quickRecords = UInt64(LogWriter.groupLimit)
@@ -125,6 +127,8 @@ private struct Auditor {
 
     private mutating func noteRecords(of part: RecordAudit) {
         streams.formUnion(part.streams)
+        deletedEvidence.standing.formUnion(part.deletedEvidence.standing)
+        deletedEvidence.stated.formUnion(part.deletedEvidence.stated)
         report.records += part.end - part.sequences.lowerBound
         if let first = part.firstRecordedAt {
             if first < lastRecordedAt {
@@ -179,6 +183,22 @@ private struct Auditor {
             report.faults.note(.tree, nil, error.auditSentence)
         }
         if part.isWhole { checkLastRecordedTime() }
+    }
+
+    /// Z6: what an erasure deleted is no loss, and nothing else may pass for it.
+    mutating func checkDeletedEvidence() {
+        let (standing, stated) = deletedEvidence
+        report.erased = UInt64(standing.count)
+        // The erasures of a log that was restored to less lie beyond its end.
+        let unstated = ledger.published == nil ? standing.subtracting(stated) : []
+        for sequence in unstated.sorted() {
+            let detail = "the evidence is deleted, and no erasure of the log says so"
+            report.faults.note(.evidence, sequence, detail)
+        }
+        for sequence in stated.subtracting(standing).sorted() {
+            let detail = "the evidence is deleted by the log, and stands"
+            report.faults.note(.evidence, sequence, detail)
+        }
     }
 
     mutating func checkVault() {

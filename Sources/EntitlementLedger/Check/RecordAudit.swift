@@ -25,6 +25,8 @@ struct RecordAudit: Sendable {
     /// Counters of the streams that its records name.
     private(set) var streams = CounterSet()
     private var highestCounter: UInt64 = 0
+    /// Evidence in whose place stands that it was deleted, and evidence that the log says to be.
+    private(set) var deletedEvidence: (standing: Set<UInt64>, stated: Set<UInt64>) = ([], [])
     /// Shared parts of evidence that were looked at: one that is wrong is noted once.
     private var checkedParts: Set<EventLog.Digest> = []
 
@@ -127,8 +129,10 @@ struct RecordAudit: Sendable {
             faults.note(.evidence, header.sequence, "the evidence is missing")
             return
         }
-        if TreeHash.companion(blob.span) != header.companionDigest {
+        if CompanionBytes.digest(of: blob.span) != header.companionDigest {
             faults.note(.evidence, header.sequence, "the evidence is not what was recorded")
+        } else if ErasedEvidence.digest(blob.span) != nil {
+            deletedEvidence.standing.insert(header.sequence)
         } else if header.companion == .evidence {
             let parts = try EvidenceBlob.sharedParts(of: blob.span)
             for digest in parts where checkedParts.insert(digest).inserted {
@@ -175,6 +179,7 @@ struct RecordAudit: Sendable {
         _ record: Span<UInt8>,
         _ ledger: Ledger
     ) throws {
+        deletedEvidence.stated.formUnion(try header.deletedEvidence(record))
         for stream in try header.indexEntry(record).streams
         where try !ledger.vault.isErased(stream) {
             let detail = "stream \(stream) is erased by the log, and the vault has its key"

@@ -102,7 +102,7 @@ struct FactsReader {
             .appended, .amount, .transactionID, .grantID, .useID, .flowID:
             _ = try cursor.uint64(bytes)
         case .alias, .purchase, .from, .erased: _ = try streams(bytes)
-        case .features:
+        case .features, .evidence:
             for _ in 0..<(try cursor.uint16(bytes)) { try skipText(bytes) }
         case .stages:
             for _ in 0..<(try cursor.uint16(bytes)) {

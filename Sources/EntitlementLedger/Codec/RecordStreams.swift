@@ -18,6 +18,12 @@ public enum RecordContent {
         return streams(of: record)
     }
 
+    /// The carriers of the evidence that a record says to be deleted; none where it is no erasure.
+    public static func evidence(deletedBy record: [UInt8]) -> [UInt64] {
+        guard let header = try? RecordHeader(reading: record.span) else { return [] }
+        return (try? header.deletedEvidence(record.span)) ?? []
+    }
+
     /// The SHA-256 of what a shared part of evidence contains; nil where the bytes are none.
     public static func digest(ofSharedPart bytes: [UInt8]) -> Digest? {
         guard let content = try? SharedPart.content(bytes) else { return nil }

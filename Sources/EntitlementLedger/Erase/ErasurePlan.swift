@@ -48,7 +48,15 @@ extension ErasurePlan {
 /// empty.
 struct ErasureScope {
     let environment: StoreEnvironment
-    let streams: [UInt64]
+    var streams: [UInt64]
+    /// Evidence to be deleted, by its carriers.
+    var evidence: [UInt64] = []
+
+    /// What goes, the customer's stream first.
+    init(environment: StoreEnvironment, streams: [UInt64]) {
+        self.environment = environment
+        self.streams = streams
+    }
 
     /// nil for a customer whom the environment does not know.
     ///

@@ -16,6 +16,8 @@ public struct ErasureReceipt: Sendable, Equatable {
     public var recordedAt: Instant
     /// Numbers of the streams that are gone, ascending.
     public var streams: [UInt64]
+    /// Carriers of the evidence that was deleted, since its keys are others', ascending.
+    public var evidence: [UInt64]
     /// The log's size with the erasure as its end.
     public var treeSize: UInt64
     /// The log's root at that size.
@@ -39,6 +41,7 @@ extension ErasureReceipt {
             "generation \(receipt.copies.generation)",
         ]
         lines += receipt.streams.map { "erased \($0)" }
+        lines += receipt.evidence.map { "evidence \($0)" }
         lines += receipt.copies.missed.map {
             "backup \(Instant(milliseconds: $0.until)) \($0.path.withoutControlCharacters)"
         }
@@ -52,6 +55,7 @@ extension ErasureReceipt {
             "origin": .string(origin), "sequence": .integer(sequence),
             "events": .integer(events), "recordedAt": .instant(recordedAt),
             "streams": .strings(streams.map { "erased/\($0)" }),
+            "evidence": .array(evidence.map { .integer($0) }),
             "treeSize": .integer(treeSize), "rootHash": .string(root.base64),
             "generation": .integer(copies.generation),
             "backups": .members([
@@ -89,6 +93,7 @@ extension Ledger {
         var left: UInt64 = 1
         var recordedAt: Int64?
         var streams: Set<UInt64> = []
+        var evidence: Set<UInt64> = []
         var next = sequence
         while left > 0, next < end {
             try log.readRecords([next]) { _, record in
@@ -97,6 +102,7 @@ extension Ledger {
                 guard left > 0 else { return }
                 recordedAt = header.recordedAt
                 streams.formUnion(try header.indexEntry(record).streams)
+                evidence.formUnion(try header.deletedEvidence(record))
             }
             guard left > 0 else { break }
             next += 1
@@ -109,6 +115,7 @@ extension Ledger {
             events: Int(next - sequence),
             recordedAt: Instant(milliseconds: recordedAt),
             streams: streams.sorted(),
+            evidence: evidence.sorted(),
             treeSize: next,
             root: try TreeReader(LogTiles(log)).root(size: next),
             copies: try vault.erasedCopies(of: streams.sorted()),
@@ -120,6 +127,20 @@ extension Ledger {
 }
 
 extension RecordHeader {
+    /// Carriers of the evidence that an erasure's event says to be deleted; none in other events.
+    func deletedEvidence(_ record: Span<UInt8>) throws(DecodingFault) -> [UInt64] {
+        guard try eventKind() == .customerErased else { return [] }
+        var reader = FactsReader(facts)
+        while !reader.isAtEnd {
+            let field = try FactsReader.field(try reader.mark(record))
+            if field == .evidence, case .texts(let texts) = try reader.value(of: field, record) {
+                return texts.compactMap { UInt64($0) }
+            }
+            try reader.skip(field, record)
+        }
+        return []
+    }
+
     /// How many events an erasure has from this one on; 0 for another event.
     fileprivate func erasureEventsLeft(
         _ record: Span<UInt8>

@@ -1,5 +1,6 @@
-import Entitlements
+public import Entitlements
 import EventLog
+import Synchronization
 
 /// What an erasure comes to.
 public enum ErasureOutcome: Sendable, Equatable {
@@ -18,16 +19,21 @@ extension Ledger {
     /// belong to nobody, and what comes later under them starts anew. Then the vault destroys keys
     /// and names; an erasure that was stopped in between goes on when the ledger is opened.
     ///
+    /// `reading`: tells whom evidence names, where the loss of keys alone does not close it.
+    ///
     /// - Throws: `LedgerFault`, `LogStorageFault`, what the vault's files throw.
     ///
     /// Cost: grows with the number of streams in the shards of those that go, for all customers
-    /// together.
-    public func erase(_ customers: [String], _ request: Request) throws -> ErasureOutcome {
+    /// together, and with the evidence that names very many.
+    public func erase(
+        _ customers: [String],
+        _ request: Request,
+        reading names: any EvidenceNames
+    ) throws -> ErasureOutcome {
         try requireWriter()
-        let outcome = try writer.alone { try beginErasure(of: customers, request, $0) }
-        guard case .erased = outcome else { return outcome }
-        try finishErasure()
+        let outcome = try writer.alone { try beginErasure(of: customers, request, names, $0) }
         guard case .erased(let receipt) = outcome else { return outcome }
+        try finishErasure(at: receipt.sequence)
         return .erased(try erasureReceipt(at: receipt.sequence) ?? receipt)
     }
 
@@ -35,12 +41,14 @@ extension Ledger {
     private func beginErasure(
         of customers: [String],
         _ request: Request,
+        _ names: any EvidenceNames,
         _ append: LogWriter.Append
     ) throws -> ErasureOutcome {
         // What is in doubt since a failed commit is looked up first.
         _ = try append([])
         try resolvePreparedErasure()
-        let scopes = try erasureScopes(of: customers, size: log.end().size).scopes
+        let size = try log.end().size
+        var scopes = try erasureScopes(of: customers, size: size).scopes
         if let known = try sequence(of: request) {
             // A repeat has the first outcome, unless it would pass for the erasure of somebody else.
             guard scopes.isEmpty, let receipt = try erasureReceipt(at: known) else {
@@ -50,6 +58,9 @@ extension Ledger {
             }
             return .erased(receipt)
         }
+        scopes = try EvidenceSearch(self, names, for: customers, scopes, size: size)
+            .extending(scopes)
+        scopes += try waitingScopes(of: customers)
         guard !scopes.isEmpty else { return .unknown }
         let records = try ErasureSealer(self, request).records(of: scopes)
         try vault.prepare(
@@ -67,7 +78,27 @@ extension Ledger {
         }
     }
 
-    private func finishErasure() throws {
+    /// Those of whom nothing is known but what waits in quarantine: it goes with a stream of theirs.
+    private func waitingScopes(of customers: [String]) throws -> [ErasureScope] {
+        let names = customers.map { EvidenceSearch.name(of: $0, .production) }
+        let unknown = try names.filter { try vault.stream(of: $0) == nil }.map(\.subject)
+        return try vault.quarantined(unknown).map { subject in
+            let name = StreamName(
+                environment: StoreEnvironment.production.rawValue,
+                subject: subject
+            )
+            return ErasureScope(
+                environment: .production,
+                streams: [try vault.reserveStream(of: name)]
+            )
+        }
+    }
+
+    /// `sequence`: of its first event, which says what goes.
+    private func finishErasure(at sequence: UInt64) throws {
+        if vault.preparedErasure != nil, let receipt = try erasureReceipt(at: sequence) {
+            try archiving.withLock { _ in try log.eraseEvidence(of: receipt.evidence) }
+        }
         try vault.finishErasure()
         try rollUps.forget()
     }
@@ -75,10 +106,10 @@ extension Ledger {
     /// Finishes or forgets what another process, or an earlier call, left half done.
     private func resolvePreparedErasure() throws {
         guard let prepared = vault.preparedErasure else { return }
-        if try views.sequence(of: prepared.signal) == nil {
-            try vault.cancelErasure()
+        if let sequence = try views.sequence(of: prepared.signal) {
+            try finishErasure(at: sequence)
         } else {
-            try finishErasure()
+            try vault.cancelErasure()
         }
     }
 
@@ -103,8 +134,9 @@ private struct ErasureSealer {
     private let request: Request
     private let now: Instant
 
-    /// Numbers of streams in one event: with them it stays far below a record's limit.
-    private static let streamLimit = 4000
+    /// Numbers of streams, or of evidence, in one event: with them it stays far below a record's
+    /// limit.
+    private static let listLimit = 2000
 
     init(_ ledger: Ledger, _ request: Request) {
         self.ledger = ledger
@@ -116,19 +148,21 @@ private struct ErasureSealer {
     /// subject; its id is sealed under the subject's key, and goes too.
     func records(of scopes: [ErasureScope]) throws -> [SealedRecord] {
         let parts = scopes.flatMap { scope in
-            var rest = scope.streams.dropFirst()
+            var streams = scope.streams.dropFirst()
+            var evidence = scope.evidence[...]
             var parts: [Part] = []
             repeat {
-                let listed = Array(rest.prefix(Self.streamLimit))
-                rest = rest.dropFirst(listed.count)
                 parts.append(
                     Part(
                         subject: scope.streams[0],
-                        listed: listed,
+                        listed: Array(streams.prefix(Self.listLimit)),
+                        evidence: Array(evidence.prefix(Self.listLimit)),
                         environment: scope.environment
                     )
                 )
-            } while !rest.isEmpty
+                streams = streams.dropFirst(Self.listLimit)
+                evidence = evidence.dropFirst(Self.listLimit)
+            } while !streams.isEmpty || !evidence.isEmpty
             return parts
         }
         return try parts.enumerated().map { index, part in
@@ -140,6 +174,7 @@ private struct ErasureSealer {
     private struct Part {
         var subject: UInt64
         var listed: [UInt64]
+        var evidence: [UInt64]
         var environment: StoreEnvironment
     }
 
@@ -149,6 +184,10 @@ private struct ErasureSealer {
         var facts = FactsWriter()
         facts.append(.found, number: UInt64(left))
         if !part.listed.isEmpty { facts.append(.erased, streams: part.listed) }
+        if !part.evidence.isEmpty {
+            let sequences = part.evidence.map { String($0) }
+            facts.append(EventData.Entry(field: .evidence, value: .texts(sequences)))
+        }
         var identity = FactsWriter()
         identity.append(id: id, source: request.source)
         var randomness = ledger.randomness

@@ -1,4 +1,5 @@
 public import EventLog
+import Synchronization
 
 /// How far an archive has come.
 public struct ArchiveProgress: Sendable, Equatable {
@@ -30,11 +31,13 @@ extension Ledger {
             return ArchiveProgress(archived: 0, size: try size())
         }
         var writer = ArchiveWriter(log: log, store: store, key: try verifierKey)
-        let archived = try writer.write(
-            upTo: SignedNote.parse(last.note),
-            manifest: manifest,
-            progress: progress
-        )
+        let archived = try archiving.withLock { _ in
+            try writer.write(
+                upTo: SignedNote.parse(last.note),
+                manifest: manifest,
+                progress: progress
+            )
+        }
         return ArchiveProgress(archived: archived, size: try size())
     }
 

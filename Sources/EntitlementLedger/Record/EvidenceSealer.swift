@@ -11,6 +11,8 @@ struct EvidenceSealer {
     /// Evidence as it is handed to the writer.
     struct Sealed {
         var blob: [UInt8]
+        /// The streams whose keys it needs.
+        var streams: [UInt64]
         /// The shared parts that the log does not hold yet.
         var sharedParts: [(digest: Digest, bytes: [UInt8])]
     }
@@ -19,12 +21,14 @@ struct EvidenceSealer {
     ///
     /// `events`: those that were read from it.
     ///
+    /// - Returns: what goes to the writer, and where it has a key of its own the event by which an
+    ///   erasure finds it.
     /// - Throws: `Refusal` where it is too large; what vault and log throw.
     func seal(
         _ parts: [EvidencePart],
         of submission: Submission,
         _ events: [Event]
-    ) throws -> Sealed {
+    ) throws -> (sealed: Sealed, note: Event?) {
         guard parts.flattenedCount <= EvidenceBlob.byteLimit else {
             throw Refusal(
                 .tooLarge,
@@ -32,23 +36,32 @@ struct EvidenceSealer {
                 "evidence has at most \(EvidenceBlob.byteLimit) bytes"
             )
         }
+        let (streams, note) = try streams(of: submission, events)
         let list = EvidenceList(parts)
         let content = list?.content ?? parts.flattened
         let frame = Zstandard.compress(content)
         var randomness = randomness
-        return Sealed(
+        let sealed = Sealed(
             blob: try EvidenceBlob.seal(
                 frame ?? content,
                 encoding: .init(isInParts: list != nil, isCompressed: frame != nil),
-                streams: keyed(streams(of: submission, events)),
+                cover: note == nil ? .everybody : .itself,
+                streams: keyed(streams),
                 sharedParts: list?.sharedParts.map(\.digest) ?? [],
                 nonce: SealingNonce(using: &randomness)
             ),
+            streams: streams.sorted(),
             sharedParts: try list.map { try sharedParts.missing($0.sharedParts) } ?? []
         )
+        return (sealed, note)
     }
 
-    private func streams(of submission: Submission, _ events: [Event]) throws -> Set<UInt64> {
+    /// The streams whose loss closes the evidence: of all that it names, new ones reserved, or one
+    /// that is for it alone.
+    private func streams(
+        of submission: Submission,
+        _ events: [Event]
+    ) throws -> (streams: Set<UInt64>, note: Event?) {
         let sealer = EventSealer(vault: vault, randomness: randomness)
         var streams: Set<UInt64> = []
         for event in events {
@@ -57,22 +70,40 @@ struct EvidenceSealer {
             for stream in others.values.joined() { streams.insert(stream) }
         }
         // The payload names its customers even where no event does (a refused claim, a known link).
-        let named =
+        let customers =
             submission.claims.map(\.customer)
             + submission.links.flatMap { [$0.customer, $0.alias] }
-        for customer in named {
+        var unknown: Set<StreamName> = []
+        for subject in submission.named + customers.map(Subject.customer) {
             let name = StreamName(
                 environment: submission.environment.rawValue,
-                subject: Subject.customer(customer).description
+                subject: subject.description
             )
-            streams.insert(try vault.reserveStream(of: name))
+            if let stream = try vault.stream(of: name) {
+                streams.insert(stream)
+            } else {
+                unknown.insert(name)
+            }
         }
-        return streams
+        let count = streams.count + unknown.count
+        guard count <= EvidenceBlob.streamLimit else {
+            let own = try vault.reserveStream(of: CrowdedEvidence.key(of: submission, vault))
+            return ([own], CrowdedEvidence.note(on: submission, naming: count))
+        }
+        for name in unknown { streams.insert(try vault.reserveStream(of: name)) }
+        return (streams, nil)
     }
 
     private func keyed(_ streams: Set<UInt64>) throws -> [(number: UInt64, keys: StreamKeys)] {
-        try streams.sorted().prefix(EvidenceBlob.streamLimit).compactMap { number in
-            try vault.keys(of: number).map { (number: number, keys: $0) }
+        try streams.sorted().map { number in
+            // With a key less it would stay open when its owner goes.
+            guard let keys = try vault.keys(of: number) else {
+                throw LedgerFault(
+                    .contended,
+                    "somebody whom it names was erased just now: try again"
+                )
+            }
+            return (number: number, keys: keys)
         }
     }
 }

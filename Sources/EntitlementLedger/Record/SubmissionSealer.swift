@@ -35,14 +35,11 @@ struct SubmissionSealer {
         expectations: [SealedSubmission.Expectation],
         recordedAt: Instant?
     ) throws -> SealedSubmission {
-        let numbered = events.enumerated().map { index, event in
-            var event = event
-            event.id = index == 0 ? submission.id : "\(submission.id)#\(index + 1)"
-            event.source = submission.source
-            event.environment = submission.environment
-            return event
-        }
+        var numbered = events.enumerated().map { Self.numbered($1, $0, of: submission) }
         let blob = try companion(of: submission, numbered)
+        if let note = blob?.note {
+            numbered.append(Self.numbered(note, numbered.count, of: submission))
+        }
         let companion = blob.map {
             EventSealer.Companion(kind: $0.kind, digest: TreeHash.companion($0.bytes.span))
         }
@@ -64,6 +61,7 @@ struct SubmissionSealer {
             return SealedSubmission(
                 records: records,
                 companion: blob?.bytes,
+                evidenceStreams: blob?.streams ?? [],
                 sharedParts: blob?.sharedParts ?? [],
                 request: requested?.signal,
                 expectations: expectations,
@@ -78,9 +76,22 @@ struct SubmissionSealer {
         }
     }
 
+    /// An event at its place in a submission.
+    private static func numbered(_ event: Event, _ index: Int, of submission: Submission) -> Event {
+        var event = event
+        event.id = index == 0 ? submission.id : "\(submission.id)#\(index + 1)"
+        event.source = submission.source
+        event.environment = submission.environment
+        return event
+    }
+
     private struct CompanionBytes {
         var kind: RecordHeader.Companion
         var bytes: [UInt8]
+        /// The streams whose keys it needs.
+        var streams: [UInt64] = []
+        /// The event by which an erasure finds it, where it needs one.
+        var note: Event?
         var sharedParts: [(digest: Digest, bytes: [UInt8])] = []
     }
 
@@ -100,10 +111,12 @@ struct SubmissionSealer {
             return CompanionBytes(kind: .attachment, bytes: bytes)
         }
         guard let parts = submission.evidenceParts else { return nil }
-        let sealed = try evidence.seal(parts, of: submission, events)
+        let (sealed, note) = try evidence.seal(parts, of: submission, events)
         return CompanionBytes(
             kind: .evidence,
             bytes: sealed.blob,
+            streams: sealed.streams,
+            note: note,
             sharedParts: sealed.sharedParts
         )
     }

@@ -115,6 +115,7 @@ public struct ArchiveRestore {
         precondition(copy.next == 0, "a log is restored where there is none")
         var tree = TreeEdge()
         var erased: Set<UInt64> = []
+        var deleted: [UInt64] = []
         while tree.size < checkpoint.size {
             let index = tree.size / Bundle.recordCount
             let width = TileCoordinate.width(level: 0, index: index, size: checkpoint.size)
@@ -135,6 +136,7 @@ public struct ArchiveRestore {
                 if try header.eventKind() == .customerErased {
                     let others = try header.otherStreams(record.span)
                     erased.formUnion([header.stream] + others)
+                    deleted += try header.deletedEvidence(record.span)
                 }
             }
             progress(tree.size, checkpoint.size)
@@ -143,6 +145,8 @@ public struct ArchiveRestore {
             throw ArchiveFault(.damaged, "the records do not give the root of the checkpoint")
         }
         let size = try copy.finish().size
+        // The archive may be one that no erasure reached.
+        try log.eraseEvidence(of: deleted.filter { $0 < size })
         if !isContinued { try keepCheckpoints(upTo: size, in: log) }
         return erased
     }

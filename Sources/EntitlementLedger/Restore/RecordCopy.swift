@@ -86,7 +86,7 @@ public struct RecordCopy {
         of header: RecordHeader,
         _ sharedPart: (EventLog.Digest) throws -> [UInt8]?
     ) throws {
-        guard TreeHash.companion(companion.span) == header.companionDigest,
+        guard CompanionBytes.digest(of: companion.span) == header.companionDigest,
             header.carrier == header.sequence
         else {
             throw LogStorageFault(.damaged, "what record \(next) carries is not what it names")

@@ -94,7 +94,7 @@ extension EventKind {
                 optional: [.productID, .errorCode, .stages, .platform, .experiment]
             )
         case .accessLogged: EventShape(subject, [.actor, .action], optional: [.reason])
-        case .customerErased: EventShape(subject, optional: [.found, .erased])
+        case .customerErased: EventShape(subject, optional: [.found, .erased, .evidence])
         default: EventShape(subject)
         }
     }

@@ -46,6 +46,8 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
     case action = 42
     /// Numbers of the streams that an erasure takes (C6); the ledger's own.
     case erased = 43
+    /// Sequences of the first events of evidence that an erasure deletes; the ledger's own.
+    case evidence = 44
 
     /// The name in JSON.
     public var name: String { Self.names[Int(rawValue) - 1] }
@@ -66,15 +68,15 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
         "autoRenew", "nextProductId", "alias", "method", "found", "appended", "differences",
         "through", "purchase", "from", "grantId", "features", "tier", "trialId", "useId",
         "featureId", "amount", "unit", "flowId", "errorCode", "stages", "platform", "experiment",
-        "name", "detail", "stage", "retryable", "actor", "action", "erased",
+        "name", "detail", "stage", "retryable", "actor", "action", "erased", "evidence",
     ]
 
     /// What values of this field look like.
     public var shape: FieldShape {
         switch self {
         case .transactionID, .grantID, .useID, .flowID: .identifier
-        case .productID, .nextProductID, .tier, .trialID, .featureID, .experiment, .unit: .name
-        case .errorCode, .platform, .name, .stage, .action, .storefront: .name
+        case .productID, .nextProductID, .tier, .trialID, .featureID, .unit: .name
+        case .errorCode, .platform, .experiment, .name, .stage, .action, .storefront: .code
         case .reason, .differences, .detail, .actor: .text
         case .productKind: .choice(ProductKind.names)
         case .ownership: .choice(["purchased", "family_shared"])
@@ -91,7 +93,7 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
         case .alias: .subjectName
         case .purchase: .purchaseName
         case .from: .customers
-        case .features, .erased: .names
+        case .features, .erased, .evidence: .names
         case .stages: .durations
         }
     }
@@ -101,8 +103,11 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
 public enum FieldShape: Sendable, Equatable {
     /// An id of a store or a client, 1 to 1024 bytes without control characters.
     case identifier
-    /// An id of the catalog or a code, 1 to 256 bytes without control characters.
+    /// An id of the catalog, 1 to 256 bytes without control characters.
     case name
+    /// A word of programs, which stands in clear for good: 1 to 64 of the characters that `Code`
+    /// has, so that neither addresses nor sentences fit.
+    case code
     /// Free text, at most 8192 bytes; must not hold ids.
     case text
     /// One of these words.
@@ -123,7 +128,7 @@ public enum FieldShape: Sendable, Equatable {
     case customers
     /// Ids of the catalog, at most 1000.
     case names
-    /// Names to milliseconds, at most 32.
+    /// Codes to milliseconds, at most 32.
     case durations
 
     /// A million millions of a currency's unit, in micros.

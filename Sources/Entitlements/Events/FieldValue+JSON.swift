@@ -6,6 +6,7 @@ extension Field {
         switch shape {
         case .identifier: .text(try text(json, upTo: Identifier.byteLimit))
         case .name: .text(try text(json, upTo: FieldShape.nameByteLimit))
+        case .code: .text(try code(json))
         case .text: .text(try freeText(json))
         case .choice(let words): .text(try choice(json, of: words))
         case .currency: .text(try currency(json))
@@ -28,6 +29,13 @@ extension Field {
     private func text(_ json: JSONValue, upTo limit: Int) throws(EventFault) -> String {
         guard let text = json.string, Identifier.isValid(text), text.utf8.count <= limit else {
             throw invalid("expected 1 to \(limit) bytes of text without control characters")
+        }
+        return text
+    }
+
+    private func code(_ json: JSONValue) throws(EventFault) -> String {
+        guard let text = json.string, Code.isValid(text) else {
+            throw invalid("expected 1 to \(Code.byteLimit) of letters, digits and \(Code.signs)")
         }
         return text
     }
@@ -109,7 +117,7 @@ extension Field {
         }
         var durations: [FieldValue.Duration] = []
         for member in members {
-            _ = try text(.string(member.name), upTo: FieldShape.nameByteLimit)
+            _ = try code(.string(member.name))
             durations.append(
                 FieldValue.Duration(
                     name: member.name,

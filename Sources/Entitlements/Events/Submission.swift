@@ -16,6 +16,11 @@ public struct Submission: Sendable, Hashable {
     /// The payload as received, cut into pieces, to be kept sealed; nil where the events are all
     /// there is.
     public var evidenceParts: [EvidencePart]?
+    /// Whom the payload names, whatever was made of it: customers and purchases, each once.
+    ///
+    /// Losing one of them closes the evidence (storage.md, "Evidence"), so whoever hands in a payload
+    /// says all of them; the events' own subjects need not stand here.
+    public var named: [Subject]
     /// Claims that the source's account token makes (stores.md, rule 7).
     public var claims: [ClaimProposal]
     /// Names of one customer that the source knows.
@@ -37,6 +42,7 @@ public struct Submission: Sendable, Hashable {
         nature: Nature,
         events: [Event],
         evidenceParts: [EvidencePart]?,
+        named: [Subject] = [],
         claims: [ClaimProposal] = [],
         links: [LinkProposal] = []
     ) {
@@ -46,6 +52,7 @@ public struct Submission: Sendable, Hashable {
         self.nature = nature
         self.events = events
         self.evidenceParts = evidenceParts
+        self.named = named
         self.claims = claims
         self.links = links
     }
@@ -58,6 +65,7 @@ public struct Submission: Sendable, Hashable {
         nature: Nature,
         events: [Event],
         evidence: [UInt8]? = nil,
+        named: [Subject] = [],
         claims: [ClaimProposal] = [],
         links: [LinkProposal] = []
     ) {
@@ -68,6 +76,7 @@ public struct Submission: Sendable, Hashable {
             nature: nature,
             events: events,
             evidenceParts: evidence.map { [.bytes($0)] },
+            named: named,
             claims: claims,
             links: links
         )

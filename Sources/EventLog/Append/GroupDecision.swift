@@ -55,9 +55,7 @@ public struct GroupDecision {
             return .moved
         }
         // C6: an erased stream takes nothing more; the caller's names lead elsewhere by now.
-        if !closed.isEmpty,
-            submission.records.contains(where: { $0.streams.contains(where: closed.contains) })
-        {
+        if !closed.isEmpty, submission.names(oneOf: closed) {
             return .moved
         }
         for expected in submission.expectations {

@@ -4,6 +4,8 @@ public struct SealedSubmission: Sendable {
     public var records: [SealedRecord]
     /// Evidence or attachment, carried by the first record.
     public var companion: [UInt8]?
+    /// The streams under whose keys the evidence is sealed, which no record needs to name.
+    public var evidenceStreams: [UInt64]
     /// Parts of the evidence that are kept once, by the SHA-256 of their content.
     ///
     /// Those that the log holds already may be left out.
@@ -35,6 +37,7 @@ public struct SealedSubmission: Sendable {
     public init(
         records: [SealedRecord],
         companion: [UInt8]? = nil,
+        evidenceStreams: [UInt64] = [],
         sharedParts: [(digest: Digest, bytes: [UInt8])] = [],
         request: SignalDigest? = nil,
         expectations: [Expectation] = [],
@@ -43,6 +46,7 @@ public struct SealedSubmission: Sendable {
         precondition(!records.isEmpty, "a submission has a record")
         self.records = records
         self.companion = companion
+        self.evidenceStreams = evidenceStreams
         self.sharedParts = sharedParts
         self.request = request
         self.expectations = expectations
@@ -52,11 +56,21 @@ public struct SealedSubmission: Sendable {
     /// The signal that it is known by: its first record's.
     public var signal: SignalDigest { records[0].signal }
 
-    /// The highest counter of a stream that its records name.
+    /// The highest counter of a stream that its records name, or whose key its evidence needs.
     public var highestCounter: UInt64 {
-        records.reduce(0) { highest, record in
-            record.streams.reduce(highest) { max($0, StreamNumber.counter(of: $1)) }
+        records.reduce(Self.highestCounter(of: evidenceStreams)) { highest, record in
+            max(highest, Self.highestCounter(of: record.streams))
         }
+    }
+
+    private static func highestCounter(of streams: [UInt64]) -> UInt64 {
+        streams.reduce(0) { max($0, StreamNumber.counter(of: $1)) }
+    }
+
+    /// Whether one of these streams is named by it, or needed by its evidence.
+    func names(oneOf streams: Set<UInt64>) -> Bool {
+        evidenceStreams.contains(where: streams.contains)
+            || records.contains { $0.streams.contains(where: streams.contains) }
     }
 }
 

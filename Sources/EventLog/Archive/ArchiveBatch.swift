@@ -101,7 +101,7 @@ struct ArchiveBatch {
 
     private func companion(of header: RecordHeader, _ log: any LogStorage) throws -> [UInt8] {
         guard let companion = try log.companion(of: header.sequence),
-            TreeHash.companion(companion.span) == header.companionDigest
+            CompanionBytes.digest(of: companion.span) == header.companionDigest
         else {
             let what = "what record \(header.sequence) carries is missing or altered"
             throw LogStorageFault(.damaged, what)

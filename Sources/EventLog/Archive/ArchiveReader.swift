@@ -135,7 +135,7 @@ public struct ArchiveReader: TileSource {
         var start = 0
         while let range = CompanionBytes.next(in: bytes, from: start) {
             let companion = bytes.copy(range)
-            companions[TreeHash.companion(companion.span)] = companion
+            companions[CompanionBytes.digest(of: companion.span)] = companion
             start = range.upperBound
         }
         return companions

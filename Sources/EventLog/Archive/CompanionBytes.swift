@@ -12,12 +12,23 @@ public enum CompanionBytes {
     /// Magic, length and checksum.
     private static let leastCount = 12
 
+    /// Whether these are the bytes of an evidence rather than of an attachment or a deleted one.
+    public static func isEvidence(_ companion: Span<UInt8>) -> Bool {
+        companion.count >= leastCount && companion.uint32(at: 0) == EvidenceBlob.magic
+    }
+
+    /// The SHA-256 by which a record names its companion: that of the bytes, or, where an erasure has
+    /// deleted it, that of what stood there.
+    public static func digest(of companion: Span<UInt8>) -> Digest {
+        ErasedEvidence.digest(companion) ?? TreeHash.companion(companion)
+    }
+
     /// Where the next whole one stands, from a place on; nil where there is none.
     public static func next(in bytes: Span<UInt8>, from start: Int) -> Range<Int>? {
         var place = start
         while bytes.count - place >= leastCount {
             let magic = bytes.uint32(at: place)
-            if magic == EvidenceBlob.magic || magic == attachmentMagic,
+            if [EvidenceBlob.magic, ErasedEvidence.magic, attachmentMagic].contains(magic),
                 let range = whole(in: bytes, at: place)
             {
                 return range

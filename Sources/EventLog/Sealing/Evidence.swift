@@ -1,15 +1,16 @@
 import Crypto
 
 /// A companion of evidence: what a signal's events were read from, sealed under a key of all the
-/// streams that they name, so that losing one closes it.
+/// streams that they or it name, so that losing one closes it.
 ///
-/// Layout: `ELE1`, length u32, encoding u8, stream count u16, streams u64 each; where it is in parts
-/// also the count of shared parts u16 and the SHA-256 of each; ciphertext with nonce and tag, CRC-32C.
+/// Layout: `ELE1`, length u32, encoding and cover u8, stream count u16, streams u64 each; where it is
+/// in parts also the count of shared parts u16 and the SHA-256 of each; ciphertext with nonce and
+/// tag, CRC-32C.
 public enum EvidenceBlob {
     static let magic: UInt32 = 0x3145_4C45
     /// Bytes of evidence that are kept at most.
     public static let byteLimit = 1 << 20
-    /// Streams that one evidence may name.
+    /// Streams under whose keys one evidence is sealed; what names more has a key of its own.
     public static let streamLimit = 256
     /// Shared parts that one evidence may name.
     public static let sharedPartLimit = 64
@@ -41,6 +42,19 @@ public enum EvidenceBlob {
         }
     }
 
+    /// Whether an evidence is closed by losing anybody whom it names.
+    ///
+    /// Stands beside the encoding, in the same byte.
+    public enum Cover: UInt8, Sendable {
+        /// Sealed under the keys of its events' streams, as older programs did: it may name others.
+        case events = 0
+        /// Sealed under the keys of all whom its events or its payload name.
+        case everybody = 4
+        /// It names more than `streamLimit`, and is sealed under the key of a stream that is for it
+        /// alone.
+        case itself = 8
+    }
+
     /// Seals a content.
     ///
     /// `streams`: ascending, each with its keys; at most `streamLimit`.
@@ -50,19 +64,21 @@ public enum EvidenceBlob {
     public static func seal(
         _ content: [UInt8],
         encoding: Encoding,
+        cover: Cover,
         streams: [(number: UInt64, keys: StreamKeys)],
         sharedParts: [Digest] = [],
         nonce: SealingNonce
     ) throws -> [UInt8] {
         precondition(encoding.isInParts || sharedParts.isEmpty, "only parts are shared")
         precondition(sharedParts.count <= sharedPartLimit, "shared parts have a limit")
+        precondition(streams.count <= streamLimit, "streams have a limit")
         var writer = ByteWriter(
             reservingCapacity: content.count + 64 + streams.count * 8
                 + sharedParts.count * Digest.byteCount
         )
         writer.append(magic)
         writer.append(UInt32(0))
-        writer.append(encoding.rawValue)
+        writer.append(encoding.rawValue | cover.rawValue)
         writer.append(UInt16(streams.count))
         for stream in streams { writer.append(stream.number) }
         if encoding.isInParts {
@@ -86,12 +102,13 @@ public enum EvidenceBlob {
     /// `keys`: of a stream; nil where it is erased, which closes the evidence.
     ///
     /// - Returns: the content, its encoding and the digests of its shared parts; nil if a stream is
-    ///   erased.
+    ///   erased, or the evidence deleted.
     /// - Throws: `DecodingFault`, `SealingFault`, or what `keys` throws.
     public static func open(
         _ blob: Span<UInt8>,
         keys: (UInt64) throws -> StreamKeys?
     ) throws -> (content: [UInt8], encoding: Encoding, sharedParts: [Digest])? {
+        if ErasedEvidence.digest(blob) != nil { return nil }
         let header = try Header(reading: blob)
         var streamKeys: [StreamKeys] = []
         for stream in header.streams {
@@ -106,16 +123,31 @@ public enum EvidenceBlob {
         return (content, header.encoding, header.sharedParts)
     }
 
-    /// The digests of the shared parts that an evidence names; needs no key.
+    /// The digests of the shared parts that an evidence names, none where it is deleted; needs no
+    /// key.
     ///
     /// - Throws: `DecodingFault`.
     public static func sharedParts(of blob: Span<UInt8>) throws(DecodingFault) -> [Digest] {
-        try Header(reading: blob).sharedParts
+        if ErasedEvidence.digest(blob) != nil { return [] }
+        return try Header(reading: blob).sharedParts
+    }
+
+    /// The streams under whose keys an evidence is sealed, and whom that covers; nil where it is
+    /// deleted; needs no key.
+    ///
+    /// - Throws: `DecodingFault`.
+    public static func seal(
+        of blob: Span<UInt8>
+    ) throws(DecodingFault) -> (streams: [UInt64], cover: Cover)? {
+        if ErasedEvidence.digest(blob) != nil { return nil }
+        let header = try Header(reading: blob)
+        return (header.streams, header.cover)
     }
 
     /// What stands in clear before the sealed content.
     private struct Header {
         var encoding: Encoding
+        var cover: Cover
         var streams: [UInt64] = []
         var sharedParts: [Digest] = []
         var sealed: Range<Int>
@@ -129,10 +161,14 @@ public enum EvidenceBlob {
             guard CRC32C.checksum(blob.extracting(0..<end)) == blob.uint32(at: end) else {
                 throw DecodingFault(what: "evidence checksum differs", offset: end)
             }
-            guard let encoding = Encoding(rawValue: try cursor.uint8(blob)) else {
+            let mark = try cursor.uint8(blob)
+            guard let encoding = Encoding(rawValue: mark & 3),
+                let cover = Cover(rawValue: mark & ~3)
+            else {
                 throw DecodingFault(what: "an evidence of a newer format", offset: 8, isNewer: true)
             }
             self.encoding = encoding
+            self.cover = cover
             for _ in 0..<(try cursor.uint16(blob)) { streams.append(try cursor.uint64(blob)) }
             if encoding.isInParts {
                 for _ in 0..<(try cursor.uint16(blob)) {

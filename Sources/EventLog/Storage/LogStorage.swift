@@ -37,6 +37,19 @@ public protocol LogStorage: Sendable, TileSource {
     /// The evidence or attachment that a record carries; nil if there is none.
     func companion(of carrier: UInt64) throws -> [UInt8]?
 
+    /// Lends evidences and attachments, ascending by the record that carries them, from one on,
+    /// until the body returns false.
+    func readCompanions(
+        from first: UInt64,
+        _ body: (_ carrier: UInt64, Span<UInt8>) throws -> Bool
+    ) throws
+
+    /// Deletes the evidence that these records carry, here and in every copy that can be reached: in
+    /// its place stands that it was (`ErasedEvidence`), and no file holds a byte of it any more.
+    ///
+    /// What is deleted already stays so: it goes on where it was stopped.
+    func eraseEvidence(of carriers: [UInt64]) throws
+
     /// What was kept for the parts of evidence with this digest; nil if there is none.
     func sharedPart(_ digest: Digest) throws -> [UInt8]?
 
@@ -51,6 +64,27 @@ public protocol LogStorage: Sendable, TileSource {
 }
 
 extension LogStorage {
+    /// All that there are, for a storage that has no shorter way.
+    ///
+    /// Cost: a look-up for each record.
+    public func readCompanions(
+        from first: UInt64,
+        _ body: (_ carrier: UInt64, Span<UInt8>) throws -> Bool
+    ) throws {
+        let end = try end().size
+        for carrier in first..<max(first, end) {
+            guard let companion = try companion(of: carrier) else { continue }
+            if try !body(carrier, companion.span) { return }
+        }
+    }
+
+    /// None, for a storage that nothing is erased from.
+    public func eraseEvidence(of carriers: [UInt64]) throws {
+        guard carriers.isEmpty else {
+            throw LogStorageFault(.unreadable, "evidence is not deleted from this storage")
+        }
+    }
+
     /// The last of all, for a storage that has no shorter way.
     public func lastCheckpoint() throws -> (size: UInt64, note: String)? {
         try checkpoints().last

@@ -135,6 +135,18 @@ public final class MemoryLog: LogStorage {
     }
 
     /// See `LogStorage`.
+    public func eraseEvidence(of carriers: [UInt64]) {
+        state.withLock { state in
+            for carrier in carriers {
+                guard let companion = state.companions[carrier],
+                    ErasedEvidence.digest(companion.span) == nil
+                else { continue }
+                state.companions[carrier] = ErasedEvidence.bytes(for: companion.span)
+            }
+        }
+    }
+
+    /// See `LogStorage`.
     public func sharedPart(_ digest: Digest) -> [UInt8]? {
         state.withLock { $0.sharedParts[digest] }
     }

@@ -113,6 +113,11 @@ public protocol Vault: Sendable {
     /// Whether a stream was erased; false for one that was never given.
     func isErased(_ stream: UInt64) throws -> Bool
 
+    /// Those of some subjects whom something names that waits outside of the log.
+    ///
+    /// What waits is deleted by the erasure of anybody whom it names.
+    func quarantined(_ subjects: [String]) throws -> [String]
+
     /// Which copies that the product made still open what was erased.
     func erasedCopies(of streams: [UInt64]) throws -> ErasedCopies
 
@@ -141,6 +146,9 @@ public protocol Vault: Sendable {
 extension Vault {
     /// Derived from the digest secret, which stays when the master key changes.
     public var viewSecret: KeyedHash? { digestSecret.derived("entitlement-ledger views v1") }
+
+    /// None, for a vault beside which nothing waits.
+    public func quarantined(_ subjects: [String]) throws -> [String] { [] }
 
     /// The public half of the checkpoint key.
     public func verifierKey(named name: String) throws -> VerifierKey {

@@ -133,6 +133,6 @@ final class DamagedLog: Sendable {
     func companion(_ digest: EventLog.Digest) throws -> [UInt8]? {
         guard let place = found.companions[digest.half] else { return nil }
         let blob = try read(place)
-        return TreeHash.companion(blob.span) == digest ? blob : nil
+        return CompanionBytes.digest(of: blob.span) == digest ? blob : nil
     }
 }

@@ -102,7 +102,7 @@ public struct LedgerSalvage {
 
     /// Says what would come of it; writes nothing.
     public func plan(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws -> SalvageReport {
-        let (report, _, _) = try runLog(progress) { _ in }
+        let (report, _, _, _) = try runLog(progress) { _ in }
         return report
     }
 
@@ -128,9 +128,13 @@ public struct LedgerSalvage {
         let report: SalvageReport
         do {
             defer { new.close() }
-            let (found, vault, streams) = try runLog(progress) { _ = try new.append($0) }
+            let (found, vault, streams, deleted) = try runLog(progress) {
+                _ = try new.append($0)
+            }
             try new.bind(toLedger: identity?.id ?? manifest.ledgerID)
             report = found
+            // An older copy may have brought back what an erasure deleted.
+            try new.eraseEvidence(of: deleted)
             try vault.make(at: target + "/" + LedgerDirectory.vaultName, lost: streams)
             if identity == nil {
                 for (checkpoint, note) in notes {
@@ -148,7 +152,7 @@ public struct LedgerSalvage {
     private func runLog(
         _ progress: (UInt64, UInt64) -> Void,
         _ body: (LogBatch) throws -> Void
-    ) throws -> (SalvageReport, VaultSalvage, lost: [UInt64]) {
+    ) throws -> (SalvageReport, VaultSalvage, lost: [UInt64], deleted: [UInt64]) {
         let signed = notes.map(\.checkpoint)
         let end = try SalvagedEnd(
             of: log,
@@ -171,7 +175,7 @@ public struct LedgerSalvage {
         vault.erase(salvage.erased)
         let lost = vault.lost(named: salvage.keyless)
         report.vault = vault.report(lost: lost)
-        return (report, vault, lost)
+        return (report, vault, lost, salvage.deletedEvidence)
     }
 
     func readVault() throws -> VaultSalvage {

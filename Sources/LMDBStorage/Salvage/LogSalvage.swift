@@ -18,6 +18,8 @@ struct LogSalvage: Sendable {
     private(set) var keyless: Set<UInt64> = []
     /// The streams that its records erase.
     private(set) var erased: Set<UInt64> = []
+    /// The carriers of the evidence that its records say to be deleted.
+    private(set) var deletedEvidence: [UInt64] = []
     private var lastRecordedAt = Int64.min
     private var highestCounter: UInt64 = 0
     private var edge = TreeEdge()
@@ -293,6 +295,7 @@ struct LogSalvage: Sendable {
             if !vault.holds(stream) { keyless.insert(stream) }
         }
         erased.formUnion(rules.erasedStreams(record.bytes))
+        deletedEvidence += rules.deletedEvidence(record.bytes)
         guard header.companion != .none, header.carrier == sequence,
             let digest = header.companionDigest
         else { return }
@@ -309,7 +312,7 @@ struct LogSalvage: Sendable {
         if let own = try log.companion(digest) { return own }
         for supply in supplies {
             if let blob = try supply.companion(digest, ofBundle: bundle),
-                TreeHash.companion(blob.span) == digest
+                CompanionBytes.digest(of: blob.span) == digest
             {
                 return blob
             }

@@ -42,6 +42,7 @@ struct PageSweep: Sendable {
         static let record: UInt32 = 0x3152_4C45
         static let evidence: UInt32 = 0x3145_4C45
         static let attachment: UInt32 = 0x3141_4C45
+        static let erased: UInt32 = 0x3144_4C45
         static let shared: UInt32 = 0x3153_4C45
     }
 
@@ -82,7 +83,7 @@ struct PageSweep: Sendable {
                 continue
             }
             place = found + 1
-            guard [Magic.evidence, Magic.attachment, Magic.shared].contains(magic),
+            guard [Magic.evidence, Magic.erased, Magic.attachment, Magic.shared].contains(magic),
                 found + 8 <= window.count, falseBytes < Self.falseByteLimit
             else { continue }
             let count = Int(window.uint32(at: found + 4))
@@ -148,7 +149,7 @@ struct PageSweep: Sendable {
         if blob.uint32(at: 0) == Magic.shared {
             sharedParts.append(place)
         } else {
-            companions[TreeHash.companion(blob).half] = place
+            companions[CompanionBytes.digest(of: blob).half] = place
         }
         return true
     }

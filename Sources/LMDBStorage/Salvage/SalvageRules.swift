@@ -8,15 +8,19 @@ public struct SalvageRules: Sendable {
     public var namedStreams: @Sendable ([UInt8]) -> [UInt64]
     /// The streams that a record erases; most erase none.
     public var erasedStreams: @Sendable ([UInt8]) -> [UInt64]
+    /// The carriers of the evidence that a record says to be deleted.
+    public var deletedEvidence: @Sendable ([UInt8]) -> [UInt64]
 
     /// Makes rules.
     public init(
         sharedPartDigest: @escaping @Sendable ([UInt8]) -> Digest?,
         namedStreams: @escaping @Sendable ([UInt8]) -> [UInt64],
-        erasedStreams: @escaping @Sendable ([UInt8]) -> [UInt64]
+        erasedStreams: @escaping @Sendable ([UInt8]) -> [UInt64],
+        deletedEvidence: @escaping @Sendable ([UInt8]) -> [UInt64]
     ) {
         self.sharedPartDigest = sharedPartDigest
         self.namedStreams = namedStreams
         self.erasedStreams = erasedStreams
+        self.deletedEvidence = deletedEvidence
     }
 }

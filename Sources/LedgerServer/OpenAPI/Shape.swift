@@ -140,6 +140,7 @@ extension FieldShape {
         switch self {
         case .identifier, .subjectName, .purchaseName: Shape.text(upTo: Identifier.byteLimit)
         case .name: Shape.text(upTo: Self.nameByteLimit)
+        case .code: Self.codeSchema
         case .text: .members(["type": "string", "maxLength": .integer(Self.textByteLimit)])
         case .choice(let words): Shape.choice(words).schema
         case .currency: .members(["type": "string", "pattern": "^[A-Z]{3}$"])
@@ -155,11 +156,16 @@ extension FieldShape {
         case .durations:
             .members([
                 "type": "object", "maxProperties": .integer(Self.durationLimit),
-                "propertyNames": Shape.text(upTo: Self.nameByteLimit),
+                "propertyNames": Self.codeSchema,
                 "additionalProperties": Shape.integer(0...Self.longestDuration),
             ])
         }
     }
+
+    private static let codeSchema = JSONValue.members([
+        "type": "string",
+        "pattern": .string("^[A-Za-z0-9\(Code.signs)]{1,\(Code.byteLimit)}$"),
+    ])
 
     private func list(_ items: JSONValue, _ count: ClosedRange<Int>) -> JSONValue {
         .members([

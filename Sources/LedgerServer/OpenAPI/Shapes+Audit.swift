@@ -19,6 +19,6 @@ extension Shapes {
                 )
             )
         ),
-        Shape.Member("orphans", .sequence),
+        Shape.Member("orphans", .sequence), Shape.Member("erased", .sequence),
     ])
 }

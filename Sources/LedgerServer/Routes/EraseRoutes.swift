@@ -2,6 +2,7 @@ import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import LedgerAPI
+import Stores
 
 /// Erasure of a customer (C6, row 9.5).
 extension RouteTable {
@@ -34,7 +35,7 @@ extension RouteTable {
             environment: .production
         )
         let outcome = try await service.blocking {
-            try service.ledger.erase([customer], request)
+            try service.ledger.erase([customer], request, reading: StoredEvidenceNames())
         }
         switch outcome {
         case .erased(let receipt):
@@ -54,7 +55,8 @@ extension Shapes {
     private static let erasureReceipt = Shape.object([
         Shape.Member("origin", .text), Shape.Member("sequence", .integer),
         Shape.Member("events", .integer), Shape.Member("recordedAt", .instant),
-        Shape.Member("streams", .list(.text)), Shape.Member("treeSize", .integer),
+        Shape.Member("streams", .list(.text)), Shape.Member("evidence", .list(.integer)),
+        Shape.Member("treeSize", .integer),
         Shape.Member("rootHash", .text), Shape.Member("generation", .integer),
         Shape.Member(
             "backups",

@@ -38,6 +38,12 @@ extension RevenueCatEvent {
         return text
     }
 
+    /// A text that fits a code field; nil if absent or not valid.
+    func code(_ name: String) -> String? {
+        guard let text = self[name]?.string, Code.isValid(text) else { return nil }
+        return text
+    }
+
     /// A word of RevenueCat's in lower snake case; nil if absent.
     func word(_ name: String) -> String? {
         guard let text = self[name]?.string, !text.isEmpty else { return nil }

@@ -42,6 +42,7 @@ public enum RevenueCatMapping {
                 )
             },
             evidence: body,
+            named: PayloadNames.revenueCat.subjects(in: body),
             claims: meaning.claims,
             links: meaning.links
         )

@@ -79,9 +79,17 @@ struct RevenueCatMeaning: Hashable, Sendable {
             time: event.statedAt,
             data: EventData(
                 .signalNoted,
-                [.name: .text(SignalName.of(event.type)), .detail: detail.map { .text($0) }]
+                [.name: .text(name(of: event)), .detail: detail.map { .text($0) }]
             )
         )
+    }
+
+    /// A paywall's author names its events freely: such a name stands in the evidence alone.
+    private static func name(of event: RevenueCatEvent) -> String {
+        guard event.isFromPaywall, !RevenueCatMapping.knownTypes.contains(event.type) else {
+            return SignalName.of(event.type)
+        }
+        return "paywall_event"
     }
 
     private static func subject(of event: RevenueCatEvent) -> Subject {

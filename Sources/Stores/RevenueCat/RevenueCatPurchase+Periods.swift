@@ -58,7 +58,7 @@ extension RevenueCatPurchase {
                 .priceMicros: price.map { .integer($0.micros) },
                 .currencyCode: price.map { .text($0.currencyCode) },
                 .ownership: ownership.map { .text($0) }, .offer: offer.map { .text($0) },
-                .storefront: event.name("country_code").map { .text($0) },
+                .storefront: event.code("country_code").map { .text($0) },
             ]
         )
         let verdict = EventData(

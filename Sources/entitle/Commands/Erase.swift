@@ -4,6 +4,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import Stores
 
 /// The command `entitle erase`.
 struct Erase: ParsableCommand {
@@ -45,7 +46,7 @@ struct Erase: ParsableCommand {
         try requireConfirmation(of: customers)
         let request = try requested.request(options)
         let outcome = try options.withLedger(writing: true) { ledger in
-            try ledger.erase(customers, request)
+            try ledger.erase(customers, request, reading: StoredEvidenceNames())
         }
         switch outcome {
         case .erased(let receipt): show(receipt)

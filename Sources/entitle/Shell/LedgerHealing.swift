@@ -125,6 +125,7 @@ extension SalvageRules {
     static let records = SalvageRules(
         sharedPartDigest: RecordContent.digest(ofSharedPart:),
         namedStreams: RecordContent.streams(of:),
-        erasedStreams: RecordContent.streams(erasedBy:)
+        erasedStreams: RecordContent.streams(erasedBy:),
+        deletedEvidence: RecordContent.evidence(deletedBy:)
     )
 }

@@ -77,7 +77,8 @@ struct `A folder that is written to` {
                     rules: SalvageRules(
                         sharedPartDigest: { _ in nil },
                         namedStreams: { _ in [] },
-                        erasedStreams: { _ in [] }
+                        erasedStreams: { _ in [] },
+                        deletedEvidence: { _ in [] }
                     )
                 )
                 _ = try salvage.rescue(into: new)

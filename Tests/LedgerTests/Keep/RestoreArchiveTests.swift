@@ -3,6 +3,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import Stores
 import Synchronization
 import Testing
 
@@ -207,7 +208,8 @@ struct `A restored ledger` {
             _ = try scratch.ledger.record(Sample.submissions(late))
             _ = try scratch.ledger.erase(
                 ["u7"],
-                Request(id: "gone", source: Source.ledger, environment: .production)
+                Request(id: "gone", source: Source.ledger, environment: .production),
+                reading: StoredEvidenceNames()
             )
             _ = try scratch.ledger.checkpoint()
             try kept.keep()

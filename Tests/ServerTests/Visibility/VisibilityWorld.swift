@@ -2,6 +2,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import ModelSupport
+import Stores
 
 @testable import LedgerServer
 
@@ -258,7 +259,8 @@ struct VisibilityWorld {
                 id: "erasure",
                 source: Source.support,
                 environment: .production
-            )
+            ),
+            reading: StoredEvidenceNames()
         )
     }
 }

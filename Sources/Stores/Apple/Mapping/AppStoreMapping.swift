@@ -17,7 +17,8 @@ public enum AppStoreMapping {
             notification.signalID,
             notification.environment,
             meaning(of: notification),
-            evidence: AppStoreEvidence.parts(of: body, headers: notification.signedHeaders)
+            body,
+            headers: notification.signedHeaders
         )
     }
 
@@ -151,18 +152,16 @@ public enum AppStoreMapping {
             [digits[Int($0 >> 4)], digits[Int($0 & 15)]]
         }
         let id = kind.rawValue + "/" + String(decoding: digest, as: UTF8.self)
-        let evidence = AppStoreEvidence.parts(
-            of: jws,
-            headers: payload.isSigned ? [AppStoreEvidence.header(of: jws)] : []
-        )
-        return submission(id, payload.environment, meaning, evidence: evidence)
+        let headers = payload.isSigned ? [AppStoreEvidence.header(of: jws)] : []
+        return submission(id, payload.environment, meaning, jws, headers: headers)
     }
 
     private static func submission(
         _ id: String,
         _ environment: StoreEnvironment,
         _ meaning: AppStoreMeaning,
-        evidence: [EvidencePart]
+        _ body: [UInt8],
+        headers: [[UInt8]]
     ) -> Submission {
         Submission(
             id: id,
@@ -180,7 +179,8 @@ public enum AppStoreMapping {
                     data: $0.data
                 )
             },
-            evidenceParts: evidence,
+            evidenceParts: AppStoreEvidence.parts(of: body, headers: headers),
+            named: PayloadNames.appStore.subjects(in: body),
             claims: meaning.claims
         )
     }

@@ -110,7 +110,7 @@ struct AppStorePeriod: Hashable, Sendable {
                 .quantity: quantity.map { .integer($0) },
                 .ownership: ownership.map { .text($0) },
                 .offer: Self.offer(content).map { .text($0) },
-                .storefront: content.payload.name("storefront").map { .text($0) },
+                .storefront: content.payload.code("storefront").map { .text($0) },
             ]
         )
     }

@@ -24,6 +24,12 @@ struct AppStorePayload: Hashable, Sendable {
         return text
     }
 
+    /// A text that fits a code field; nil if absent or not valid.
+    func code(_ name: String) -> String? {
+        guard let text = text(name), Code.isValid(text) else { return nil }
+        return text
+    }
+
     /// A text that fits a name field; nil if absent or not valid.
     func name(_ name: String) -> String? {
         guard let text = identifier(name), text.utf8.count <= FieldShape.nameByteLimit else {

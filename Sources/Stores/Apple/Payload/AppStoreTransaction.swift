@@ -103,6 +103,9 @@ enum AppAccountToken {
     /// The UUID of all zeros names nobody (RFC 9562, section 5.9).
     private static let none = "00000000-0000-0000-0000-000000000000"
 
+    /// Whether it is there and names nobody.
+    static func isNobody(_ word: String) -> Bool { word == none }
+
     /// The lower-case text of a UUID; nil if it is none, or names nobody.
     static func text(_ word: String?) -> String? {
         guard let text = word?.lowercased(), text.utf8.count == none.utf8.count, text != none,

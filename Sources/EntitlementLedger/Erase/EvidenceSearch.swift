@@ -1,0 +1,139 @@
+import Entitlements
+import EventLog
+
+/// Finds the evidence that names those who go and that the loss of their keys does not close: what
+/// names too many for that, and what older programs sealed for its events alone (storage.md,
+/// "Evidence").
+///
+/// Cost: each such evidence is opened and read, for all customers of an erasure together. Of older
+/// programs it stands at the log's beginning: where this one has written from the start there is none.
+struct EvidenceSearch {
+    private let ledger: Ledger
+    private let reader: any EvidenceNames
+    private let size: UInt64
+    /// Whom it looks for, in each environment.
+    private var sought: Set<StreamName> = []
+    /// What goes without evidence.
+    private let gone: Set<UInt64>
+
+    /// An evidence, and who of those who go stands in it.
+    private struct Finding {
+        var environment: StoreEnvironment
+        var named: [StreamName]
+        /// How it is closed.
+        var remedy: Remedy
+    }
+
+    private enum Remedy {
+        /// By the loss of the key that is for it alone.
+        case key(UInt64)
+        /// By deleting what this record carries: its key is others'.
+        case deletion(UInt64)
+    }
+
+    /// Looks for customers, and for all that goes with them.
+    init(
+        _ ledger: Ledger,
+        _ reader: any EvidenceNames,
+        for customers: [String],
+        _ scopes: [ErasureScope],
+        size: UInt64
+    ) throws {
+        self.ledger = ledger
+        self.reader = reader
+        self.size = size
+        for environment in StoreEnvironment.allCases {
+            for customer in customers { sought.insert(Self.name(of: customer, environment)) }
+        }
+        gone = Set(scopes.flatMap(\.streams))
+        for stream in gone {
+            if let name = try ledger.vault.name(of: stream) { sought.insert(name) }
+        }
+    }
+
+    /// The name of a customer's stream.
+    static func name(of customer: String, _ environment: StoreEnvironment) -> StreamName {
+        StreamName(
+            environment: environment.rawValue,
+            subject: Subject.customer(customer).description
+        )
+    }
+
+    /// The scopes with all that is found; who stands in evidence alone gets one of their own.
+    func extending(_ scopes: [ErasureScope]) throws -> [ErasureScope] {
+        var scopes = scopes
+        for finding in try crowded() + older() {
+            for name in finding.named where try ledger.vault.stream(of: name) == nil {
+                scopes.append(
+                    ErasureScope(
+                        environment: finding.environment,
+                        streams: [try ledger.vault.reserveStream(of: name)]
+                    )
+                )
+            }
+            guard let place = scopes.firstIndex(where: { $0.environment == finding.environment })
+            else { continue }
+            switch finding.remedy {
+            case .key(let stream): scopes[place].streams.append(stream)
+            case .deletion(let carrier): scopes[place].evidence.append(carrier)
+            }
+        }
+        return scopes
+    }
+
+    /// What is sealed under a key of its own, by the events that note it.
+    private func crowded() throws -> [Finding] {
+        try StoreEnvironment.allCases.flatMap { environment -> [Finding] in
+            let name = StreamName(
+                environment: environment.rawValue,
+                subject: CrowdedEvidence.subject.description
+            )
+            guard let notes = try ledger.vault.stream(of: name) else { return [] }
+            return try ledger.views.entries(of: notes, below: size).compactMap { entry in
+                try finding(in: entry.sequence) { blob in
+                    // Whoever imports events may name that subject too.
+                    guard let seal = try EvidenceBlob.seal(of: blob.span), seal.cover == .itself
+                    else { return nil }
+                    return seal.streams.first.map { .key($0) }
+                }
+            }
+        }
+    }
+
+    /// What was sealed for its events alone, and stays open when those who are sought go.
+    private func older() throws -> [Finding] {
+        var carriers: [UInt64] = []
+        try ledger.log.readCompanions(from: 0) { carrier, companion in
+            guard CompanionBytes.isEvidence(companion),
+                let seal = try EvidenceBlob.seal(of: companion)
+            else { return true }
+            guard seal.cover == .events else { return false }
+            if !seal.streams.contains(where: gone.contains) { carriers.append(carrier) }
+            return true
+        }
+        return try carriers.compactMap { carrier in
+            try finding(in: carrier) { _ in .deletion(carrier) }
+        }
+    }
+
+    /// nil where an event's evidence names none of them, or is closed already.
+    private func finding(
+        in sequence: UInt64,
+        _ remedy: (_ blob: [UInt8]) throws -> Remedy?
+    ) throws -> Finding? {
+        var header: RecordHeader?
+        try ledger.log.readRecords([sequence]) { header = try RecordHeader(checking: $1) }
+        guard let header, header.companion == .evidence,
+            let environment = StoreEnvironment(rawValue: header.environment),
+            let source = SourceCode.name(of: header.source),
+            let blob = try ledger.log.companion(of: header.carrier),
+            let remedy = try remedy(blob),
+            let evidence = try ledger.evidence(of: sequence)
+        else { return nil }
+        let named = reader.subjects(namedIn: evidence, source: source)
+            .map { StreamName(environment: header.environment, subject: $0.description) }
+            .filter(sought.contains)
+        guard !named.isEmpty else { return nil }
+        return Finding(environment: environment, named: named, remedy: remedy)
+    }
+}

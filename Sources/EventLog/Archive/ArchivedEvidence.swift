@@ -1,0 +1,59 @@
+/// Deletes evidence from an archive, where an erasure asks for it.
+///
+/// The tree and the records stay as they are: what stands for an evidence says whose place it is.
+public struct ArchivedEvidence {
+    private let store: any ArchiveStore
+
+    /// Changes the archive at a place.
+    public init(_ store: any ArchiveStore) { self.store = store }
+
+    /// Deletes the evidence that these records carry; what the archive does not hold is passed over.
+    ///
+    /// Cost: the bundles that hold one of them are read, and written again.
+    ///
+    /// - Throws: `ArchiveFault` where a bundle is damaged; what the store throws.
+    public func erase(_ carriers: [UInt64]) throws {
+        let bundles = Dictionary(grouping: carriers) { $0 / Bundle.recordCount }
+        for (bundle, carriers) in bundles.sorted(by: { $0.key < $1.key }) {
+            let digests = try digests(of: carriers, bundle)
+            guard !digests.isEmpty else { continue }
+            for path in try files(of: bundle) { try erase(digests, in: path) }
+        }
+    }
+
+    private func digests(of carriers: [UInt64], _ bundle: UInt64) throws -> Set<Digest> {
+        guard let records = try ArchiveReader(store).records(ofBundle: bundle) else { return [] }
+        var digests: Set<Digest> = []
+        for carrier in carriers {
+            let place = Int(carrier % Bundle.recordCount)
+            guard records.indices.contains(place) else { continue }
+            let record = records[place]
+            if let digest = try? RecordHeader(reading: record.span).companionDigest {
+                digests.insert(digest)
+            }
+        }
+        return digests
+    }
+
+    /// The full file of a bundle's companions, and the partial ones.
+    private func files(of bundle: UInt64) throws -> [String] {
+        let full = ArchiveLayout.companions(bundle)
+        let partial = full + ArchiveLayout.partial
+        return try [full] + store.names(in: partial).map { partial + "/" + $0 }
+    }
+
+    private func erase(_ digests: Set<Digest>, in path: String) throws {
+        guard let bytes = try store.read(path, limit: ArchiveLayout.companionsLimit) else { return }
+        var changed = bytes
+        var start = 0
+        while let range = CompanionBytes.next(in: bytes.span, from: start) {
+            let companion = bytes.span.extracting(range)
+            if digests.contains(TreeHash.companion(companion)) {
+                changed.replaceSubrange(range, with: ErasedEvidence.bytes(for: companion))
+            }
+            start = range.upperBound
+        }
+        guard changed != bytes else { return }
+        try store.write([ArchiveFile(path: path, bytes: changed)])
+    }
+}

@@ -1,0 +1,181 @@
+import Entitlements
+import EventLog
+import Foundation
+import LMDB
+import LMDBStorage
+import Stores
+import Testing
+
+@testable import EntitlementLedger
+
+/// What older programs sealed for its events alone is deleted by the erasure of anybody whom it names
+/// (storage.md, "Evidence"; Z6).
+struct `Evidence of an older program` {
+    private static let request = Request(
+        id: "erase",
+        source: Source.support,
+        environment: .production
+    )
+    /// Noted messages; the first two name ann.
+    private static let bodies = ["ann", "ann", "bob"].enumerated().map { number, customer in
+        """
+        {"event":{"id":"old-\(number)","type":"\(number == 1 ? "TEST" : "INVOICE_ISSUANCE")",\
+        "event_timestamp_ms":1767225660000,"store":"STRIPE","original_transaction_id":"o-\(number)",\
+        "app_user_id":"\(customer)","subscriber_attributes":{"$email":{"value":"\(customer)@x.org"}}}}
+        """
+    }
+
+    /// Records the messages as an older program did: under the keys of their events' streams.
+    private static func record(_ scratch: ScratchLedger) throws {
+        let vault = scratch.directory.vault
+        for body in bodies {
+            let submission = try RevenueCatBody.submission(of: Array(body.utf8))
+            var sealer = EventSealer(vault: vault, randomness: .system)
+            let event = submission.events[0]
+            let stream = try sealer.streams(of: event).subject
+            var randomness = RandomSource.system
+            let blob = try EvidenceBlob.seal(
+                Array(body.utf8),
+                encoding: .plain,
+                cover: .events,
+                streams: [(stream, #require(try vault.keys(of: stream)))],
+                nonce: SealingNonce(using: &randomness)
+            )
+            let companion = EventSealer.Companion(
+                kind: .evidence,
+                digest: TreeHash.companion(blob.span)
+            )
+            let record = try sealer.seal(event, companion: companion)
+            _ = try scratch.ledger.writer.append([
+                SealedSubmission(records: [record], companion: blob)
+            ])
+        }
+        // What this program writes behind it names its people itself.
+        let newer = bodies[0].replacingOccurrences(of: "old-0", with: "new-0")
+        _ = try scratch.ledger.record(RevenueCatBody.submission(of: Array(newer.utf8)))
+    }
+
+    /// The sealed bytes of what names ann.
+    private static func sealed(_ scratch: ScratchLedger) throws -> [Data] {
+        try [0, 1].map { sequence in
+            Data(try #require(try scratch.directory.log.companion(of: sequence)).suffix(100))
+        }
+    }
+
+    private static func findings(_ sealed: [Data], _ folder: String) throws -> [String] {
+        try files(below: folder).filter { file in
+            sealed.contains { file.bytes.range(of: $0) != nil }
+        }.map(\.path)
+    }
+
+    @discardableResult
+    private static func erase(_ scratch: ScratchLedger) throws -> ErasureReceipt {
+        let outcome = try scratch.ledger.erase(["ann"], request, reading: StoredEvidenceNames())
+        guard case .erased(let receipt) = outcome else { throw NotErased() }
+        return receipt
+    }
+
+    private struct NotErased: Error {}
+
+    /// An archive beside the log, and one in a backup.
+    private static func archive(_ scratch: ScratchLedger, _ backup: String) throws -> [String] {
+        _ = try scratch.ledger.checkpoint()
+        let places = [scratch.path + "/archive", backup + "/log"]
+        for place in places {
+            let store = try ArchiveDirectory(at: place, forWriting: true)
+            _ = try scratch.ledger.archive(
+                to: store,
+                manifest: LedgerDirectory.manifestBytes(at: scratch.path)
+            )
+        }
+        try BackupList.note(
+            BackupList.Entry(path: backup, at: scratch.clock.now.description),
+            ledgerPath: scratch.path
+        )
+        return places
+    }
+
+    private static func expectErased(_ scratch: ScratchLedger) throws {
+        #expect(try scratch.ledger.evidence(of: 0) == nil)
+        #expect(try scratch.ledger.evidence(of: 1) == nil)
+        #expect(try scratch.ledger.evidence(of: 2) == Array(bodies[2].utf8), "another's stays")
+        #expect(try scratch.ledger.evidence(of: 3) == nil)
+        let audit = try scratch.ledger.audit()
+        #expect(audit.faults.isEmpty)
+        #expect(audit.erased == 2)
+    }
+
+    @Test func `goes from log, archive and backup, and its leaf stays`() async throws {
+        try await ScratchLedger.with { scratch in
+            try Self.record(scratch)
+            let folder = (scratch.path as NSString).deletingLastPathComponent
+            let places = try Self.archive(scratch, folder + "/backup")
+            let sealed = try Self.sealed(scratch)
+            #expect(try Self.findings(sealed, folder).count >= 3, "the control: log and archives")
+            let root = try scratch.ledger.checkpoint()
+            let receipt = try Self.erase(scratch)
+            #expect(receipt.evidence == [0, 1])
+            #expect(receipt.note.contains("\nevidence 1\n"))
+            try Self.expectErased(scratch)
+            #expect(try Self.findings(sealed, folder).isEmpty, "no page and no file holds it")
+            for place in places {
+                let store = try ArchiveDirectory(at: place, forWriting: false)
+                #expect(try scratch.ledger.auditArchive(store).findings.isEmpty)
+            }
+            try scratch.reopenWithoutViews()
+            try Self.expectErased(scratch)
+            #expect(try SignedNote.parse(root).text.contains("ledger.test/log"))
+        }
+    }
+
+    @Test func `goes although the erasure was stopped before it had gone`() async throws {
+        try await ScratchLedger.with { scratch in
+            try Self.record(scratch)
+            let sealed = try Self.sealed(scratch)
+            let list = URL(filePath: scratch.path + "/" + BackupList.fileName)
+            try Data("no list".utf8).write(to: list)
+            #expect(throws: (any Error).self) { try Self.erase(scratch) }
+            try FileManager.default.removeItem(at: list)
+            try scratch.reopen()
+            try Self.expectErased(scratch)
+            #expect(try Self.findings(sealed, scratch.path).isEmpty)
+            #expect(try Self.erase(scratch).evidence == [0, 1], "the request again")
+        }
+    }
+
+    @Test func `is restored from no copy, however old`() async throws {
+        try await ScratchLedger.with { scratch in
+            try Self.record(scratch)
+            let folder = (scratch.path as NSString).deletingLastPathComponent
+            let places = try Self.archive(scratch, folder + "/backup")
+            let old = folder + "/old"
+            try FileManager.default.copyItem(atPath: places[0], toPath: old)
+            let sealed = try Self.sealed(scratch)
+            try Self.erase(scratch)
+            // What came later joins what the erasure did not reach.
+            let older = try ArchiveDirectory(at: old, forWriting: true)
+            _ = try scratch.ledger.checkpoint()
+            let manifest = try LedgerDirectory.manifestBytes(at: scratch.path)
+            _ = try scratch.ledger.archive(to: older, manifest: manifest)
+            let reader = ArchiveReader(older)
+            let restore = try ArchiveRestore(reader, key: scratch.ledger.verifierKey)
+            let log = MemoryLog()
+            _ = try restore.run(restore.plan(.everything), into: log)
+            for (carrier, bytes) in zip([UInt64(0), 1], sealed) {
+                let companion = try #require(log.companion(of: carrier))
+                #expect(Data(companion).range(of: bytes) == nil)
+                #expect(ErasedEvidence.digest(companion.span) != nil)
+            }
+        }
+    }
+
+    // The mark alone proves nothing: whoever writes to the file could put one anywhere.
+    @Test func `is missed where no erasure says that it is deleted`() async throws {
+        try await ScratchLedger.with { scratch in
+            try Self.record(scratch)
+            try scratch.directory.log.eraseEvidence(of: [2])
+            let faults = try scratch.ledger.audit().faults
+            #expect(faults.map(\.kind) == [.evidence] && faults.map(\.sequence) == [2])
+        }
+    }
+}

@@ -97,6 +97,30 @@ def without_lock_file(tool, history):
     return 2
 
 
+def foreign_log(tool, history):
+    """Another ledger's log, in the place of a ledger's own, is refused by whoever opens it."""
+    ledger, other = tool.make("bound"), tool.make("foreign")
+    for each, start in ((ledger, 0), (other, 50)):
+        tool.ask(each, "import", "--format", "events", "-",
+                 data=history.lines(range(start, start + 50)))
+    log, own = os.path.join(ledger, "log"), os.path.join(tool.scratch, "own-log")
+    os.rename(log, own)
+    shutil.copytree(os.path.join(other, "log"), log)
+    commands = (["show", history.customer(1)], ["audit"], ["import", "--format", "events", "-"])
+    for words in commands:
+        done = tool.run(ledger, *words, "--json", data=history.line(0))
+        if done.returncode != 3 or b"foreign_log" not in done.stderr + done.stdout:
+            raise Fault("another ledger's log: %s ended with %d: %s" % (
+                words[0], done.returncode, done.stderr[-200:].decode(errors="replace")))
+    # The control: its own log is taken, and as it was.
+    shutil.rmtree(log)
+    os.rename(own, log)
+    if checked_log(tool, ledger, history, {}) != 50:
+        raise Fault("a ledger whose log was put back has lost events")
+    checked_audit(tool, ledger)
+    return len(commands)
+
+
 def reader_beside(tool, history, events, source):
     """What a reader was told at a size is what the finished ledger says of that size."""
     ledger = tool.make("beside")
@@ -191,6 +215,7 @@ def run(tool, report, seed, events):
     refused = two_writers(tool, history) + without_lock_file(tool, history)
     told, sizes = reader_beside(tool, history, events, source)
     report.figures["beside"] = {
-        "secondWritersRefused": refused, "answersBesideAnImport": told, "atSizes": sizes,
+        "secondWritersRefused": refused, "foreignLogsRefused": foreign_log(tool, history),
+        "answersBesideAnImport": told, "atSizes": sizes,
         "interrupts": interrupted(tool, history, source)
         + interrupted_while_idle(tool, history, source)}

@@ -58,8 +58,21 @@ struct `The command's secrets` {
         guard geteuid() != 0 || FileManager.default.isExecutableFile(atPath: setpriv) else {
             return
         }
+        // Where a user who is not this one may run it: a checkout may be closed to others.
+        let folder = "/tmp/entitle-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o755]
+        )
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let executable = folder + "/entitle"
+        try FileManager.default.copyItem(
+            atPath: try #require(EntitleCommand.executable),
+            toPath: executable
+        )
         // Waits for a key on its standard input.
-        let command = [try #require(EntitleCommand.executable), "audit", "--in-process"]
+        let command = [executable, "audit", "--in-process"]
         let other = ["/bin/sleep", "60"]
         let user = geteuid() == 0 ? 65_534 : geteuid()
         let drop =
@@ -76,7 +89,7 @@ struct `The command's secrets` {
             defer { process.terminate() }
             let file = "/proc/\(process.processIdentifier)/environ"
             var found: Int?
-            for _ in 0..<500 where found != Int(owner) {
+            for _ in 0..<3000 where found != Int(owner) {
                 try await Task.sleep(for: .milliseconds(10))
                 let isRunning = Self.text("/proc/\(process.processIdentifier)/cmdline")
                     .hasPrefix(words[0])

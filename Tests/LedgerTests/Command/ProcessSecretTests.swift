@@ -7,6 +7,8 @@ import Testing
 /// Nobody learns the master key from a process that the command starts, or from its memory.
 @Suite(.enabled(if: EntitleCommand.isPresent, EntitleCommand.absence))
 struct `The command's secrets` {
+    private static let setpriv = "/usr/bin/setpriv"
+
     @Test func `are in no variable of what it starts`() async throws {
         try await CommandLedger.with { ledger in
             let digits = try String(contentsOfFile: ledger.path + "/key", encoding: .utf8)
@@ -53,11 +55,13 @@ struct `The command's secrets` {
     }
 
     // proc(5): what can be read of a process is its user's only while its memory may be dumped.
-    @Test func `are in a memory that is closed to its user's other processes`() async throws {
-        let setpriv = "/usr/bin/setpriv"
-        guard geteuid() != 0 || FileManager.default.isExecutableFile(atPath: setpriv) else {
-            return
-        }
+    @Test(
+        .enabled(
+            if: geteuid() != 0 || FileManager.default.isExecutableFile(atPath: setpriv),
+            "root needs setpriv (util-linux) to be somebody else"
+        )
+    )
+    func `are in a memory that is closed to its user's other processes`() async throws {
         // Where a user who is not this one may run it: a checkout may be closed to others.
         let folder = "/tmp/entitle-\(UUID().uuidString)"
         try FileManager.default.createDirectory(
@@ -77,7 +81,7 @@ struct `The command's secrets` {
         let user = geteuid() == 0 ? 65_534 : geteuid()
         let drop =
             geteuid() == 0
-            ? [setpriv, "--reuid", "\(user)", "--regid", "\(user)", "--clear-groups"] : []
+            ? [Self.setpriv, "--reuid", "\(user)", "--regid", "\(user)", "--clear-groups"] : []
         for (words, owner) in [(command, 0), (other, user)] {
             let process = Process()
             process.executableURL = URL(filePath: (drop + words)[0])

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Testing
 
 /// What may stand where a file is to be written; each in a directory of the test's own.
 enum ScratchTarget {
@@ -24,8 +25,16 @@ enum ScratchTarget {
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
-    /// Makes a device that takes everything, a copy of the system's; false where nobody may.
+    /// Makes a device that takes everything, a copy of the system's; false, and said, where nobody may.
     static func makeDevice(_ path: String) -> Bool {
+        if isDeviceMade(path) { return true }
+        withKnownIssue("no device can be made here: only pipes are tried") {
+            Issue.record("mknod failed")
+        }
+        return false
+    }
+
+    private static func isDeviceMade(_ path: String) -> Bool {
         guard unsafe mknod(path, S_IFCHR | 0o600, 1 << 8 | 3) == 0 else { return false }
         // Where devices do not work at all, mounted nodev say, none is of use.
         let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)

@@ -4,8 +4,9 @@ import FoundationEssentials
 
 /// What an import refused, kept sealed until somebody has looked at it.
 ///
-/// Each day has a key of its own, wrapped by the master key; after 30 days key and items go. A file
-/// holds items one after the other: length (u32), then nonce, ciphertext and tag.
+/// Each day has a key of its own, wrapped by the master key; after 30 days key and items go. A day's
+/// items stand in parts, so that adding to a day costs the same however much it holds. A part holds
+/// items one after the other: length (u32), then nonce, ciphertext and tag.
 public struct Quarantine {
     private let path: String
     private let masterKey: SymmetricKey
@@ -17,6 +18,8 @@ public struct Quarantine {
     public static let directoryName = "quarantine"
     private static let keySuffix = ".key"
     private static let itemsSuffix = ".items"
+    /// The bytes at which a part is full: more is added to a part of its own.
+    static let partLimit = 1 << 20
 
     /// Opens the quarantine of a ledger and destroys what is too old.
     ///
@@ -41,46 +44,84 @@ public struct Quarantine {
     }
 
     /// The days that have items, ascending.
-    public func days() throws -> [String] {
-        guard FileManager.default.fileExists(atPath: path) else { return [] }
-        return try FileManager.default.contentsOfDirectory(atPath: path)
-            .filter { $0.hasSuffix(Self.itemsSuffix) }
-            .map { String($0.dropLast(Self.itemsSuffix.count)) }.sorted()
-    }
+    public func days() throws -> [String] { Set(try parts().map(\.day)).sorted() }
 
-    /// Adds items to a day, durably.
+    /// Adds items to a day, durably: all of them or none.
+    ///
+    /// Cost: what they take, and of what stands there at most a part.
     public mutating func add(_ items: [[UInt8]], day: String) throws {
         guard !items.isEmpty else { return }
         try DurableFile.makeFolder(path)
-        try replace(day, with: try self.items(of: day) + items)
+        var part = try parts().last { $0.day == day } ?? Part(day: day, number: 0)
+        var bytes = try DurableFile.read(file(part)) ?? []
+        if bytes.count >= Self.partLimit {
+            part.number += 1
+            bytes = []
+        }
+        try DurableFile.replace(file(part), with: bytes + sealed(items, day))
     }
 
     /// The items of a day, opened.
     ///
     /// - Throws: `SealingFault` if the master key is another, `DecodingFault` for damaged files.
     public func items(of day: String) throws -> [[UInt8]] {
-        guard let bytes = try DurableFile.read(path + "/" + day + Self.itemsSuffix),
-            let key = try key(of: day)
-        else { return [] }
-        var cursor = ByteCursor()
+        guard let key = try key(of: day) else { return [] }
         var items: [[UInt8]] = []
-        while !cursor.isAtEnd(of: bytes.span) {
-            let count = Int(try cursor.uint32(bytes.span))
-            let range = try cursor.bytes(bytes.span, count: count)
-            items.append(
-                try Sealing.open(
-                    bytes.span.copy(range),
-                    key: key,
-                    associatedData: Array(day.utf8)
+        for part in try parts() where part.day == day {
+            guard let bytes = try DurableFile.read(file(part)) else { continue }
+            var cursor = ByteCursor()
+            while !cursor.isAtEnd(of: bytes.span) {
+                let count = Int(try cursor.uint32(bytes.span))
+                let range = try cursor.bytes(bytes.span, count: count)
+                items.append(
+                    try Sealing.open(
+                        bytes.span.copy(range),
+                        key: key,
+                        associatedData: Array(day.utf8)
+                    )
                 )
-            )
+            }
         }
         return items
     }
 
     /// Keeps only these items of a day; none: the day goes.
+    ///
+    /// Who is stopped meanwhile leaves more than these, never less.
     public mutating func replace(_ day: String, with items: [[UInt8]]) throws {
         guard !items.isEmpty else { return try destroy(day) }
+        let old = try parts().filter { $0.day == day && $0.number > 0 }
+        try DurableFile.replace(file(Part(day: day, number: 0)), with: sealed(items, day))
+        for part in old { DurableFile.remove(file(part)) }
+        try DurableFile.syncDirectory(of: file(Part(day: day, number: 0)))
+    }
+
+    /// A file of a day's items; the first one's number is 0.
+    private struct Part {
+        var day: String
+        var number: Int
+    }
+
+    private func file(_ part: Part) -> String {
+        path + "/" + part.day + (part.number == 0 ? "" : ".\(part.number)") + Self.itemsSuffix
+    }
+
+    /// All parts, those of a day in their order.
+    private func parts() throws -> [Part] {
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        return try FileManager.default.contentsOfDirectory(atPath: path)
+            .filter { $0.hasSuffix(Self.itemsSuffix) }
+            .compactMap { name in
+                let words = name.dropLast(Self.itemsSuffix.count).split(separator: ".")
+                guard let day = words.first, words.count <= 2,
+                    let number = words.count == 1 ? 0 : UInt32(words[1]).map(Int.init)
+                else { return nil }
+                return Part(day: String(day), number: number)
+            }
+            .sorted { ($0.day, $0.number) < ($1.day, $1.number) }
+    }
+
+    private mutating func sealed(_ items: [[UInt8]], _ day: String) throws -> [UInt8] {
         let key = try key(of: day) ?? makeKey(of: day)
         var writer = ByteWriter()
         for item in items {
@@ -93,7 +134,7 @@ public struct Quarantine {
             writer.append(UInt32(sealed.count))
             writer.append(sealed.span)
         }
-        try DurableFile.replace(path + "/" + day + Self.itemsSuffix, with: writer.bytes)
+        return writer.bytes
     }
 
     /// Keeps only these items of a day, under a new key: what the old one sealed is closed.
@@ -139,11 +180,10 @@ public struct Quarantine {
     }
 
     private func destroy(_ day: String) throws {
-        for suffix in [Self.keySuffix, Self.itemsSuffix] {
-            let file = path + "/" + day + suffix
-            if FileManager.default.fileExists(atPath: file) {
-                try FileManager.default.removeItem(atPath: file)
-            }
+        let files = try parts().filter { $0.day == day }.map(file)
+        for file in files + [path + "/" + day + Self.keySuffix]
+        where FileManager.default.fileExists(atPath: file) {
+            try FileManager.default.removeItem(atPath: file)
         }
         try DurableFile.syncDirectory(of: path + "/" + day)
     }

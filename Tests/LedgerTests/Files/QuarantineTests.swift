@@ -1,0 +1,73 @@
+import EventLog
+import Foundation
+import Testing
+
+@testable import LMDBStorage
+
+/// What an import refused, kept until somebody has looked at it.
+struct `The quarantine` {
+    private let day = "2026-05-30"
+
+    private func opened(_ folder: String) throws -> Quarantine {
+        try Quarantine(
+            ledgerPath: folder,
+            masterKey: [UInt8](repeating: 7, count: 32),
+            oldest: "2026-01-01",
+            randomness: .system
+        )
+    }
+
+    private func names(_ folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder + "/quarantine").sorted()
+    }
+
+    @Test func `adds to a day without touching the parts that are full`() async throws {
+        try await withScratchDirectory { folder in
+            var quarantine = try opened(folder)
+            let items = (0..<40).map { [UInt8](repeating: UInt8($0), count: 100_000) }
+            try quarantine.add(Array(items[..<11]), day: day)
+            let first = folder + "/quarantine/\(day).items"
+            let full = try #require(try DurableFile.read(first))
+            for item in items[11...] { try quarantine.add([item], day: day) }
+            #expect(try DurableFile.read(first) == full, "what is sealed once is not sealed again")
+            let parts = try names(folder).filter { $0.hasSuffix(".items") }
+            #expect(
+                parts == ["\(day).1.items", "\(day).2.items", "\(day).3.items", "\(day).items"]
+            )
+            for part in parts {
+                let bytes = try #require(try DurableFile.read(folder + "/quarantine/" + part))
+                #expect(bytes.count < Quarantine.partLimit + 200_000, "\(part)")
+            }
+            #expect(try quarantine.items(of: day) == items, "in the order in which they came")
+            #expect(try quarantine.days() == [day])
+        }
+    }
+
+    @Test func `keeps of a day what it is told to, and nothing of one that is done with`()
+        async throws
+    {
+        try await withScratchDirectory { folder in
+            var quarantine = try opened(folder)
+            let item = [UInt8](repeating: 1, count: Quarantine.partLimit)
+            for _ in 0..<3 { try quarantine.add([item], day: day) }
+            #expect(try names(folder).count == 4)
+            try quarantine.replace(day, with: [[2]])
+            #expect(try names(folder) == ["\(day).items", "\(day).key"])
+            #expect(try quarantine.items(of: day) == [[2]])
+            try quarantine.replace(day, with: [])
+            #expect(try names(folder).isEmpty)
+        }
+    }
+
+    @Test func `passes over files that are no part of a day`() async throws {
+        try await withScratchDirectory { folder in
+            var quarantine = try opened(folder)
+            try quarantine.add([[1]], day: day)
+            for name in [".items", "..items", "\(day).x.items", "\(day).1.2.items"] {
+                try DurableFile.replace(folder + "/quarantine/" + name, with: [0])
+            }
+            #expect(try quarantine.days() == [day])
+            #expect(try quarantine.items(of: day) == [[1]])
+        }
+    }
+}

@@ -3,7 +3,7 @@ import LMDB
 import Synchronization
 
 /// Erasure: a stream's key and name go by destroying the epoch key of its shard, under which freed
-/// pages, the journal and older copies of the vault hold them too (storage.md, "Vault and erasure").
+/// pages, the journal and older copies of the vault hold them too (Storage, "Vault and erasure").
 extension LMDBVault {
     /// See `Vault`.
     public func prepare(_ erasure: VaultErasure) throws {

@@ -183,7 +183,7 @@ public final class LMDBVault: Vault {
     /// turned meanwhile.
     ///
     /// It is believed only where the entry's own digest and name are those asked for: a damaged table
-    /// would answer with somebody else (storage.md, "Vault and erasure").
+    /// would answer with somebody else (Storage, "Vault and erasure").
     private func entry(of name: StreamName, _ epochs: EpochKeys) throws -> VaultEntry?? {
         let shard = name.shard(under: shardSecret)
         let digest = epochs.digest(of: name, shard: shard)

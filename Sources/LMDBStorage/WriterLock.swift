@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// The writer's lock: on the log's data file, so that it cannot be taken away without the log
-/// (storage.md, "A ledger directory").
+/// (Storage, "A ledger directory").
 ///
 /// `writer.lock` beside it only shows what goes on.
 final class WriterLock: Sendable {

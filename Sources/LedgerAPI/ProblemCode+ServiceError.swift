@@ -1,5 +1,5 @@
 extension ProblemCode {
-    /// What an app tells its customer of this problem (mission.md A; rows 2.5, 8.2).
+    /// What an app tells its customer of this problem (Promises, "Errors"; rows 2.5, 8.2).
     public var serviceError: ServiceError {
         switch self {
         case .notSigned:

@@ -39,7 +39,7 @@ public enum ProblemCode: String, CaseIterable, Sendable {
     case unknownSequence = "unknown_sequence"
     case notThereYet = "not_there_yet"
 
-    // What a store's evidence says (stores.md, rule 2)
+    // What a store's evidence says (Stores, rule 2)
     case notSigned = "not_signed"
     case wrongAlgorithm = "wrong_algorithm"
     case badChain = "bad_chain"
@@ -69,7 +69,7 @@ extension ProblemCode {
     /// The HTTP status.
     ///
     /// 4xx only for what can never succeed as it was sent, 5xx where the fault is ours, so that a
-    /// store sends again (stores.md, rule 10).
+    /// store sends again (Stores, rule 10).
     public var status: Int {
         switch self {
         case .invalidRequest, .malformed, .missingField, .invalidValue, .outOfRange,

@@ -10,7 +10,7 @@ import NIOSSL
 import ServiceLifecycle
 import UnixSignals
 
-/// The HTTP interface of a ledger (interfaces.md, section 2).
+/// The HTTP interface of a ledger (Interfaces, "HTTP").
 package enum LedgerServer {
     /// What a server is run with.
     package struct Options: Sendable {

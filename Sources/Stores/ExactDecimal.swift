@@ -1,5 +1,5 @@
 /// A decimal number as written, so that money never passes through a binary fraction
-/// (stores.md, rule 8).
+/// (Stores, rule 8).
 ///
 /// Invariant: the value is ±`digits` × 10^`exponent`, `digits` without leading zeros.
 struct ExactDecimal: Hashable, Sendable {

@@ -1,7 +1,7 @@
 package import Entitlements
 
 /// Reads whom a store's payload names, apart from what the mapping makes of it: the one reader of
-/// the members in which that store writes ids (storage.md, "Evidence").
+/// the members in which that store writes ids (Storage, "Evidence").
 ///
 /// It looks everywhere: in objects and arrays however deep, in signed messages within messages, in
 /// JSON that stands as a text. A message that is only noted names people like any other.

@@ -1,6 +1,6 @@
 /// Why a store's message is turned away before it means anything.
 ///
-/// A refused message appends nothing to any purchase (stores.md, rule 5). The refusal holds no
+/// A refused message appends nothing to any purchase (Stores, rule 5). The refusal holds no
 /// value from the message, so that it may be logged and answered with.
 public struct SignalRefusal: Error, Hashable, Sendable {
     /// What is wrong.

@@ -1,7 +1,8 @@
 import Entitlements
 import Testing
 
-/// Names compare by bytes (architecture.md, section 6): two ways to write an accent are two names.
+/// Names compare by bytes (Architecture, "Rules of the house"): two ways to write an accent are
+/// two names.
 struct `Names in two normal forms` {
     private static let composed = "jos\u{e9}"
     private static let decomposed = "jose\u{301}"

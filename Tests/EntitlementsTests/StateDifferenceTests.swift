@@ -2,7 +2,7 @@ import Entitlements
 import ModelSupport
 import Testing
 
-/// What differs between two states (model.md, section 6).
+/// What differs between two states (Model, "Questions").
 struct `A difference of states` {
     private static func state(
         _ history: RandomHistory,

@@ -80,7 +80,7 @@ struct `An evidence` {
         #expect(try EvidenceBlob.open(blob.span, keys: Self.keys)?.content == Self.content)
     }
 
-    // storage.md, "Evidence": losing one key closes it
+    // Storage, "Evidence": losing one key closes it
     @Test(arguments: [UInt64(4097), 8194])
     func `is closed where one of its streams is erased`(erased: UInt64) throws {
         let blob = try Self.blob(2, digests: Self.digests)

@@ -3,7 +3,7 @@ import Stores
 
 extension Submission {
     /// What holds of every submission of a store's message, whatever the message says
-    /// (stores.md, rules 5 to 7; model.md, section 2).
+    /// (Stores, rules 5 to 7; Model, "Events").
     func demandLaws(source expected: String, evidence body: [UInt8]) {
         demand(!events.isEmpty, "something is kept of every message")
         demand(nature == .signal && source == expected, "it is its store's")

@@ -73,7 +73,7 @@ struct `The house` {
         #expect(OutsideNumbers.unchecked(in: [lines[0], "let sum = one + two"]) == [])
     }
 
-    // Names are bytes (architecture.md, section 6): what Swift takes for one text may be two names.
+    // Names are bytes (Architecture, "Rules of the house"): Swift may take two for one.
     @Test func `keeps and orders names by their bytes`() throws {
         for file in try House.files() where !House.mayKeyByText(file.path) {
             #expect(House.textKeys(file) == [], "\(file.path): a key is a Name")
@@ -104,12 +104,12 @@ struct `The house` {
     }
 }
 
-/// The sources as text.
-private enum House {
+/// The sources, the tests and the pages as text.
+enum House {
     /// Lines of a file; most have less than a third of it.
     static let lineLimit = 400
 
-    struct File {
+    struct File: Sendable {
         /// Below `Sources`.
         var path: String
         var lines: [String]
@@ -212,15 +212,50 @@ private enum House {
         return numbers(file) { line in members.contains { line.contains("$0." + $0 + " < $1.") } }
     }
 
-    static func files() throws -> [File] {
+    /// The sources.
+    static func files() throws -> [File] { try sources.get() }
+
+    /// The tests but for those of the house, which plant what they look for; paths begin with
+    /// `Tests`.
+    static func tests() throws -> [File] { try testFiles.get() }
+
+    // Each is read once: every test asks for them.
+    private static let sources = Result { try files(below: "Sources") }
+    private static let testFiles = Result {
+        try files(below: "Tests").filter { !$0.path.hasPrefix("HouseTests/") }
+            .map { File(path: "Tests/" + $0.path, lines: $0.lines) }
+    }
+
+    /// The names of the folders of `Sources`.
+    static func targets() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: root + "/Sources")
+    }
+
+    /// The lines of a page of the documentation, by its name.
+    static func page(_ name: String) throws -> [String] {
+        let folder = root + "/Sources/EntitlementLedger/EntitlementLedger.docc/"
+        return try String(contentsOfFile: folder + name + ".md", encoding: .utf8)
+            .components(separatedBy: "\n")
+    }
+
+    /// Whether the package has a file at a path below it.
+    static func exists(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: root + "/" + path)
+    }
+
+    private static let root: String = {
         var root = URL(filePath: #filePath)
         for _ in 0..<3 { root.deleteLastPathComponent() }
-        let sources = root.appending(path: "Sources").path
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: sources)
+        return root.path
+    }()
+
+    private static func files(below folder: String) throws -> [File] {
+        let folder = root + "/" + folder
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: folder)
             .filter { $0.hasSuffix(".swift") }
         try #require(paths.count > 100, "the sources are where they were")
         return try paths.map { path in
-            let text = try String(contentsOfFile: sources + "/" + path, encoding: .utf8)
+            let text = try String(contentsOfFile: folder + "/" + path, encoding: .utf8)
             return File(path: path, lines: text.components(separatedBy: "\n"))
         }
     }

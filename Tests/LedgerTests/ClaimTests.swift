@@ -63,7 +63,7 @@ struct `A transaction that a customer hands in` {
             #expect(
                 events.map(\.event.id) == ["transaction/1.1/0", "transaction/1.1/0#2", "r"]
             )
-            // stores.md, rule 7: an explicit claim has the time of asking.
+            // Stores, rule 7: an explicit claim has the time of asking.
             #expect(events[2].event.time == scratch.clock.now)
             #expect(try ledger.evidence(of: 1) == Array("header.1.1.0".utf8))
             #expect(try ledger.evidence(of: 3) == nil)
@@ -159,7 +159,7 @@ struct `A transaction that a customer hands in` {
         }
     }
 
-    // stores.md, rule 7: the token comes before the customer's word
+    // Stores, rule 7: the token comes before the customer's word
     @Test(
         arguments: [
             ("keep", "ann", ["ann"], 1), ("keep", "bob", [], 0), ("transfer", "ann", ["ann"], 1),
@@ -186,7 +186,7 @@ struct `A transaction that a customer hands in` {
         }
     }
 
-    // stores.md, rule 7: a token of somebody else takes nothing from the owner under keep
+    // Stores, rule 7: a token of somebody else takes nothing from the owner under keep
     @Test func `of the owner stands beside another's token`() async throws {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
@@ -215,7 +215,7 @@ struct `A transaction that a customer hands in` {
         }
     }
 
-    // model.md, section 2: worlds never mix
+    // Model, "Events": worlds never mix
     @Test func `belongs to its own environment, whatever the request says`() async throws {
         try await Self.withCatalog { scratch in
             let transaction = SampleTransaction.make(environment: .sandbox)

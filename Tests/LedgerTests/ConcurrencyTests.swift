@@ -26,7 +26,7 @@ struct `A ledger that many threads use` {
         )
     }
 
-    // storage.md, "Append": all that wait form one group
+    // Storage, "Append": all that wait form one group
     @Test func `commits the requests of those who wait together`() async throws {
         try await withScratchDirectory { folder in
             let log = HeldLog()

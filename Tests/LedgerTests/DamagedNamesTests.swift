@@ -118,7 +118,7 @@ extension Data {
     fileprivate mutating func flip(_ place: Int, bit: Int) { self[place] ^= 1 << UInt8(bit) }
 }
 
-/// Flipped bits where names are found (storage.md, "Vault and erasure"): everybody is asked for, and
+/// Flipped bits where names are found (Storage, "Vault and erasure"): everybody is asked for, and
 /// nobody is somebody else.
 struct `Damaged names` {
     private enum Damage: CaseIterable {

@@ -5,7 +5,7 @@ import Testing
 
 /// What changed for a customer, or became known.
 struct `A difference between two points` {
-    // T4, T5; model.md, section 6
+    // T4, T5; Model, "Questions"
     @Test func `leads from one state to the other, and names the events in between`() async throws {
         var (different, listed) = (0, 0)
         for seed: UInt64 in 1...25 {

@@ -7,7 +7,7 @@ import LMDB
 import ModelSupport
 import Testing
 
-/// Evidence whose certificate chains are kept once (storage.md, "Evidence").
+/// Evidence whose certificate chains are kept once (Storage, "Evidence").
 struct `Evidence in parts` {
     private static func submission(_ id: String, _ parts: [EvidencePart]) throws -> Submission {
         let event = try Sample.event(
@@ -117,7 +117,7 @@ struct `Evidence in parts` {
             ) + [.bytes(Array(#""}"#.utf8))]
     }
 
-    // storage.md, "Evidence"; the same bytes in one piece are the control
+    // Storage, "Evidence"; the same bytes in one piece are the control
     @Test func `of a store's notification takes little room after the first`() async throws {
         let count = 1000
         let chain = Self.text(3900, seed: 1)

@@ -119,7 +119,7 @@ struct `An example app` {
         }
     }
 
-    // row 4.4: what to sell where a gate is closed
+    // rows 1.2, 4.4: what to sell where a gate is closed
     @Test(arguments: [
         ("recorder", "export", ["premium.year", "premium.month"]),
         ("recorder", "spectrum", ["premium.month", "premium.year"]),

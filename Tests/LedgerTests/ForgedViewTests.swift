@@ -8,7 +8,7 @@ import Testing
 @testable import EntitlementLedger
 
 /// Views by somebody who may write their files: without the vault's secret nothing of it is
-/// believed, whatever its shape (storage.md, "Views").
+/// believed, whatever its shape (Storage, "Views").
 struct `Forged views` {
     private static let customers = 0..<60
     private static let thief = KeyedHash(SymmetricKey(size: .bits256))

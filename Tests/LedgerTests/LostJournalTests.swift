@@ -7,7 +7,7 @@ import Testing
 
 @testable import EntitlementLedger
 
-/// The vault's second copy is there when it is needed: an audit says where it is not (storage.md,
+/// The vault's second copy is there when it is needed: an audit says where it is not (Storage,
 /// "Vault and erasure").
 struct `A lost vault journal` {
     private static let customers = 20

@@ -6,7 +6,7 @@ import Testing
 
 /// Promises of the mission, one small story each, told through the ledger.
 struct `The ledger keeps its promise` {
-    /// A messaging app with three prices, and later a fourth feature (rows of the mission, E).
+    /// A messaging app with three prices, and later a fourth feature (Promises, "Prices").
     private static let messenger = """
         {"tiers":["free","premium"],
          "features":[{"id":"chat","level":"free"},{"id":"bingo"},{"id":"packs"}],

@@ -3,7 +3,7 @@ import Entitlements
 import Foundation
 import Testing
 
-/// Signals that fail verification (stores.md, rule 5).
+/// Signals that fail verification (Stores, rule 5).
 struct `Refused signals` {
     private static let hour: Int64 = 3_600_000
 
@@ -20,7 +20,7 @@ struct `Refused signals` {
 
     private static let note = "store/app_store production code bad_signature"
 
-    // stores.md, rule 5
+    // Stores, rule 5
     @Test func `are noted once an hour and reason, with their count`() async throws {
         try await ScratchLedger.with { scratch in
             let ledger = scratch.ledger

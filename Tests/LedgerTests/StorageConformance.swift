@@ -6,7 +6,7 @@ import ModelSupport
 import Testing
 
 // One suite for every storage: what `LogStorage` and `Vault` promise is what these tests say
-// (storage.md, "Second backend").
+// (Storage, "One suite for every storage").
 
 /// A storage under test.
 enum StorageBackend: String, CaseIterable, Sendable, CustomTestStringConvertible {

@@ -85,7 +85,7 @@ struct `Conformance of a vault` {
         }
     }
 
-    // model.md, section 2: names are bytes
+    // Model, "Events": names are bytes
     @Test(arguments: StorageBackend.allCases)
     func `environments and spellings stay apart`(backend: StorageBackend) async throws {
         let names = [

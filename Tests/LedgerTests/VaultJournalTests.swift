@@ -6,7 +6,7 @@ import Testing
 
 @testable import LMDBStorage
 
-/// The vault's second copy, read back whatever happened to it (storage.md, "Vault and erasure").
+/// The vault's second copy, read back whatever happened to it (Storage, "Vault and erasure").
 struct `Journal of a vault` {
     private static let key = SymmetricKey(size: .bits256)
 

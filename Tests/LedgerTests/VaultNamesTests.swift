@@ -6,7 +6,7 @@ import Testing
 
 @testable import LMDBStorage
 
-/// The index of names, which follows the streams (storage.md, "Vault and erasure").
+/// The index of names, which follows the streams (Storage, "Vault and erasure").
 struct `Names of a vault` {
     /// An environment with the table of streams, as one process has it open.
     private struct Place {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LMDBStorage
 
-/// One process writes (storage.md, "A ledger directory"; row 3.5).
+/// One process writes (Storage, "A ledger directory"; row 3.5).
 struct `The writer's lock` {
     private static func record(_ id: String, in scratch: ScratchLedger) throws -> Receipt {
         let data = #"{"grantId":"g","tier":"pro"}"#

@@ -1,6 +1,6 @@
 package import Entitlements
 
-/// The second, slow and obvious implementation of model.md.
+/// The second, slow and obvious implementation of the model.
 ///
 /// Each rule stands as it is written and is asked anew for each instant. It exists only to
 /// disagree with the fold.

@@ -5,9 +5,9 @@ import Testing
 
 @testable import LedgerServer
 
-/// Every route, every credential, own and foreign ids (row 9.4; quality.md, section 2).
+/// Every route, every credential, own and foreign ids (row 9.4).
 struct `Who may` {
-    /// What the interface says (interfaces.md, "Who may"), written apart from the table of routes.
+    /// What the interface says (Interfaces, "Who may"), written apart from the table of routes.
     private struct Right {
         var scopes: Set<Scope>
         var customers = Customers.none

@@ -4,7 +4,7 @@ import ModelSupport
 import Testing
 
 struct `What an app tells its customer` {
-    // row 8.2: mission.md A's closed set
+    // row 8.2: Promises, "Errors"
     @Test func `is one of twelve codes`() {
         #expect(
             Set(ServiceError.Code.allCases.map(\.rawValue)) == [

@@ -109,7 +109,7 @@ final class AccessRules: Sendable {
         return made.contains(feature)
     }
 
-    /// K3.
+    /// Whether a feature stays open because it was bought while the product unlocked it (K3).
     private func isKept(
         _ stretch: AccessSlot.Stretch,
         _ feature: Int,

@@ -2,7 +2,7 @@ import Entitlements
 import EventLog
 
 /// Gathers the facts that a question about a customer or a purchase needs, from one prefix of the
-/// log (architecture.md, section 5).
+/// log (Architecture, "Three ways through the house").
 ///
 /// It walks from stream to stream: names of the customer, the purchases that they claimed, the
 /// customers whom transfers to them name (transitively), and, of whoever else claimed these

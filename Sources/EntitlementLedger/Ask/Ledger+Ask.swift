@@ -181,7 +181,7 @@ extension Ledger {
         return positions
     }
 
-    /// The state of a customer: the `show` shape (interfaces.md).
+    /// The state of a customer: the `show` shape (Interfaces, "Shapes").
     public func show(_ question: CustomerQuestion) throws -> JSONValue {
         try show(question, size: prefix(knownAt: question.point.knownAt))
     }

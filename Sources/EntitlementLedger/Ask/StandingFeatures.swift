@@ -15,11 +15,11 @@ public struct StandingFeatures: Sendable {
 
     /// One feature.
     public struct Feature: Sendable {
-        /// K5.
+        /// Whether the feature is allowed (K5).
         public let isAllowed: Bool
         /// Why.
         public let reason: AccessReason
-        /// Its shape as JSON text (interfaces.md), made once.
+        /// Its shape as JSON text (Interfaces, "Shapes"), made once.
         public let json: String
         /// What `ContentDigest` makes of `json`, made once.
         public let digest: String

@@ -2,7 +2,7 @@ public import Entitlements
 
 /// Who gains and who loses by another catalog: the `whatif` shape.
 public struct WhatIfReport: Sendable {
-    /// The shape (interfaces.md).
+    /// The shape (Interfaces, "Shapes").
     public let json: JSONValue
     /// Customers who were compared.
     public let customers: UInt64

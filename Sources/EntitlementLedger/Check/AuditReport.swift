@@ -77,7 +77,7 @@ public struct AuditReport: Sendable {
     /// Whether nothing is wrong.
     public var isOK: Bool { faults.isEmpty }
 
-    /// The `audit` shape (interfaces.md).
+    /// The `audit` shape (Interfaces, "Shapes").
     public var json: JSONValue {
         .members([
             "ok": .bool(isOK), "records": .integer(records), "treeSize": .integer(treeSize),

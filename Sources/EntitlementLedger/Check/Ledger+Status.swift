@@ -2,7 +2,7 @@ public import Entitlements
 import EventLog
 
 extension Ledger {
-    /// The `status` shape (interfaces.md).
+    /// The `status` shape (Interfaces, "Shapes").
     ///
     /// Cost: one pass over the log's headers.
     public func status() throws -> JSONValue {

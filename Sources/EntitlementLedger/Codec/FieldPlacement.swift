@@ -1,6 +1,6 @@
 import Entitlements
 
-/// Where a field's value stands in a record (storage.md, "Record"; law 6).
+/// Where a field's value stands in a record (Storage, "A record"; law 6).
 enum FieldPlacement {
     /// In clear among the facts: ids of the catalog, numbers, instants, choices.
     case clear

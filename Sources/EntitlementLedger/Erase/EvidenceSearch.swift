@@ -2,7 +2,7 @@ import Entitlements
 import EventLog
 
 /// Finds the evidence that names those who go and that the loss of their keys does not close: what
-/// names too many for that, and what older programs sealed for its events alone (storage.md,
+/// names too many for that, and what older programs sealed for its events alone (Storage,
 /// "Evidence").
 ///
 /// Cost: each such evidence is opened and read, for all customers of an erasure together. Of older

@@ -5,7 +5,7 @@ import EventLog
 /// stand together or not at all (row 2.3, E2, E4).
 ///
 /// The claim is the request's, not the store's: it stands under the request's source and id, with
-/// the time of asking (stores.md, rule 7), behind the facts of the store's signal. So each signal
+/// the time of asking (Stores, rule 7), behind the facts of the store's signal. So each signal
 /// keeps its own idempotency (E1).
 struct ClaimDecision {
     private let ledger: Ledger
@@ -122,7 +122,7 @@ struct ClaimDecision {
         return sequence
     }
 
-    /// The facts and what the source's token makes of them (stores.md, rule 7).
+    /// The facts and what the source's token makes of them (Stores, rule 7).
     private mutating func decideTokens(_ ownership: inout PurchaseOwnership) throws -> [Event] {
         let facts = transaction.facts
         let decision = try SignalDecision(facts, reader)

@@ -1,7 +1,7 @@
 import Entitlements
 import EventLog
 
-/// Evidence that names more people than keys can close it (storage.md, "Evidence"): sealed under the
+/// Evidence that names more people than keys can close it (Storage, "Evidence"): sealed under the
 /// key of a stream that is for it alone, and noted on a subject that is for such evidence, so that
 /// the erasure of anybody finds and reads it.
 enum CrowdedEvidence {

@@ -2,7 +2,7 @@ public import Entitlements
 
 extension Ledger {
     /// Counts a signal that failed verification, and keeps the count at most once an hour and reason
-    /// as `signal.noted` `verification_refused` on `store/STORE` (stores.md, rule 5).
+    /// as `signal.noted` `verification_refused` on `store/STORE` (Stores, rule 5).
     ///
     /// Nothing of the signal is kept, only its code and how many there were since the last note.
     /// Counts of less than an hour are in memory and go with the process. A count that cannot be

@@ -4,7 +4,7 @@ import EventLog
 import Synchronization
 
 /// The one writer: takes all submissions that wait as a group, decides them against the log and
-/// one another, and makes them durable in one commit (storage.md, "Append").
+/// one another, and makes them durable in one commit (Storage, "Append").
 final class LogWriter: Sendable {
     private let log: any LogStorage
     private let vault: any Vault

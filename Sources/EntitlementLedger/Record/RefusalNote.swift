@@ -1,6 +1,6 @@
 import Entitlements
 
-/// What a `signal.noted` says of refused signals (stores.md, rule 5): a code and how many there were
+/// What a `signal.noted` says of refused signals (Stores, rule 5): a code and how many there were
 /// since the last note.
 struct RefusalNote: Sendable, Hashable {
     var code: String

@@ -1,7 +1,7 @@
 import Entitlements
 import Synchronization
 
-/// Counts refused signals by reason, and says when a count is to be kept (stores.md, rule 5).
+/// Counts refused signals by reason, and says when a count is to be kept (Stores, rule 5).
 ///
 /// Anybody can post what fails verification: a flood costs an addition each, no lock and no disk.
 /// The reasons form a list that only grows, so that it is walked without a lock.

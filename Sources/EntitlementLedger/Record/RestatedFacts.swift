@@ -60,11 +60,11 @@ extension EventKind {
     /// Kinds whose newest statement counts among one another have one matter, named by the first.
     fileprivate var matter: EventKind {
         switch self {
-        // P1, P2
+        // Content and end of a period (P1, P2).
         case .purchaseRenewed, .purchaseExtended, .purchaseExpired: .purchaseCompleted
-        // P7
+        // Its verification (P7).
         case .verificationFailed: .verificationPassed
-        // P6
+        // What takes it away (P6).
         case .revocationRevoked, .revocationReversed: .revocationRefunded
         default: self
         }

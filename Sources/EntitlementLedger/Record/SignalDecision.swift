@@ -1,7 +1,7 @@
 import Entitlements
 import EventLog
 
-/// Decides the claims and links that a signal proposes (stores.md, rule 7; E4).
+/// Decides the claims and links that a signal proposes (Stores, rule 7; E4).
 struct SignalDecision {
     /// The signal's own events, then those that were decided.
     private(set) var events: [Event]

@@ -7,7 +7,7 @@ public protocol AnswerNames {
 }
 
 extension CustomerState {
-    /// The members `tier` to `warnings` of the `show` shape (interfaces.md).
+    /// The members `tier` to `warnings` of the `show` shape (Interfaces, "Shapes").
     ///
     /// Arrays are ordered by name.
     public func members(names: some AnswerNames) throws -> [JSONMember] {

@@ -4,7 +4,7 @@
 public struct CustomerState: Sendable {
     /// T.
     public var at: Instant
-    /// K7.
+    /// The highest tier that something of the customer's gives (K7).
     public var tier: String
     /// Z15: the next instant at which tier, features or a purchase's status change without a new
     /// event; nil: never.
@@ -24,9 +24,9 @@ public struct CustomerState: Sendable {
     public struct FeatureState: Sendable, Hashable {
         /// The feature's id.
         public var id: String
-        /// K5.
+        /// Whether the feature is allowed (K5).
         public var isAllowed: Bool { reason != .none }
-        /// K6.
+        /// The first instant at which it no longer is; nil: never, or it is not allowed (K6).
         public var until: Instant?
         /// The first reason that holds.
         public var reason: AccessReason
@@ -57,21 +57,21 @@ public struct CustomerState: Sendable {
     public struct PurchaseState: Sendable, Hashable {
         /// The purchase's number.
         public var number: UInt64
-        /// P9's period; nil without one.
+        /// The product of the last period that has started (P9); nil without one.
         public var productID: String?
         /// Its kind.
         public var productKind: ProductKind?
-        /// P9.
+        /// The status of the last period that has started, not of the access (P9).
         public var status: PurchaseStatus
         /// The period's end by P2 and P3.
         public var expiresAt: Instant?
-        /// P7.
+        /// Whether the verdict on that period is passed (P7).
         public var isVerified: Bool
-        /// P11.
+        /// The last time that the purchase was compared with its store (P11).
         public var syncedAt: Instant?
-        /// P10.
+        /// Whether it renews, as far as is stated; nil: it is not auto-renewable (P10).
         public var willRenew: Bool?
-        /// P10.
+        /// The product that it renews to; nil: none is stated (P10).
         public var nextProductID: String?
     }
 

@@ -1,5 +1,5 @@
 extension CustomerTimeline {
-    /// The state at T (model.md, section 6).
+    /// The state at T (Model, "Questions").
     ///
     /// Cost: the boundaries after T, each linear in the stretches, until all is settled.
     public func state(at instant: Instant) -> CustomerState {

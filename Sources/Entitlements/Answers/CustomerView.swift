@@ -6,7 +6,7 @@ public enum Visibility: String, Sendable, Hashable {
     case own
 }
 
-/// What an answer about a customer may hold: the one place that decides it (stores.md, rule 7).
+/// What an answer about a customer may hold: the one place that decides it (Stores, rule 7).
 ///
 /// A customer's own token shows the events of the customer's names (C2) and, of a purchase, those
 /// whose effective time lies in a stretch in which the customer owns it (C1, as known at R). What

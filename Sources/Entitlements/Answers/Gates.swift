@@ -160,7 +160,7 @@ struct GateReader {
         return unlocks.tier.flatMap { new.tierIndex(old.tiers[$0]) } ?? 0
     }
 
-    /// K5, with the reason that interfaces.md shows: the first that holds.
+    /// K5, with the reason that answers show: the first that holds.
     func reason(_ gates: Gates, feature index: Int, in catalog: Catalog) -> AccessReason {
         if catalog.features[index].level == 0 { return .free }
         return gates.unlocks(feature: index).map { sources[$0.source].reason }.min() ?? .none

@@ -1,12 +1,12 @@
 /// What differs between two states of one customer: at two effective instants, or as known at two
-/// recorded ones (model.md, section 6).
+/// recorded ones (Model, "Questions").
 ///
 /// Values are those of the `show` shape, so that applying the difference to the one state's members
 /// gives the other's.
 public struct StateDifference: Sendable, Hashable {
-    /// K7.
+    /// The tier (K7).
     public var tier: ValueChange?
-    /// Z15.
+    /// The instant at which the answer changes by itself (row Z15).
     public var validUntil: ValueChange?
     /// By feature id.
     public var features: [NamedChange]

@@ -1,4 +1,5 @@
-/// What is sold and what it unlocks: a published catalog document, read (model.md, section 5).
+/// What is sold and what it unlocks: a published catalog document, read (Model, "Catalog and
+/// access").
 ///
 /// Texts, prices and a product's `trial` are presentation only and stay in the document.
 public struct Catalog: Sendable, Hashable {
@@ -91,7 +92,7 @@ public struct Catalog: Sendable, Hashable {
     public struct Policy: Sendable, Hashable {
         /// Whether a second customer's claim is refused (the default) or moves the purchase.
         public var claim: ClaimPolicy
-        /// P12.
+        /// Seconds that a period goes on behind its end, while its renewal may be on its way (P12).
         public var renewalLeewaySeconds: Int64
     }
 

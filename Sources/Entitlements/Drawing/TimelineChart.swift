@@ -43,9 +43,9 @@ public struct TimelineChart: Sendable, Hashable {
         public var kind: MarkKind
         /// The event's `type`.
         public var type: String
-        /// T1.
+        /// The effective time (T1).
         public var time: Instant
-        /// T3.
+        /// The recorded time (T3).
         public var recordedAt: Instant
         /// Whether it was learned of late.
         public var isLate: Bool

@@ -1,5 +1,5 @@
 extension Event {
-    /// Reads the CloudEvents 1.0 form and checks it against the tables (model.md, section 2).
+    /// Reads the CloudEvents 1.0 form and checks it against the tables (Model, "Events").
     ///
     /// `sequence` and `recordedtime` are allowed and passed over: the ledger sets them.
     /// - Throws: `EventFault` with the field's path.

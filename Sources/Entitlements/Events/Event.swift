@@ -1,4 +1,4 @@
-/// A fact, in the past tense, as somebody stated it (model.md, section 2).
+/// A fact, in the past tense, as somebody stated it (Model, "Events").
 ///
 /// Immutable once recorded.
 public struct Event: Hashable, Sendable {
@@ -44,7 +44,7 @@ public struct Event: Hashable, Sendable {
 public struct RecordedEvent: Hashable, Sendable {
     /// Place in the log, 0-based.
     public var sequence: UInt64
-    /// T3.
+    /// The recorded time (T3).
     public var recordedAt: Instant
     /// The event.
     public var event: Event

@@ -1,4 +1,4 @@
-/// Which fields a kind of event has and whom it may speak about: the table of model.md, section 2.
+/// Which fields a kind of event has and whom it may speak about: the table of Model, "Events".
 public struct EventShape: Sendable {
     /// The kinds of subject that it may have.
     public var subjects: [Subject.Kind]

@@ -1,4 +1,4 @@
-/// The kinds of event (model.md, section 2).
+/// The kinds of event (Model, "Events").
 ///
 /// The raw value stands in records: it is never reused.
 public enum EventKind: UInt8, CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-/// A member of an event's `data` (model.md, section 2).
+/// A member of an event's `data` (Model, "Events").
 ///
 /// The raw value stands in records: it is never reused.
 public enum Field: UInt8, CaseIterable, Sendable, Comparable {
@@ -147,7 +147,7 @@ public enum FieldShape: Sendable, Equatable {
     public static let longestDuration = Instant.millisecondsPerDay * 366
 }
 
-/// What kind of product a period is of (model.md, section 3).
+/// What kind of product a period is of (Model, "One purchase").
 public enum ProductKind: UInt8, CaseIterable, Sendable {
     case nonConsumable = 1
     case consumable = 2

@@ -1,4 +1,5 @@
-/// A name as a key: equal, hashed and ordered by its bytes of UTF-8 (architecture.md, section 6).
+/// A name as a key: equal, hashed and ordered by its bytes of UTF-8 (Architecture, "Rules of the
+/// house").
 ///
 /// Swift's own `==` and `<` take two ways to write an accent for one text; the ledger takes them
 /// for two names, of two customers say.

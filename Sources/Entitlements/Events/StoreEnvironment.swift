@@ -1,4 +1,4 @@
-/// A world of purchases; worlds never mix (model.md, section 2).
+/// A world of purchases; worlds never mix (Model, "Events").
 public enum StoreEnvironment: UInt8, CaseIterable, Sendable {
     /// Real money; the default.
     case production = 0

@@ -93,7 +93,7 @@ extension Subject: CustomStringConvertible {
     }
 }
 
-/// The shape of ids (model.md, section 2).
+/// The shape of ids (Model, "Events").
 public enum Identifier {
     /// Bytes of UTF-8 that an id may have at most.
     public static let byteLimit = 1024

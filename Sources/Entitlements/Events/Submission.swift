@@ -18,10 +18,10 @@ public struct Submission: Sendable, Hashable {
     public var evidenceParts: [EvidencePart]?
     /// Whom the payload names, whatever was made of it: customers and purchases, each once.
     ///
-    /// Losing one of them closes the evidence (storage.md, "Evidence"), so whoever hands in a payload
+    /// Losing one of them closes the evidence (Storage, "Evidence"), so whoever hands in a payload
     /// says all of them; the events' own subjects need not stand here.
     public var named: [Subject]
-    /// Claims that the source's account token makes (stores.md, rule 7).
+    /// Claims that the source's account token makes (Stores, rule 7).
     public var claims: [ClaimProposal]
     /// Names of one customer that the source knows.
     public var links: [LinkProposal]
@@ -97,7 +97,7 @@ public struct Submission: Sendable, Hashable {
     }
 }
 
-/// A store's account token names the purchase's owner (stores.md, rule 7): becomes
+/// A store's account token names the purchase's owner (Stores, rule 7): becomes
 /// `customer.claimed`, once per purchase and token, none if that customer owns it already (C1).
 public struct ClaimProposal: Sendable, Hashable {
     /// The customer whom the token names.

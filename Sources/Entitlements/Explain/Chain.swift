@@ -103,7 +103,7 @@ extension Explainer {
 
     // MARK: Grants and trials
 
-    /// C3.
+    /// A grant, from its `grant.given` to its end (C3).
     private func chain(of grant: CustomerTimeline.Grant, _ gate: Gate) -> Chain {
         var chain = Chain(
             source: .grant(grant.sequence),
@@ -141,7 +141,7 @@ extension Explainer {
         return withdrawals.first { $0.item == given.item && $0.time == end }?.sequence
     }
 
-    /// C4.
+    /// A trial, from its start to the end of its days (C4).
     private func chain(of trial: CustomerTimeline.Trial, _ gate: Gate) -> Chain {
         var chain = Chain(
             source: .trial(trial.id),

@@ -80,7 +80,7 @@ extension Explainer {
 
     // MARK: Obstacles
 
-    /// C1.
+    /// The owner at T, where it is not the customer (C1).
     private func ownershipObstacle(
         _ purchase: CustomerTimeline.OwnedPurchase,
         at instant: Instant
@@ -146,7 +146,7 @@ extension Explainer {
         return obstacles
     }
 
-    /// P5.
+    /// The pause that covers an instant (P5).
     private func pause(of purchase: PurchaseTimeline, at instant: Instant) -> Chain.Obstacle? {
         guard let pause = purchase.pauses.first(where: { $0.contains(instant) }) else { return nil }
         let statement = purchase.facts[.purchasePaused].first { $0.time == pause.start }
@@ -185,7 +185,7 @@ extension Explainer {
         )
     }
 
-    /// K2, K4.
+    /// The catalog, where it does not know the product, or it does not unlock the feature (K2, K4).
     private func lockedObstacle(
         _ purchase: PurchaseTimeline,
         _ period: PurchaseTimeline.Period,

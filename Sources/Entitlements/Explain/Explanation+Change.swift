@@ -75,7 +75,7 @@ extension Explanation.Change {
 }
 
 extension Explanation.Change.Kind {
-    /// The rule of model.md that it would apply.
+    /// The rule of the model that it would apply.
     public var rule: Rule {
         switch self {
         case .opens: .k6

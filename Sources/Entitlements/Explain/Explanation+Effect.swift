@@ -95,7 +95,7 @@ extension Explanation {
 }
 
 extension Explanation.Topic {
-    /// The rule of model.md that an effect applies: grants and trials begin and end by their own.
+    /// The rule of the model that an effect applies: grants and trials begin and end by their own.
     func rule(of effect: Explanation.Effect) -> Rule {
         switch (self, effect) {
         case (.grant, .ended), (.grant, .startsLater): .c3
@@ -106,7 +106,7 @@ extension Explanation.Topic {
 }
 
 extension Explanation.Effect {
-    /// The rule of model.md that it applies to a purchase.
+    /// The rule of the model that it applies to a purchase.
     fileprivate var rule: Rule {
         switch self {
         case .requires: .k1

@@ -123,7 +123,7 @@ public protocol ExplanationSentences {
 }
 
 extension Explanation {
-    /// The members `allowed` to `completeness` of the `explain` shape (interfaces.md).
+    /// The members `allowed` to `completeness` of the `explain` shape (Interfaces, "Shapes").
     ///
     /// - Parameters:
     ///   - names: of purchases and grants.

@@ -1,5 +1,5 @@
 extension Explanation {
-    /// The explanation as a view shows it (stores.md, rule 7).
+    /// The explanation as a view shows it (Stores, rule 7).
     ///
     /// `isShown`: whether the view shows the event at a sequence.
     public func shown(

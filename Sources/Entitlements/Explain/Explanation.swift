@@ -45,7 +45,7 @@ public struct Explanation: Sendable {
         /// T1 of the event, or when the effect sets in; nil: it has no time.
         public var time: Instant?
 
-        /// The rule of model.md that it applies.
+        /// The rule of the model that it applies.
         public var rule: Rule { topic.rule(of: effect) }
     }
 
@@ -64,7 +64,7 @@ public struct Explanation: Sendable {
         /// Whether the fold without the event gives another decision; nil: it was not tried.
         public var isDecisive: Bool?
 
-        /// The rule of model.md that it would apply.
+        /// The rule of the model that it would apply.
         public var rule: Rule { kind.rule }
     }
 
@@ -77,7 +77,7 @@ public struct Explanation: Sendable {
         /// The event, where it is one.
         public var sequence: UInt64?
 
-        /// The rule of model.md behind it; nil: that worlds never mix has no number.
+        /// The rule of the model behind it; nil: that worlds never mix has no number.
         public var rule: Rule? {
             switch reason {
             case .environment: nil
@@ -136,9 +136,9 @@ public struct Explanation: Sendable {
     public struct EventMark: Sendable, Hashable {
         /// Its kind.
         public var kind: EventKind
-        /// T1.
+        /// The effective time (T1).
         public var time: Instant
-        /// T3.
+        /// The recorded time (T3).
         public var recordedAt: Instant
         /// Who says it; nil: it is erased.
         public var source: String?
@@ -174,7 +174,7 @@ public struct Explanation: Sendable {
     }
 }
 
-/// A rule of model.md that an explanation names.
+/// A rule of the model that an explanation names.
 public enum Rule: String, Sendable, CaseIterable {
     case e1 = "E1"
     case p1 = "P1"

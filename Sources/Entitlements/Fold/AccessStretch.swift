@@ -49,7 +49,7 @@ public enum AccessSource: Hashable, Sendable {
         }
     }
 
-    /// The reason that it is (interfaces.md).
+    /// The reason that it is (Interfaces, "Shapes").
     var reason: AccessReason {
         switch self {
         case .purchase: .purchase

@@ -137,7 +137,7 @@ public struct CustomerTimeline: Sendable {
         }
     }
 
-    /// C3.
+    /// The grants, each by the newest `grant.given` of its id (C3).
     private static func grants(_ facts: [Fact], _ names: FactNames) -> [Grant] {
         var newest: [UInt64: Fact] = [:]
         for fact in facts where fact.kind == .grantGiven {
@@ -161,7 +161,7 @@ public struct CustomerTimeline: Sendable {
         .sorted { $0.sequence < $1.sequence }
     }
 
-    /// C4.
+    /// The trials, each by the first `trial.started` of its id (C4).
     private static func trials(
         _ facts: [Fact],
         _ names: FactNames,
@@ -177,7 +177,7 @@ public struct CustomerTimeline: Sendable {
         return trials
     }
 
-    /// C5.
+    /// The uses that count: those that were reversed are left out (C5).
     private static func uses(_ facts: [Fact], _ names: FactNames) -> [Use] {
         let reversed = Set(facts.lazy.filter { $0.kind == .usageReversed }.compactMap(\.item))
         return facts.compactMap { fact in

@@ -6,9 +6,9 @@
 public struct Fact: Sendable, Hashable {
     /// Place in the log.
     public var sequence: UInt64
-    /// T1.
+    /// The effective time (T1).
     public var time: Instant
-    /// T2.
+    /// The observed time (T2).
     public var observedAt: Instant
     /// The purchase, customer or store that it is about.
     public var subject: UInt64
@@ -71,12 +71,12 @@ public struct Fact: Sendable, Hashable {
 public struct Statement: Sendable, Hashable {
     /// Its place in the log.
     public var sequence: UInt64
-    /// T2.
+    /// The observed time (T2).
     public var observedAt: Instant
     /// What it says.
     public var kind: EventKind
 
-    /// T2.
+    /// Whether the source said this later; of two at once, the one behind in the log (T2).
     func isNewer(than other: Statement) -> Bool {
         (observedAt, sequence) > (other.observedAt, other.sequence)
     }

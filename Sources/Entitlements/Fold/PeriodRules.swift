@@ -53,7 +53,7 @@ extension [PurchaseTimeline.Period] {
         }
     }
 
-    /// P4.
+    /// Grace lasts to the newest `graceUntil`, cut by retries and expiries that are newer (P4).
     mutating func addGrace(_ facts: FactsByKind) {
         guard !facts[.purchaseGraceStarted].isEmpty else { return }
         for index in indices {
@@ -71,7 +71,7 @@ extension [PurchaseTimeline.Period] {
         }
     }
 
-    /// P12.
+    /// Leeway follows the last auto-renewable period, unless its end is known to be one (P12).
     mutating func addLeeway(_ facts: FactsByKind, milliseconds: (Instant) -> Int64) {
         guard let index = lastIndex(where: { $0.kind == .autoRenewable }),
             let end = self[index].end, !self[index].isCut,
@@ -82,7 +82,7 @@ extension [PurchaseTimeline.Period] {
         if !leeway.isEmpty { self[index].leeway = leeway }
     }
 
-    /// P6.
+    /// Each refund or revocation takes periods away, until one that reverses it (P6).
     mutating func addRevocations(_ facts: FactsByKind) {
         for fact in facts[.revocationRefunded, .revocationRevoked] {
             for index in indices {
@@ -103,7 +103,7 @@ extension [PurchaseTimeline.Period] {
         }
     }
 
-    /// P7.
+    /// Verdicts on a period, in order of effective time (P7).
     mutating func addVerdicts(_ facts: FactsByKind) {
         let all = facts[.verificationPassed, .verificationFailed].sorted(by: Fact.inTime)
         let common = Self.verdicts(all, on: nil)

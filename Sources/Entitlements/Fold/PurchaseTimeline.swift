@@ -1,4 +1,4 @@
-/// One purchase over effective time, as known at R (model.md, section 3).
+/// One purchase over effective time, as known at R (Model, "One purchase").
 ///
 /// It does not know the T of any question: asking looks up (law 3).
 public struct PurchaseTimeline: Sendable {
@@ -8,7 +8,7 @@ public struct PurchaseTimeline: Sendable {
     public let store: String?
     /// What its transactions give, in P3's order.
     public let periods: [Period]
-    /// P5.
+    /// The pauses, which take from every period (P5).
     public let pauses: [Interval]
     /// All statements about it.
     let facts: FactsByKind
@@ -30,15 +30,15 @@ public struct PurchaseTimeline: Sendable {
         public var start: Instant
         /// End by P2 and P3, without grace and leeway; nil: without end.
         public var end: Instant?
-        /// P4.
+        /// The grace behind its end (P4).
         public var grace: Interval?
-        /// P12.
+        /// The leeway behind its end (P12).
         public var leeway: Interval?
-        /// P6, each with its statement.
+        /// The revocations (P6), each with its statement.
         public var revocations: [Revocation] = []
-        /// P7, ascending by `(time, sequence)`.
+        /// The verdicts (P7), ascending by `(time, sequence)`.
         var verdicts: [Verdict] = []
-        /// P8.
+        /// The stretches in which the period gives access (P8).
         public var access: [Interval] = []
 
         /// Lowest sequence of a completed or renewed of the transaction (P3).

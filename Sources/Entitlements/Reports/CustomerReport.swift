@@ -1,4 +1,4 @@
-/// Customers by tier, and what they own by status and product, at T (model.md, section 6).
+/// Customers by tier, and what they own by status and product, at T (Model, "Questions").
 ///
 /// Every customer who is known at R counts once; what is owned counts for its owner at T.
 public struct CustomerReport: Sendable, Hashable {
@@ -15,7 +15,7 @@ public struct CustomerReport: Sendable, Hashable {
         public var store: String?
         /// The store's product id.
         @Bytewise public var productID: String?
-        /// P9.
+        /// The status of the last period that has started (P9).
         public var status: PurchaseStatus
     }
 

@@ -27,7 +27,7 @@ public struct ErrorReport: Sendable, Hashable {
         case flow
         /// Somebody recorded a failure (`failure.recorded`).
         case failure
-        /// A signal failed verification (`signal.noted`, stores.md rule 5).
+        /// A signal failed verification (`signal.noted`, Stores, rule 5).
         case refusal
     }
 

@@ -4,7 +4,7 @@ public struct FlowFact: Sendable, Hashable {
     public var kind: EventKind
     /// Place in the log.
     public var sequence: UInt64
-    /// T1.
+    /// The effective time (T1).
     public var time: Instant
     /// `flowId`: a tag that compares within one customer id.
     public var flow: UInt64

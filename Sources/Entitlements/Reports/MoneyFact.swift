@@ -2,7 +2,7 @@
 public struct MoneyFact: Sendable, Hashable {
     /// The statement; its transaction tags compare within the purchase (P13).
     public var fact: Fact
-    /// T3.
+    /// The recorded time (T3).
     public var recordedAt: Instant
     /// `priceMicros`: what was paid or given back for the whole transaction.
     public var priceMicros: Int64?

@@ -1,6 +1,6 @@
 /// The money of one purchase, statement by statement in the order of the log.
 ///
-/// The rules are those of model.md, section 3: a transaction counts once, by its newest statement
+/// The rules are those of Model, "One purchase": a transaction counts once, by its newest statement
 /// (P1), from its start on, while the verdict on it at T is `passed` (P7); what a family shares is
 /// paid for elsewhere. A refund that names no transaction gives back the period that it speaks of.
 /// Refunds of a transaction with no reversal between them are one refund, told several times: its
@@ -82,7 +82,7 @@ struct PurchaseMoney {
         )
     }
 
-    /// P7.
+    /// Whether the verdict on a transaction is passed at an instant (P7).
     private func isVerified(_ transaction: Transaction, at instant: Instant) -> Bool {
         let verdicts = transaction.own.verdicts + common.verdicts
         let last = verdicts.filter { $0.time <= instant }.max(by: Fact.inTime)

@@ -1,4 +1,4 @@
-/// A point in time: signed milliseconds since 1970-01-01T00:00:00Z (model.md, section 1).
+/// A point in time: signed milliseconds since 1970-01-01T00:00:00Z (Model, "Time").
 ///
 /// Text form is RFC 3339 in UTC with exactly three fraction digits.
 public struct Instant: Hashable, Comparable, Sendable {
@@ -17,7 +17,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     /// A day is 86 400 000 ms, whatever the calendar says (C4).
     public static let millisecondsPerDay: Int64 = 86_400_000
 
-    /// Whether an event may name this instant (2000 to 2200, model.md section 2).
+    /// Whether an event may name this instant (2000 to 2200, Model, "Events").
     public var isPlausible: Bool { self >= Self.earliest && self < Self.latest }
 
     /// Orders by time.

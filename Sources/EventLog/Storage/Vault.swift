@@ -13,7 +13,7 @@ public struct StreamName: Hashable, Sendable {
         self.subject = subject
     }
 
-    /// Names are bytes: what Unicode holds to be equivalent stays apart (model.md, section 2).
+    /// Names are bytes: what Unicode holds to be equivalent stays apart (Model, "Events").
     public static func == (left: StreamName, right: StreamName) -> Bool {
         left.environment == right.environment && left.subject.hasSameBytes(as: right.subject)
     }

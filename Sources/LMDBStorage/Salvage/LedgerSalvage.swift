@@ -3,7 +3,7 @@ public import EventLog
 import FoundationEssentials
 import Glibc
 
-/// Rescues a ledger whose files are damaged into a new directory (storage.md, "Archive, restore,
+/// Rescues a ledger whose files are damaged into a new directory (Storage, "Archive, restore,
 /// salvage"; row 3.6, Z5).
 ///
 /// Opens nothing of the damaged one with LMDB, and changes nothing in it. Every intact record keeps

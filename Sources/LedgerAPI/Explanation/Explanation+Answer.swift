@@ -1,7 +1,7 @@
 public import Entitlements
 
 extension Explanation {
-    /// The `explain` shape (interfaces.md).
+    /// The `explain` shape (Interfaces, "Shapes").
     ///
     /// - Parameters:
     ///   - head: the members that every answer about a customer begins with.

@@ -3,7 +3,7 @@ import HTTPTypes
 import LedgerAPI
 import Stores
 
-/// Who may call which route, and how often (rows 9.4, 9.6; interfaces.md, "Who may").
+/// Who may call which route, and how often (rows 9.4, 9.6; Interfaces, "Who may").
 final class AccessControl: Sendable {
     let flows = PurchaseFlowLock()
     private let authenticator: Authenticator

@@ -51,7 +51,7 @@ extension Call {
         return key
     }
 
-    /// The body as the fields of an event of a kind (model.md, section 2).
+    /// The body as the fields of an event of a kind (Model, "Events").
     ///
     /// `default`: a member that the body need not have.
     func data(

@@ -15,7 +15,7 @@ indirect enum Shape: Sendable {
     case idempotencyKey
     /// What a store signs: a compact JWS.
     case signed
-    /// A value of a field of an event (model.md, section 2).
+    /// A value of a field of an event (Model, "Events").
     case field(FieldShape)
     case integer
     /// An exact integer that may have more than 64 bits.

@@ -1,4 +1,4 @@
-/// The shapes that have a name, as the command prints them too (interfaces.md, "Shapes").
+/// The shapes that have a name, as the command prints them too (Interfaces, "Shapes").
 enum Shapes {
     static let named: [Shape.Member] = answers + reports
 

@@ -188,7 +188,7 @@ extension ClaimOutcome {
 }
 
 extension Call {
-    /// The other customer of a refused claim, for support only (stores.md, rule 7).
+    /// The other customer of a refused claim, for support only (Stores, rule 7).
     func ownerMember(_ owner: String?) -> [JSONMember] {
         guard let owner, caller.has(.support) else { return [] }
         return [JSONMember("owner", .string(owner))]

@@ -50,7 +50,7 @@ extension RouteTable {
     private static func export(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let question = try call.question()
         let isOwn = question.visibility == .own
-        // A customer's own is redacted (interfaces.md, "Who may").
+        // A customer's own is redacted (Interfaces, "Who may").
         let least = isOwn ? ExportRedaction.names : .none
         var redaction = max(least, .signatures)
         if let word = call.query["redact"] {

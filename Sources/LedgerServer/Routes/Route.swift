@@ -27,7 +27,7 @@ struct Route: Sendable {
     var isAskedByBackends = false
     var handler: @Sendable (Call, LedgerService) async throws -> Answer
 
-    /// Who may call (interfaces.md, "Who may").
+    /// Who may call (Interfaces, "Who may").
     enum Access: Sendable {
         /// Anybody.
         case open

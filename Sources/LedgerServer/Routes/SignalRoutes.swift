@@ -4,10 +4,10 @@ import HTTPTypes
 import LedgerAPI
 import Stores
 
-/// What the stores send (stores.md).
+/// What the stores send (Stores).
 ///
 /// 200 for what is recorded and for duplicates, 4xx for what can never succeed, 5xx where the
-/// fault is ours, so that the store sends again (rule 10).
+/// fault is ours, so that the store sends again (Stores, rule 10).
 extension RouteTable {
     static let signalRoutes = [
         Route(
@@ -108,7 +108,7 @@ extension RouteTable {
 }
 
 extension LedgerService {
-    /// Counts a signal that is turned away, in the metrics and, rarely, in the log (rule 5).
+    /// Counts a signal that is turned away, in metrics and, rarely, in the log (Stores, rule 5).
     func count(_ refusal: SignalRefusal, of store: String) async throws {
         let code = refusal.code.rawValue
         metrics.countSignal(store, outcome: code)

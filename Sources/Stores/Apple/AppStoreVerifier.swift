@@ -4,7 +4,7 @@ import Synchronization
 import X509
 
 /// Judges what the App Store has signed, fully offline unless revocation is asked about
-/// (stores.md, rule 2).
+/// (Stores, rule 2).
 ///
 /// Any number of callers may ask at once. Cost: with a chain that was seen before one P-256
 /// verification a JWS, else two certificate signatures more. A notification holds up to three.

@@ -2,7 +2,7 @@ import Crypto
 public import Entitlements
 
 /// What RevenueCat proves itself with: the authorization header that its dashboard was given, or
-/// an HMAC over the body, or both (stores.md, rule 4).
+/// an HMAC over the body, or both (Stores, rule 4).
 ///
 /// The HMAC stands in `X-RevenueCat-Webhook-Signature` as `t=SECONDS,v1=HEX`, over `t`, a point and
 /// the raw body; while a secret is being replaced there are several `v1`.

@@ -1,6 +1,6 @@
 import Entitlements
 
-/// Why a signal changes nothing although its type is known: it is noted instead (rule 6).
+/// Why a signal changes nothing although its type is known: it is noted instead (Stores, rule 6).
 struct UnusableSignal: Error, Hashable, Sendable {
     /// Which field, and what about it; holds no value of the signal.
     let detail: String

@@ -1,11 +1,11 @@
 public import Entitlements
 
 /// From a webhook of RevenueCat's to what it says: a pure table, one row for each event type
-/// (stores.md, rule 1).
+/// (Stores, rule 1).
 ///
 /// Types and fields: revenuecat.com/docs/integrations/webhooks/event-types-and-fields. Nothing is
 /// dropped: a type that has no row, and a signal whose fields its row cannot use, become
-/// `signal.noted` with the body as evidence (rules 5 and 6).
+/// `signal.noted` with the body as evidence (Stores, rules 5 and 6).
 public enum RevenueCatMapping {
     /// What a webhook comes to; always at least one event.
     ///

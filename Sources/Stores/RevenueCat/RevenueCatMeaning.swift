@@ -17,8 +17,8 @@ struct RevenueCatMeaning: Hashable, Sendable {
         let customers = RevenueCatCustomers(commonFieldsOf: event)
         self.init(facts: try facts(purchase), customers, event)
         guard let customer = customers.principal, let start = purchase.purchasedAt else { return }
-        // RevenueCat does not send the original purchase date (rule 7): the period's start is
-        // the earliest that this signal shows.
+        // RevenueCat does not send the original purchase date (Stores, rule 7): the period's
+        // start is the earliest that this signal shows.
         claims = [
             ClaimProposal(
                 customer: customer,
@@ -48,7 +48,7 @@ struct RevenueCatMeaning: Hashable, Sendable {
         )
     }
 
-    /// A signal that changes nothing, kept all the same (rule 5).
+    /// A signal that changes nothing, kept all the same (Stores, rule 5).
     ///
     /// - Parameters:
     ///   - event: What was received.

@@ -1,6 +1,6 @@
 import Entitlements
 
-/// What was paid, exactly: RevenueCat sends decimals (stores.md, rule 8), negative on refunds.
+/// What was paid, exactly: RevenueCat sends decimals (Stores, rule 8), negative on refunds.
 struct RevenueCatPrice: Hashable, Sendable {
     /// Millionths of the currency's unit.
     let micros: Int64

@@ -105,8 +105,8 @@ extension RevenueCatPurchase {
         )
     }
 
-    /// Takes back one transaction, never a lifetime purchase beside it (rule 4), so its id must
-    /// be known.
+    /// Takes back one transaction, never a lifetime purchase beside it (Stores, rule 4), so its id
+    /// must be known.
     private func refund(at time: Instant) throws(UnusableSignal) -> RevenueCatFact {
         let transactionID = try requiredTransactionID()
         let price = RevenueCatPrice(of: event)?.givenBack

@@ -3,7 +3,7 @@ import Entitlements
 /// What a lifecycle event says of the purchase and of the period it is about.
 ///
 /// All instants are read at once, so that one absurd instant makes the whole signal a note
-/// (stores.md, rule 6), whichever type it has.
+/// (Stores, rule 6), whichever type it has.
 struct RevenueCatPurchase: Hashable, Sendable {
     let event: RevenueCatEvent
     let name: PurchaseName

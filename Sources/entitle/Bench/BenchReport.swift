@@ -6,7 +6,7 @@ struct BenchReport {
     let machine = BenchMachine()
     var rows: [BenchRow] = []
 
-    /// The `bench` shape (interfaces.md).
+    /// The `bench` shape (Interfaces, "Shapes").
     var json: JSONValue {
         .members(["machine": machine.json, "rows": .array(rows.map(\.json))])
     }

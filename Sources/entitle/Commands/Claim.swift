@@ -127,7 +127,7 @@ private struct ClaimedItem {
     var text: String
     var isRefused = false
 
-    /// Who runs the command is support: the conflict is named (stores.md, rule 7).
+    /// Who runs the command is support: the conflict is named (Stores, rule 7).
     init(refused code: String, _ detail: String, _ purchase: PurchaseName?, owner: String?) {
         members = [
             JSONMember("outcome", "refused"),

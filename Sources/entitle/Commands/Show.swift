@@ -44,7 +44,7 @@ struct Show: ParsableCommand {
         if options.json { Terminal.line(answer) } else { ShowText.print(answer) }
     }
 
-    /// Row Z11.
+    /// A decision token is asked again, and its answer compared byte for byte (row Z11).
     private func answerAgain(_ text: String) throws {
         guard let token = DecisionToken(text) else {
             throw CommandFailure(

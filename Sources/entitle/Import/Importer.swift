@@ -180,7 +180,7 @@ struct Importer {
     }
 }
 
-/// What an import did: the `import` shape (interfaces.md).
+/// What an import did: the `import` shape (Interfaces, "Shapes").
 struct ImportReport {
     /// Items whose events were appended.
     var appended = 0

@@ -5,7 +5,7 @@ import EventLog
 import LMDBStorage
 
 /// Mends a ledger where it stands, as far as that loses nothing: one dead meta page, a lost lock,
-/// damaged views, the vault's journal (storage.md, "Archive, restore, salvage"; Z5).
+/// damaged views, the vault's journal (Storage, "Archive, restore, salvage"; Z5).
 ///
 /// An audit has the last word; what it does not call sound is put back.
 struct LedgerHealing {

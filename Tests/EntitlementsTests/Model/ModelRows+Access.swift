@@ -142,7 +142,7 @@ extension ModelRow {
             "33 ann purchases.0.status = billing_retry",
             "34 ann purchases.0.status = expired"
         ),
-        // P9
+        // P9, trap 10
         ModelRow(
             "P9",
             "the last period's status, while an older lifetime gives access",

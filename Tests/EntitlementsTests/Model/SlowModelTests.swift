@@ -2,7 +2,7 @@ import Entitlements
 import ModelSupport
 import Testing
 
-/// A small history and what the text of model.md says about it, derived by hand.
+/// A small history and what the text of the model says about it, derived by hand.
 struct ModelRow: CustomTestStringConvertible, Sendable {
     let rule: String
     let title: String

@@ -21,7 +21,7 @@ struct `The command keeps API keys` {
         return try #require(outcome.json?["keys"]?.array).map { $0["id"]?.string }
     }
 
-    // row 9.4; interfaces.md: the only time that the key is shown
+    // row 9.4; Interfaces, "Who may": the only time that the key is shown
     @Test func `shows a key once and never its secret again`() async throws {
         try await CommandLedger.with { ledger in
             let made = try await Self.create(

@@ -9,7 +9,7 @@ struct `The command answers` {
         "purchases", "grants", "trials", "warnings", "token",
     ]
 
-    // interfaces.md: keys are always present, in order; byte-identical
+    // Interfaces, "Shapes": members are always present, in order; byte-identical
     @Test func `show with every key in its order, whoever is asked for`() async throws {
         try await CommandLedger.with { ledger in
             try ledger.record(Sample.ownedPurchase("ann", "app_store/1"))

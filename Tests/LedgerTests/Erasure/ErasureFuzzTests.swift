@@ -5,7 +5,7 @@ import Stores
 import Testing
 
 /// Nobody who was erased stands in what stores have sent, however they were named in it (Z6,
-/// storage.md, "Evidence"): searched byte by byte, and opened with every key that is left.
+/// Storage, "Evidence"): searched byte by byte, and opened with every key that is left.
 struct `Of people who were erased` {
     private static let environment = ProcessInfo.processInfo.environment
     /// Messages in all; `ENTITLE_ERASURE_MESSAGES` asks for more.

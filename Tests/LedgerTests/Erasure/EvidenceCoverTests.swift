@@ -5,7 +5,7 @@ import LMDBStorage
 import Stores
 import Testing
 
-/// Evidence closes with anybody whom its payload names (storage.md, "Evidence").
+/// Evidence closes with anybody whom its payload names (Storage, "Evidence").
 struct `Evidence that names somebody` {
     private static let request = Request(
         id: "erase",

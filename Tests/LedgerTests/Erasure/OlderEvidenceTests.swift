@@ -9,7 +9,7 @@ import Testing
 @testable import EntitlementLedger
 
 /// What older programs sealed for its events alone is deleted by the erasure of anybody whom it names
-/// (storage.md, "Evidence"; Z6).
+/// (Storage, "Evidence"; Z6).
 struct `Evidence of an older program` {
     private static let request = Request(
         id: "erase",

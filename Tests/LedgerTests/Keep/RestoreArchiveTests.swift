@@ -180,7 +180,7 @@ struct `A restored ledger` {
         }
     }
 
-    // storage.md: a log shorter than a published checkpoint never signs
+    // Storage, "Proofs": a log shorter than a published checkpoint never signs
     @Test func `never signs when it is shorter than what was published`() async throws {
         try await KeptLedger.with { kept in
             try kept.restored(.size(300)) { _, ledger in

@@ -111,7 +111,7 @@ struct `Reports say what an obvious recount says` {
         #expect(lines > 30 && refunds > 0 && booked > 0, "there was something to count")
     }
 
-    // model.md section 6; C2, K7, P9
+    // Model, "Questions"; C2, K7, P9
     @Test func `of customers`() async throws {
         var customers = 0
         try await Self.plays { ledger, play in

@@ -66,7 +66,7 @@ struct `A report` {
         }
     }
 
-    // row 10.5; stores.md, rule 5
+    // row 10.5; Stores, rule 5
     @Test func `of errors counts refused signals and recorded failures too`() async throws {
         try await ScratchLedger.with { scratch in
             let clock = scratch.clock

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LedgerServer
 
-/// Two ways to write an accent are two names, end to end (model.md, section 2).
+/// Two ways to write an accent are two names, end to end (Model, "Events").
 struct `Two normal forms over HTTP` {
     /// `josé`, percent-encoded: composed, and decomposed.
     private static let paths = ["/v1/customers/jos%C3%A9-1", "/v1/customers/jose%CC%81-1"]

@@ -189,7 +189,7 @@ struct `A crowded server` {
         }
     }
 
-    // stores.md rule 4
+    // Stores, rule 4
     @Test func `knows a webhook's wrong secret before its body`() async throws {
         var base = TestServer.Setup()
         base.stores.revenueCat = RevenueCatSecret.authentication

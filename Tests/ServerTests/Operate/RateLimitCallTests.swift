@@ -107,7 +107,7 @@ struct `A rate limit over HTTP` {
         }
     }
 
-    // row 9.6; stores.md rule 10
+    // row 9.6; Stores, rule 10
     @Test func `of other clients costs a store no signal`() async throws {
         let quotas: [RateLimitPolicy: Int64] = [
             .keys: 1, .customers: 1, .anonymous: 1, .failures: 1, .signals: 3,

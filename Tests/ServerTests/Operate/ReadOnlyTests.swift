@@ -78,7 +78,7 @@ struct `A read-only server` {
         }
     }
 
-    // stores.md rule 5
+    // Stores, rule 5
     @Test func `refuses what is not signed all the same`() async throws {
         try await TestServer.with(Self.setup()) { server in
             let answer = try await server.send(

@@ -14,7 +14,7 @@ struct `A problem` {
     func `has a status, a title, and a message in every language`(_ code: ProblemCode) {
         #expect((400...599).contains(code.status))
         #expect(!code.title.isEmpty)
-        // stores.md rule 10: what is our fault may succeed later.
+        // Stores, rule 10: what is our fault may succeed later.
         if code.status >= 500 { #expect(code.isRetryable) }
         #expect(code.serviceError.isRetryable == code.isRetryable)
         var messages: Set<String> = []
@@ -36,7 +36,7 @@ struct `A problem` {
         #expect(Set(ProblemCode.allCases.map(\.title)).count == ProblemCode.allCases.count)
     }
 
-    // stores.md rule 2: each reason for refusal is its own code.
+    // Stores, rule 2: each reason for refusal is its own code.
     @Test(arguments: SignalRefusal.Code.allCases)
     func `keeps the code of a refused signal`(_ code: SignalRefusal.Code) {
         let problem = Problem(anyError: SignalRefusal(code, "payload", "a sentence"))

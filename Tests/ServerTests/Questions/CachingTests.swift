@@ -17,7 +17,7 @@ struct `A cached answer` {
         return try #require(age.flatMap { Int64($0.dropFirst(8)) }, "\(control)")
     }
 
-    // STANDARDS.md, 9
+    // RFC 9110, section 8.8.3; Interfaces, "HTTP"
     @Test(arguments: paths)
     func `keeps its tag while only the clock moves`(_ path: String) async throws {
         try await TestServer.with(AppStoreWorld.setup()) { server in

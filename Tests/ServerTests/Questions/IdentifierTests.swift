@@ -5,7 +5,7 @@ import Testing
 
 @testable import LedgerServer
 
-/// Ids in paths: any 1 to 1024 bytes of UTF-8 without control characters (model.md, section 2).
+/// Ids in paths: any 1 to 1024 bytes of UTF-8 without control characters (Model, "Events").
 struct `An id in a path` {
     /// Everything but letters and digits, percent-encoded.
     private static func encoded(_ id: String) -> String {

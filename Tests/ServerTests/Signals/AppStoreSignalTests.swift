@@ -35,7 +35,7 @@ struct `App Store signals over HTTP` {
         }
     }
 
-    // stores.md rule 10; E1
+    // Stores, rule 10; E1
     @Test func `are recorded once, however often they come`() async throws {
         try await TestServer.with(AppStoreWorld.setup()) { server in
             try server.publishCatalog()
@@ -54,7 +54,7 @@ struct `App Store signals over HTTP` {
         }
     }
 
-    // stores.md rule 10
+    // Stores, rule 10
     @Test func `are recorded once even if they come all at once`() async throws {
         try await TestServer.with(AppStoreWorld.setup()) { server in
             try server.publishCatalog()
@@ -95,7 +95,7 @@ struct `App Store signals over HTTP` {
         }
     }
 
-    // stores.md rule 5
+    // Stores, rule 5
     @Test func `of a kind that nobody knows are kept`() async throws {
         try await TestServer.with(AppStoreWorld.setup()) { server in
             let jws = try AppStoreWorld.store().notification(
@@ -126,7 +126,7 @@ struct `App Store signals over HTTP` {
         }
     }
 
-    // stores.md rule 10
+    // Stores, rule 10
     @Test func `are asked for again by a server that has no App Store yet`() async throws {
         try await TestServer.with { server in
             let answer = try await Self.post(server, AppStoreWorld.bought("n1"))
@@ -136,7 +136,7 @@ struct `App Store signals over HTTP` {
         }
     }
 
-    // stores.md rule 10; E3
+    // Stores, rule 10; E3
     @Test(arguments: [
         (LogStorageFault.Code.full, 507, "storage_full"), (.busy, 503, "busy"),
         (.unreadable, 500, "storage"), (.outcomeUnknown, 500, "storage"),

@@ -15,7 +15,7 @@ struct `App Store signals that are refused` {
         try server.events().filter { $0["subject"]?.string != "catalog" }
     }
 
-    // stores.md rules 2, 5, 10; rows 7.4, CL1, CL3
+    // Stores, rules 2, 5, 10; rows 7.4, CL1, CL3
     @Test(arguments: RefusedSignal.all)
     func `get their code, take nothing away and leave one note an hour`(
         _ signal: RefusedSignal

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LedgerServer
 
-/// RevenueCat's webhooks (stores.md, rule 4).
+/// RevenueCat's webhooks (Stores, rule 4).
 struct `RevenueCat's webhooks over HTTP` {
     private static let path = "/v1/signals/revenuecat"
     private static let hmacSecret = Array("a secret for the HMAC".utf8)

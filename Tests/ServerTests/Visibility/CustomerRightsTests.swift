@@ -5,7 +5,7 @@ import Testing
 
 @testable import LedgerServer
 
-/// What a customer's token may ask for beside their state (interfaces.md, "Who may").
+/// What a customer's token may ask for beside their state (Interfaces, "Who may").
 struct `A customer's token` {
     private static func with(
         _ body: @escaping @Sendable (TestServer, _ token: String) async throws -> Void

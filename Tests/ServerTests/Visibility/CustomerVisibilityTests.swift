@@ -4,7 +4,7 @@ import Testing
 
 @testable import LedgerServer
 
-/// What a customer's own token shows (stores.md, rule 7; C1, C2): every relation, every call that
+/// What a customer's own token shows (Stores, rule 7; C1, C2): every relation, every call that
 /// such a token reaches, whole answers with their headers.
 struct `A customer's view` {
     /// A request of a generated test.

@@ -131,7 +131,7 @@ struct `A transaction that is handed in` {
         )
     }
 
-    /// Rule 6: what decides on access must make sense, or nothing is changed.
+    /// Stores, rule 6: what decides on access must make sense, or nothing is changed.
     @Test(arguments: [
         #""purchaseDate":null"#, #""purchaseDate":-1"#, #""purchaseDate":7258118400000"#,
         #""purchaseDate":1e300"#, #""expiresDate":null"#, #""expiresDate":0"#,
@@ -155,7 +155,7 @@ struct `A transaction that is handed in` {
         #expect(control.events.first?.data[.expiresAt] != nil)
     }
 
-    // row CL1; stores.md, rule 7
+    // row CL1; Stores, rule 7
     @Test func `names its owner by a token in lower case`() async throws {
         let token = "7E3FB20B-4CDB-47CC-936D-99D65F608138"
         let submission = try await Self.submission(

@@ -185,6 +185,7 @@ struct `The App Store's notifications become` {
         ),
     ]
 
+    // Stores, rule 1
     @Test(arguments: rows)
     func `the period, its verdict and what their type adds`(_ row: AppStoreRow) async throws {
         let submission = try await AppStoreSample.submission(

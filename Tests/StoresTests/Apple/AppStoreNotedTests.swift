@@ -3,7 +3,7 @@ import Stores
 import Testing
 
 struct `A notification that changes nothing` {
-    // Trap 22, stores.md rule 5
+    // Trap 22, Stores, rule 5
     @Test func `is noted on its purchase if its type is not known`() async throws {
         let submission = try await AppStoreSample.submission(
             "SOMETHING_NEW",
@@ -17,7 +17,7 @@ struct `A notification that changes nothing` {
         #expect(submission.claims.isEmpty)
     }
 
-    // Trap 2, stores.md rule 6
+    // Trap 2, Stores, rule 6
     @Test(arguments: [
         ("DID_RENEW", nil, #""expiresDate":5"#, "", "expiresDate"),
         ("EXPIRED", "VOLUNTARY", #""revocationDate":9999999999999999"#, "", "revocationDate"),

@@ -87,7 +87,7 @@ enum AppStoreSample {
         return submission
     }
 
-    /// Each event reads back as itself (model.md, section 2), and something is always kept.
+    /// Each event reads back as itself (Model, "Events"), and something is always kept.
     static func check(_ submission: Submission) throws {
         #expect(!submission.events.isEmpty)
         #expect(submission.nature == .signal)

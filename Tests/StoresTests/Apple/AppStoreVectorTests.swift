@@ -27,7 +27,7 @@ struct `The App Store's vectors` {
     ///
     /// The peers judge a certificate's validity now when they are online, so that they refuse
     /// today what they accepted when it was received. We judge at `signedDate`, for a replay must
-    /// judge alike (stores.md, rule 2).
+    /// judge alike (Stores, rule 2; trap 19).
     private static let judgedAtSigning = ["apple-real-18-consumable-verified-now": true]
 
     private static let codes: [String: SignalRefusal.Code] = [
@@ -63,7 +63,7 @@ struct `The App Store's vectors` {
             ("17-intermediate-wrong-oid", .wrongOID),
             ("18-signedDate-before-leaf-validity", .expiredCertificate),
             ("19-signedDate-after-leaf-expiry", .expiredCertificate),
-            // The peers fall back to the present. Validity is judged at `signedDate` (stores.md,
+            // The peers fall back to the present. Validity is judged at `signedDate` (Stores,
             // rule 2): without one nothing says when the certificates must have been valid, and a
             // replay would judge otherwise.
             ("20-signedDate-missing", .missingField), ("21-wrong-bundle", .wrongBundle),

@@ -3,7 +3,7 @@ import ModelSupport
 import Stores
 import Testing
 
-/// The webhook's secrets, by cases with verdicts (stores.md, rule 4).
+/// The webhook's secrets, by cases with verdicts (Stores, rule 4).
 @Suite("RevenueCat authentication")
 struct RevenueCatAuthenticationTests {
     @Test

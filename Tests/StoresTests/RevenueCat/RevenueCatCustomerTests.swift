@@ -5,7 +5,7 @@ import Testing
 struct `RevenueCat's customer ids` {
     private static let long = String(repeating: "x", count: 1025)
 
-    // stores.md rule 7; trap 9
+    // Stores, rule 7; trap 9
     @Test func `claim the purchase from the period's start`() throws {
         let submission = try RevenueCatSample.submission(RevenueCatSample.event("RENEWAL"))
         let start = Instant(milliseconds: 1_767_225_600_000)

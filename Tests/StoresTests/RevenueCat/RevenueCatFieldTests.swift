@@ -3,7 +3,7 @@ import Stores
 import Testing
 
 struct `RevenueCat's fields` {
-    // trap 17; stores.md rule 8
+    // trap 17; Stores, rule 8
     @Test(
         arguments: [
             ("0.1", 100_000), ("4.99", 4_990_000), ("550", 550_000_000), ("-9.99", -9_990_000),
@@ -43,7 +43,7 @@ struct `RevenueCat's fields` {
         #expect(submission.events.first?.data.text(.currencyCode) == currency)
     }
 
-    // trap 2; stores.md rule 6
+    // trap 2; Stores, rule 6
     @Test(arguments: [
         #""purchased_at_ms":0"#, #""purchased_at_ms":7258118400000"#, #""purchased_at_ms":null"#,
         #""purchased_at_ms":"x""#, #""expiration_at_ms":0"#, #""expiration_at_ms":null"#,

@@ -27,7 +27,7 @@ struct `RevenueCat's events become` {
             + #""productKind":"\#(productKind)"\#(rest)}"#
     }
 
-    // row 2.3, row 10.2, traps 20 (whole product ids) and 21 (a renewal gives access by itself)
+    // row 2.3, row 10.2, trap 20 (whole product ids), trap 21 (a renewal by itself)
     static let periods: [MappingRow] = [
         MappingRow(
             "INITIAL_PURCHASE",

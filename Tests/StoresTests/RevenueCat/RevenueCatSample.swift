@@ -43,7 +43,7 @@ enum RevenueCatSample {
         return submission
     }
 
-    /// Each event reads back as itself (model.md, section 2), and something is always kept.
+    /// Each event reads back as itself (Model, "Events"), and something is always kept.
     static func check(_ submission: Submission) throws {
         #expect(!submission.events.isEmpty)
         #expect(submission.nature == .signal)

@@ -21,7 +21,7 @@ struct AppStoreMeaning: Hashable, Sendable {
         self.claims = claims
     }
 
-    /// A message that changes nothing, kept all the same (stores.md, rule 5).
+    /// A message that changes nothing, kept all the same (Stores, rule 5).
     ///
     /// It is kept for the purchase, or for the store where none is named; `detail` says why it
     /// changes nothing, if its type could have.

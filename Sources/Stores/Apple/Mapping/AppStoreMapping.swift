@@ -1,10 +1,11 @@
 import Crypto
 public import Entitlements
 
-/// From what the App Store has signed to what it says: a pure table (stores.md, rule 1).
+/// From what the App Store has signed to what it says: a pure table (Stores, rule 1).
 ///
 /// Nothing is dropped: a type that has no row, and a message whose fields its row cannot use,
-/// become `signal.noted` with the message as evidence (rules 5 and 6). Cost: linear in the message.
+/// become `signal.noted` with the message as evidence (Stores, rules 5 and
+/// 6). Cost: linear in the message.
 public enum AppStoreMapping {
     /// What a notification comes to; always at least one event.
     ///

@@ -3,7 +3,7 @@ import Entitlements
 /// What a verified transaction says: a period of a purchase, with all that decides on access.
 ///
 /// Everything is read at once, so that one absurd date makes the whole message a note
-/// (stores.md, rule 6), whichever type it has.
+/// (Stores, rule 6), whichever type it has.
 struct AppStorePeriod: Hashable, Sendable {
     let purchase: PurchaseName
     let transactionID: String
@@ -67,7 +67,7 @@ struct AppStorePeriod: Hashable, Sendable {
         )
     }
 
-    /// The owner that the app named when it bought (stores.md, rule 7).
+    /// The owner that the app named when it bought (Stores, rule 7).
     var claims: [ClaimProposal] {
         guard let token = content.appAccountToken else { return [] }
         return [

@@ -1,7 +1,7 @@
 import Entitlements
 
 /// What was paid, exactly: the App Store gives thousandths of the currency's unit, for every
-/// currency (stores.md, rule 8).
+/// currency (Stores, rule 8).
 struct AppStorePrice: Hashable, Sendable {
     /// Millionths of the currency's unit.
     let micros: Int64

@@ -56,7 +56,7 @@ enum AppStoreDate: Hashable, Sendable {
     /// Absent.
     case unstated
     case at(Instant)
-    /// After 2200: for an end, without end (stores.md, rule 6).
+    /// After 2200: for an end, without end (Stores, rule 6).
     case afterAll
     /// Before 2000, or not a number.
     case absurd

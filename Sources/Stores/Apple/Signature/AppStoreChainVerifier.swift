@@ -2,7 +2,7 @@ import Entitlements
 import SwiftASN1
 @_spi(DisableValidityCheck) import X509
 
-/// Verifies the certificates of `x5c` up to a trusted root (stores.md, rule 2).
+/// Verifies the certificates of `x5c` up to a trusted root (Stores, rule 2).
 ///
 /// Independent of time: when the certificates were valid is judged message by message, so that a
 /// verified chain can be kept (`AppStoreChain`).

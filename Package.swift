@@ -38,6 +38,10 @@ let package = Package(
             name: "EntitlementLedger",
             targets: ["EntitlementLedger", "LMDBStorage", "Stores"]
         ),
+        .library(
+            name: "LedgerOperations",
+            targets: ["LedgerOperations", "EntitlementLedger", "Entitlements"]
+        ),
         .executable(name: "entitle", targets: ["entitle"]),
     ],
     dependencies: [
@@ -112,6 +116,15 @@ let package = Package(
             swiftSettings: house + counted
         ),
 
+        // Row 3: what is done to a ledger in files
+        .target(
+            name: "LedgerOperations",
+            dependencies: [
+                "CTimex", "Entitlements", "EventLog", "EntitlementLedger", "LMDBStorage",
+            ],
+            swiftSettings: house
+        ),
+
         // Row 3: the server, the stores' stand-in
         .target(
             name: "LedgerServer",
@@ -143,8 +156,8 @@ let package = Package(
         .executableTarget(
             name: "entitle",
             dependencies: [
-                "CLinux", "CTimex", "Entitlements", "EventLog", "LMDB", "EntitlementLedger",
-                "LMDBStorage",
+                "CLinux", "Entitlements", "EventLog", "LMDB", "EntitlementLedger",
+                "LMDBStorage", "LedgerOperations",
                 "LedgerAPI", "LedgerServer", "SQLite", "StoreSimulator", "Stores", crypto, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -171,6 +184,19 @@ let package = Package(
             swiftSettings: house
         ),
         .testTarget(name: "HouseTests", swiftSettings: house),
+        // The program that README and the pages show, with what is public alone
+        .executableTarget(
+            name: "embedding",
+            dependencies: ["EntitlementLedger", "Entitlements", "LedgerOperations"],
+            path: "Tests/Embedding",
+            packageAccess: false,
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "LedgerOperationsTests",
+            dependencies: ["LedgerOperations", "embedding"],
+            swiftSettings: house
+        ),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: house),
         .testTarget(
             name: "StoresTests",
@@ -182,8 +208,8 @@ let package = Package(
         .testTarget(
             name: "LedgerTests",
             dependencies: [
-                "EntitlementLedger", "LMDBStorage", "EventLog", "Entitlements", "Stores", "LMDB",
-                "ModelSupport", "StoreSimulator", crypto,
+                "EntitlementLedger", "LMDBStorage", "LedgerOperations", "EventLog", "Entitlements",
+                "Stores", "LMDB", "ModelSupport", "StoreSimulator", crypto,
             ],
             swiftSettings: house
         ),

@@ -6,6 +6,8 @@ import Synchronization
 public struct LedgerIdentity: Sendable, Equatable {
     /// 16 random bytes.
     public var id: [UInt8]
+    /// Bytes of an id.
+    public static let idByteCount = 16
     /// The log's name in checkpoints.
     public var origin: String
 
@@ -41,6 +43,8 @@ public final class Ledger: Sendable {
     let knownLoss: KnownLoss?
     /// A checkpoint that was published before the log was restored to less.
     let published: String?
+    private let release: (@Sendable (_ isClean: Bool) -> Void)?
+    private let isClosed = Atomic(false)
 
     /// What a ledger is opened with.
     public struct Options: Sendable {
@@ -62,6 +66,9 @@ public final class Ledger: Sendable {
 
         /// What a salvage could not bring back, for audits and `status`.
         public var knownLoss: KnownLoss?
+        /// Ends the use of log and vault, once, after the views are closed; `isClean`: whether
+        /// nothing is in doubt.
+        public var release: (@Sendable (_ isClean: Bool) -> Void)?
 
         /// Makes options.
         public init(
@@ -72,8 +79,10 @@ public final class Ledger: Sendable {
             clockWitness: ClockWitness = .trusting,
             randomness: RandomSource = .system,
             knownLoss: KnownLoss? = nil,
-            published: String? = nil
+            published: String? = nil,
+            release: (@Sendable (_ isClean: Bool) -> Void)? = nil
         ) {
+            self.release = release
             self.published = published
             self.viewsPath = viewsPath
             self.bootID = bootID
@@ -127,11 +136,22 @@ public final class Ledger: Sendable {
             views: views,
             judge: ClockJudge(options.clock, options.clockWitness)
         )
+        release = options.release
         try followErasures()
     }
 
-    /// Moves the views behind the log to its end and closes them.
-    public func close() throws { try views.close() }
+    /// Moves the views behind the log to its end and ends the use of what lies below; closing
+    /// twice does nothing.
+    ///
+    /// What was recorded stands also where this throws (E3): views are made anew from the log.
+    ///
+    /// - Parameter isClean: Whether nothing is in doubt, else the next opening checks the ledger.
+    /// - Throws: what the views' files throw.
+    public func close(isClean: Bool = true) throws {
+        guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        defer { release?(isClean) }
+        try views.close()
+    }
 
     /// Number of events in the log.
     ///

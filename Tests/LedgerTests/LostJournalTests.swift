@@ -2,6 +2,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerOperations
 import Stores
 import Testing
 
@@ -43,25 +44,11 @@ struct `A lost vault journal` {
 
     /// What an audit by a process that only reads says of the vault.
     private static func faults(_ scratch: ScratchLedger) throws -> [AuditReport.Fault] {
-        let directory = try OpenLedgerDirectory(
+        let ledger = try Ledger.open(
             at: scratch.path,
-            masterKey: (0..<32).map { UInt8($0) },
-            forWriting: false,
-            clock: { 0 },
-            randomness: .system
+            options: ScratchLedger.options(scratch.clock, isReadOnly: true)
         )
-        defer { directory.close() }
-        let ledger = try Ledger(
-            identity: scratch.ledger.identity,
-            log: directory.log,
-            vault: directory.vault,
-            options: Ledger.Options(
-                viewsPath: scratch.viewsPath,
-                bootID: "test",
-                isReadOnly: true,
-                clock: { [clock = scratch.clock] in clock.now }
-            )
-        )
+        defer { try? ledger.close() }
         return try ledger.audit().faults
     }
 

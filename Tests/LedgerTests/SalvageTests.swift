@@ -3,6 +3,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerOperations
 import Testing
 
 /// A ledger whose files are damaged comes back as far as they hold it (row 3.6, row Z5).
@@ -42,29 +43,12 @@ struct `A salvage` {
         _ path: String,
         _ body: (Ledger) throws -> Result
     ) throws -> Result {
-        let directory = try OpenLedgerDirectory(
+        let clock = TestClock(Instant(milliseconds: 0))
+        let ledger = try Ledger.open(
             at: path,
-            masterKey: masterKey,
-            forWriting: false,
-            clock: { 0 },
-            randomness: .system
+            options: ScratchLedger.options(clock, isReadOnly: true)
         )
-        defer { directory.close() }
-        let ledger = try Ledger(
-            identity: LedgerIdentity(
-                id: Hexadecimal.decode(directory.manifest.ledger) ?? [],
-                origin: directory.manifest.origin
-            ),
-            log: directory.log,
-            vault: directory.vault,
-            options: Ledger.Options(
-                viewsPath: path + "/" + LedgerDirectory.viewsName,
-                bootID: "test",
-                isReadOnly: true,
-                clock: { Instant(milliseconds: 0) },
-                knownLoss: directory.knownLoss
-            )
-        )
+        defer { try? ledger.close() }
         return try body(ledger)
     }
 

@@ -3,6 +3,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerOperations
 import Synchronization
 
 /// A ledger in a temporary directory, with a catalog.
@@ -12,9 +13,8 @@ import Synchronization
 final class BenchLedger: Sendable {
     let path: String
     let ledger: Ledger
-    let directory: OpenLedgerDirectory
-    private let clockReads = Counter()
-    private let isClosed = Atomic(false)
+    private let directory: OpenLedgerDirectory
+    private let witnessReads = Counter()
 
     private final class Counter: Sendable {
         let count = Atomic<Int>(0)
@@ -24,13 +24,9 @@ final class BenchLedger: Sendable {
 
     /// Makes an empty ledger and publishes the catalog.
     convenience init(making path: String) throws {
-        try LedgerDirectory.create(
-            at: path,
-            masterKey: Self.key,
-            origin: "bench.local/log",
-            created: SystemClock.now().description,
-            randomness: .system
-        )
+        var options = OpenLedger.Options(key: .bytes(Self.key))
+        options.origin = "bench.local/log"
+        try Ledger.create(at: path, options: options)
         try OutputFile.create(
             Hexadecimal.encode(Self.key),
             at: path + "/" + LedgerDirectory.keyName
@@ -42,43 +38,26 @@ final class BenchLedger: Sendable {
     /// Opens a ledger that stands.
     init(opening path: String) throws {
         self.path = path
-        let clockReads = clockReads
-        let clock: @Sendable () -> Instant = {
-            clockReads.count.add(1, ordering: .relaxed)
-            return SystemClock.now()
-        }
-        directory = try OpenLedgerDirectory(
-            at: path,
-            masterKey: Self.key,
-            forWriting: true,
-            clock: { SystemClock.now().milliseconds },
-            randomness: .system
+        let witnessReads = witnessReads
+        var options = OpenLedger.Options(key: .bytes(Self.key))
+        options.clockWitness = ClockWitness(
+            elapsed: {
+                witnessReads.count.add(1, ordering: .relaxed)
+                return 0
+            },
+            isSynchronized: { true },
+            confirmation: { nil }
         )
-        ledger = try Ledger(
-            identity: LedgerIdentity(
-                id: Hexadecimal.decode(directory.manifest.ledger) ?? [],
-                origin: directory.manifest.origin
-            ),
-            log: directory.log,
-            vault: directory.vault,
-            options: Ledger.Options(
-                viewsPath: path + "/" + LedgerDirectory.viewsName,
-                bootID: SystemClock.bootID,
-                isReadOnly: false,
-                clock: clock
-            )
-        )
+        let open = try OpenLedger(at: path, options: options)
+        (ledger, directory) = (open.ledger, open.directory)
     }
 
-    /// Commits so far: the writer reads the clock once for each group.
-    var commits: Int { clockReads.count.load(ordering: .relaxed) }
+    /// Commits so far: the writer asks the clock's witness before and after each group, but for
+    /// the first, which it asks after.
+    var commits: Int { (witnessReads.count.load(ordering: .relaxed) + 1) / 2 }
 
-    /// Closes ledger, log and vault; closing twice does nothing.
-    func close() throws {
-        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
-        try ledger.close()
-        directory.close()
-    }
+    /// Closes ledger, log and vault.
+    func close() throws { try ledger.close() }
 
     /// Closes the ledger and removes its files.
     func discard() throws {

@@ -3,6 +3,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerOperations
 
 /// What can be measured.
 enum BenchTopic: String, CaseIterable, ExpressibleByArgument {

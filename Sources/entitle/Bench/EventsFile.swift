@@ -1,6 +1,7 @@
 import Entitlements
 import Foundation
 import LMDBStorage
+import LedgerOperations
 
 /// Events as `entitle import` takes them, one JSON document a line.
 struct EventsFile {

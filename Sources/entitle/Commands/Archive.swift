@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import LMDBStorage
+import LedgerOperations
 
 /// The command `entitle archive`.
 struct Archive: ParsableCommand {

@@ -4,6 +4,7 @@ import Entitlements
 import EventLog
 import Glibc
 import LMDBStorage
+import LedgerOperations
 
 /// The command `entitle audit`.
 struct Audit: ParsableCommand {
@@ -62,7 +63,7 @@ struct Audit: ParsableCommand {
         }
         let report =
             withoutKey
-            ? try KeylessLedger.with(options, audit)
+            ? try options.withKeylessLedger(audit)
             : try options.withLedger(writing: false, isCheck: true, audit)
         progress.finish()
         tell(report)

@@ -39,7 +39,7 @@ struct Status: ParsableCommand {
         func status(_ ledger: Ledger) throws -> JSONValue { try ledger.status() }
         let status =
             withoutKey
-            ? try KeylessLedger.with(options, status)
+            ? try options.withKeylessLedger(status)
             : try options.withLedger(writing: false, status)
         if options.json { return Terminal.line(status) }
         for member in status.members ?? [] {

@@ -2,6 +2,7 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerOperations
 import LedgerServer
 import Stores
 

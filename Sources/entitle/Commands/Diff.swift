@@ -1,6 +1,7 @@
 import ArgumentParser
 import EntitlementLedger
 import Entitlements
+import LedgerOperations
 
 /// The command `entitle diff`.
 struct Diff: ParsableCommand {

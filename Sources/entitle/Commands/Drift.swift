@@ -2,6 +2,7 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 import LMDBStorage
+import LedgerOperations
 
 /// The command `entitle drift`.
 struct Drift: ParsableCommand {

@@ -1,9 +1,8 @@
 import ArgumentParser
 import EntitlementLedger
 import Entitlements
-import EventLog
-import Foundation
 import LMDBStorage
+import LedgerOperations
 
 /// The command `entitle init`.
 struct Init: ParsableCommand {
@@ -23,14 +22,9 @@ struct Init: ParsableCommand {
         // What is wrong with it is said before anything is made.
         let faults = document.map(CatalogFile.faults) ?? []
         guard faults.isEmpty else { throw CommandFailure(faults) }
-        let key = try masterKey(path)
-        try LedgerDirectory.create(
-            at: path,
-            masterKey: key,
-            origin: origin,
-            created: SystemClock.now().description,
-            randomness: .system
-        )
+        var new = OpenLedger.Options(key: try givenKey(path).map { .bytes($0) } ?? .own)
+        new.origin = origin
+        try Ledger.create(at: path, options: new)
         try options.withLedger(writing: true) { ledger in
             if let document {
                 try CatalogFile.publish(document, effective: nil, id: nil, ledger)
@@ -52,27 +46,12 @@ struct Init: ParsableCommand {
         }
     }
 
-    /// The key that was given, or a new one in the ledger's directory, readable by its owner only.
-    private func masterKey(_ path: String) throws -> [UInt8] {
+    /// The key that was given; nil: the ledger is to keep one itself.
+    private func givenKey(_ path: String) throws -> [UInt8]? {
         if let key = Settings.current.key, options.keyFile == nil {
             return try MasterKey.parse(key, place: "ENTITLE_KEY")
         }
-        let given = options.keyFile ?? Settings.current.keyFile
-        if let given { return try MasterKey.read(named: given, ledger: path) }
-        guard try DurableFile.names(in: path).isEmpty else {
-            throw LedgerOpenFault(.notEmpty, "the directory is not empty")
-        }
-        var randomness = RandomSource.system
-        let key = randomness.bytes(MasterKey.byteCount)
-        do {
-            try DurableFile.makeFolder(path)
-        } catch {
-            throw LedgerOpenFault(.cannotCreate, "the directory cannot be made")
-        }
-        try OutputFile.create(
-            Hexadecimal.encode(key) + "\n",
-            at: path + "/" + LedgerDirectory.keyName
-        )
-        return key
+        return try (options.keyFile ?? Settings.current.keyFile)
+            .map { try MasterKey.read(named: $0, ledger: path) }
     }
 }

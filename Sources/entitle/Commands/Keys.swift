@@ -2,6 +2,7 @@ import ArgumentParser
 import Entitlements
 import EventLog
 import LMDBStorage
+import LedgerOperations
 import LedgerServer
 
 /// The command `entitle keys`.

@@ -4,6 +4,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerOperations
 
 /// The command `entitle prove`.
 struct Prove: ParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Entitlements
 import EventLog
 import LMDBStorage
+import LedgerOperations
 
 extension Keys {
     /// The command `entitle keys rotate-master`.

@@ -3,6 +3,7 @@ import EntitlementLedger
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerOperations
 
 /// The command `entitle salvage`.
 struct Salvage: ParsableCommand {

@@ -4,6 +4,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerOperations
 import LedgerServer
 import Logging
 
@@ -62,7 +63,7 @@ struct Serve: AsyncParsableCommand {
             open.close(after: error)
             throw error
         }
-        open.close()
+        open.end()
     }
 
     /// Opens the ledger to be written to; to be read, where its disk is full: questions are
@@ -136,13 +137,9 @@ private struct TemporaryLedger {
             .appending(path: "entitle-" + UUID().uuidString.lowercased()).path
         var randomness = RandomSource.system
         masterKey = randomness.bytes(MasterKey.byteCount)
-        try LedgerDirectory.create(
-            at: path,
-            masterKey: masterKey,
-            origin: "ledger.local/ephemeral",
-            created: SystemClock.now().description,
-            randomness: .system
-        )
+        var options = OpenLedger.Options(key: .bytes(masterKey))
+        options.origin = "ledger.local/ephemeral"
+        try Ledger.create(at: path, options: options)
         let made = APIKey.make(
             name: "ephemeral",
             scopes: [.admin],
@@ -162,7 +159,9 @@ private struct TemporaryLedger {
     }
 
     func open(catalog: String?) throws -> OpenLedger {
-        let open = try OpenLedger(at: path, masterKey: masterKey, writing: true)
+        var options = OpenLedger.Options(key: .bytes(masterKey))
+        options.mapSize = try Settings.current.checkedMapSize()
+        let open = try OpenLedger(at: path, options: options)
         do {
             if let catalog {
                 try CatalogFile.publish(

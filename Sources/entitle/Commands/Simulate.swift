@@ -1,6 +1,7 @@
 import ArgumentParser
 import Entitlements
 import Foundation
+import LedgerOperations
 import StoreSimulator
 
 /// The command `entitle simulate`.

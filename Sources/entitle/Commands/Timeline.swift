@@ -2,6 +2,7 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerOperations
 
 /// The command `entitle timeline`.
 struct Timeline: ParsableCommand {

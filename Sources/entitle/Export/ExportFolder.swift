@@ -2,6 +2,7 @@ import EntitlementLedger
 import Entitlements
 import Foundation
 import LMDBStorage
+import LedgerOperations
 
 /// The directory that an export is written into: each file beside its name until it is whole.
 struct ExportFolder {
@@ -99,7 +100,7 @@ struct ExportWriter {
         do {
             output = try FileOutput(path, suffix: suffix)
         } catch let fault as FileFault {
-            throw CommandFailure(making: path, fault)
+            throw OperationFault(making: path, fault)
         }
     }
 
@@ -112,7 +113,7 @@ struct ExportWriter {
         do {
             try body()
         } catch let fault as FileFault {
-            throw CommandFailure(writing: path, fault, hint: "make room, then --resume")
+            throw OperationFault(writing: path, fault, hint: "make room, then --resume")
         }
     }
 }

@@ -1,4 +1,5 @@
 import Entitlements
+import LedgerOperations
 import Stores
 
 /// Reads lines as items of a format.

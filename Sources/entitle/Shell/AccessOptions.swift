@@ -2,6 +2,7 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerOperations
 
 /// Why somebody looks at a customer by a command.
 struct AccessOptions: ParsableArguments {

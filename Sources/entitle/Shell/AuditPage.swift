@@ -1,6 +1,7 @@
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerOperations
 
 /// What an audit found, as one page to print: no scripts, nothing from elsewhere.
 enum AuditPage {

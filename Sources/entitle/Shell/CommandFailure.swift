@@ -5,6 +5,7 @@ import EventLog
 import Foundation
 import LMDB
 import LMDBStorage
+import LedgerOperations
 import SQLite
 
 /// What a command ends with when it cannot do what it was asked: what, where, and what to do.
@@ -68,6 +69,7 @@ extension CommandFailure {
     /// Gives a fault of the layers below its exit code and advice.
     init(_ error: any Error) {
         switch error {
+        case let fault as OperationFault: self.init(fault)
         case let fault as LedgerOpenFault: self.init(fault)
         case let fault as LogStorageFault: self.init(fault)
         case let fault as LedgerFault: self.init(fault)
@@ -110,6 +112,22 @@ extension CommandFailure {
                 hint: "this is a fault of the program: please report it"
             )
         }
+    }
+
+    private init(_ fault: OperationFault) {
+        let exitCode: ExitCode =
+            switch fault.code {
+            case .noKey, .badKey: .misconfigured
+            case .cannotCreate: .cannotCreate
+            case .output: .io
+            }
+        self.init(
+            exitCode,
+            fault.code.rawValue,
+            fault.message,
+            place: fault.place,
+            hint: fault.hint
+        )
     }
 
     private init(_ fault: LedgerOpenFault) {

@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import LMDBStorage
+import LedgerOperations
 
 /// How a log goes on under a new name.
 struct ContinuationOptions: ParsableArguments {
@@ -37,13 +38,11 @@ struct ContinuationOptions: ParsableArguments {
         checkpoint: Checkpoint?,
         gaps: [Range<UInt64>] = []
     ) throws {
-        let open = try OpenLedger(
-            at: new,
-            masterKey: masterKey,
-            writing: true,
-            acceptedClock: acceptedClock
-        )
-        defer { open.close() }
+        var options = OpenLedger.Options(key: .bytes(masterKey))
+        options.mapSize = try Settings.current.checkedMapSize()
+        options.acceptedClock = acceptedClock
+        let open = try OpenLedger(at: new, options: options)
+        defer { open.end() }
         try open.ledger.noteContinuation(of: old, checkpoint: checkpoint, gaps: gaps)
     }
 }

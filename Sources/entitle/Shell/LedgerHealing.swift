@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import LMDBStorage
+import LedgerOperations
 
 /// Mends a ledger where it stands, as far as that loses nothing: one dead meta page, a lost lock,
 /// damaged views, the vault's journal (Storage, "Archive, restore, salvage"; Z5).
@@ -89,13 +90,11 @@ struct LedgerHealing {
     /// What cannot even be opened stays as the audit found it.
     private func rebuild(_ kinds: [AuditReport.Kind?]) throws {
         do {
-            let open = try OpenLedger(
-                at: path,
-                masterKey: masterKey,
-                writing: true,
-                recovery: .rebuild
-            )
-            defer { open.close() }
+            var options = OpenLedger.Options(key: .bytes(masterKey))
+            options.mapSize = try Settings.current.checkedMapSize()
+            options.recovery = .rebuild
+            let open = try OpenLedger(at: path, options: options)
+            defer { open.end() }
             if kinds.contains(.view) { _ = try open.ledger.rebuild { _, _ in } }
             if kinds.contains(.vault) { try open.directory.vault.completeJournal() }
         } catch let fault as LogStorageFault where fault.code == .damaged {

@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import Foundation
 import LMDBStorage
+import LedgerOperations
 
 /// What every command takes.
 struct LedgerOptions: ParsableArguments {
@@ -78,14 +79,14 @@ struct LedgerOptions: ParsableArguments {
     ) throws -> OpenLedger {
         let masterKey = try MasterKey.read(self)
         if !isCheck { try UncleanStop.check(path, key: masterKey) }
-        return try OpenLedger(
-            at: path,
-            masterKey: masterKey,
-            renewedKey: { try MasterKey.renewed(self) },
-            writing: writing,
-            recovery: recovery,
-            acceptedClock: acceptedClock()
+        var options = try OpenLedger.Options(
+            key: .bytes(masterKey, renewed: { try MasterKey.renewed(self) }),
+            isReadOnly: !writing
         )
+        options.mapSize = try Settings.current.checkedMapSize()
+        options.recovery = recovery
+        options.acceptedClock = try acceptedClock()
+        return try OpenLedger(at: path, options: options)
     }
 
     /// Runs a body over the open ledger and closes it.
@@ -103,7 +104,39 @@ struct LedgerOptions: ParsableArguments {
             open.close(after: error)
             throw error
         }
-        open.close()
+        open.end()
         return result
+    }
+
+    /// Lends the ledger without its master key, to be read.
+    func withKeylessLedger<Result>(_ body: (Ledger) throws -> Result) throws -> Result {
+        let ledger = try Ledger.openWithoutKey(
+            at: path,
+            mapSize: Settings.current.checkedMapSize()
+        )
+        let result: Result
+        do {
+            result = try body(ledger)
+        } catch {
+            // The first fault is the one that is told.
+            try? ledger.close()
+            throw error
+        }
+        try ledger.close()
+        return result
+    }
+}
+
+extension OpenLedger {
+    /// Closes it; warns where views were not written.
+    func end() {
+        do {
+            try close()
+        } catch {
+            // What was recorded stands (E3): views are remade from it at any time.
+            Terminal.note(
+                "warning: the views could not be written; `entitle rebuild` makes them anew"
+            )
+        }
     }
 }

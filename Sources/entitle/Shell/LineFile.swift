@@ -1,5 +1,6 @@
 import Entitlements
 import LMDBStorage
+import LedgerOperations
 import Synchronization
 
 /// A file that several threads write JSON lines to; whole in the end, or as it was before.
@@ -24,7 +25,7 @@ final class LineFile: Sendable {
         do {
             try output.withLock { try body($0) }
         } catch let fault as FileFault {
-            throw CommandFailure(writing: path, fault)
+            throw OperationFault(writing: path, fault)
         }
     }
 }

@@ -1,10 +1,9 @@
-import EventLog
 import Foundation
 import LMDBStorage
+import LedgerOperations
 
-/// The 32 bytes that wrap the vault's keys.
-enum MasterKey {
-    static let byteCount = 32
+/// Where flags and variables say that the master key is.
+extension MasterKey {
     /// More than its digits and some white space.
     private static let textByteLimit = 4096
 
@@ -42,17 +41,6 @@ enum MasterKey {
     static func read(named file: String, ledger: String) throws -> [UInt8] {
         try ConfigurationFile.requireTrust(file, ledger: ledger)
         return try read(file)
-    }
-
-    private static func read(_ file: String) throws -> [UInt8] {
-        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
-            throw unreadable(
-                file,
-                "give it with --key-file FILE, ENTITLE_KEY_FILE or ENTITLE_KEY; "
-                    + "status and audit --hashes work --without-key"
-            )
-        }
-        return try parse(text, place: file)
     }
 
     /// The key as its source gives it by now: a running server asks again where the one that it has
@@ -109,37 +97,13 @@ enum MasterKey {
                 data.count <= textByteLimit
             else { throw CocoaError(.fileReadUnknown) }
             return try parse(String(decoding: data, as: UTF8.self), place: "--key-command")
-        } catch let failure as CommandFailure {
-            throw failure
+        } catch let fault as OperationFault {
+            throw fault
         } catch {
             throw unreadable(
                 "--key-command",
                 "the command must print 64 hexadecimal digits and exit 0"
             )
         }
-    }
-
-    private static func unreadable(_ place: String, _ hint: String) -> CommandFailure {
-        CommandFailure(
-            .misconfigured,
-            "no_key",
-            "the master key cannot be read",
-            place: place,
-            hint: hint
-        )
-    }
-
-    static func parse(_ text: String, place: String) throws -> [UInt8] {
-        guard let bytes = Hexadecimal.decode(text.filter { !$0.isWhitespace }),
-            bytes.count == byteCount
-        else {
-            throw CommandFailure(
-                .misconfigured,
-                "bad_key",
-                "the master key is not 64 hexadecimal digits",
-                place: place
-            )
-        }
-        return bytes
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Entitlements
+import LedgerOperations
 
 /// Where in both times a question stands.
 struct PointOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 import Entitlements
 import EventLog
 import LMDBStorage
+import LedgerOperations
 
 /// The quarantine of the ledger in hand.
 enum QuarantineShelf {

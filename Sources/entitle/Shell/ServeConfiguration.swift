@@ -2,6 +2,7 @@ import EntitlementLedger
 import Entitlements
 import Foundation
 import LMDBStorage
+import LedgerOperations
 import LedgerServer
 import Logging
 import Stores

@@ -1,6 +1,7 @@
 import EntitlementLedger
 import EventLog
 import LMDBStorage
+import LedgerOperations
 
 /// Signed checkpoints of a ledger that somebody else may be writing to.
 enum Signing {
@@ -53,7 +54,7 @@ enum Signing {
             open.close(after: error)
             throw error
         }
-        open.close()
+        open.end()
         return result
     }
 }

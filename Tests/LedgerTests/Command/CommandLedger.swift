@@ -1,8 +1,7 @@
 import EntitlementLedger
 import Entitlements
-import EventLog
 import Foundation
-import LMDBStorage
+import LedgerOperations
 import Synchronization
 import Testing
 
@@ -11,8 +10,6 @@ struct CommandLedger {
     /// A directory of the test's own; the ledger is in it.
     let folder: String
     var path: String { folder + "/ledger" }
-
-    private static let masterKey = (0..<32).map { UInt8($0) }
 
     /// Lends a ledger as `entitle init --catalog` makes it, with the sample catalog; removed when the
     /// body ends.
@@ -29,18 +26,7 @@ struct CommandLedger {
     private func make() throws {
         let catalog = try Sample.catalog()
         _ = try file("catalog.json", catalog.description)
-        try DurableFile.makeFolder(path)
-        try DurableFile.create(
-            path + "/" + LedgerDirectory.keyName,
-            with: Array((Hexadecimal.encode(Self.masterKey) + "\n").utf8)
-        )
-        try LedgerDirectory.create(
-            at: path,
-            masterKey: Self.masterKey,
-            origin: "ledger.local/log",
-            created: Self.now().description,
-            randomness: .system
-        )
+        try Ledger.create(at: path)
         try open { ledger in
             _ = try ledger.publish(
                 catalog,
@@ -54,42 +40,11 @@ struct CommandLedger {
         }
     }
 
-    @Sendable private static func now() -> Instant {
-        Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-    }
-
     /// Opens the ledger in this process, as the command would on this machine.
     private func open(_ body: (Ledger) throws -> Void) throws {
-        // `entitle init` may have made it, with a key of its own.
-        let key = String(
-            decoding: try DurableFile.read(path + "/" + LedgerDirectory.keyName) ?? [],
-            as: UTF8.self
-        )
-        let directory = try OpenLedgerDirectory(
-            at: path,
-            masterKey: Hexadecimal.decode(key.filter { !$0.isWhitespace }) ?? [],
-            forWriting: true,
-            clock: { Self.now().milliseconds },
-            randomness: .system
-        )
-        defer { Forking.lock.withLock { _ in directory.close() } }
-        let bootID = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
-        let ledger = try Ledger(
-            identity: LedgerIdentity(
-                id: Hexadecimal.decode(directory.manifest.ledger) ?? [],
-                origin: directory.manifest.origin
-            ),
-            log: directory.log,
-            vault: directory.vault,
-            options: Ledger.Options(
-                viewsPath: path + "/" + LedgerDirectory.viewsName,
-                bootID: bootID.filter { !$0.isWhitespace },
-                isReadOnly: false,
-                clock: Self.now
-            )
-        )
+        let ledger = try Ledger.open(at: path)
         try body(ledger)
-        try ledger.close()
+        try Forking.lock.withLock { _ in try ledger.close() }
     }
 
     /// Records lines of events, each of which must be new.

@@ -3,6 +3,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerOperations
 import Stores
 import Synchronization
 import Testing
@@ -81,33 +82,10 @@ private struct KeptLedger {
             masterKey: Self.masterKey,
             as: identity
         ) { try restore.run(plan, into: $0, isContinued: identity != nil).union(erased) }
-        let clock = scratch.clock
-        let directory = try OpenLedgerDirectory(
-            at: place,
-            masterKey: Self.masterKey,
-            forWriting: true,
-            clock: { clock.now.milliseconds },
-            randomness: .system
-        )
-        defer { Forking.lock.withLock { _ in directory.close() } }
-        let ledger = try Ledger(
-            identity: LedgerIdentity(
-                id: Hexadecimal.decode(directory.manifest.ledger) ?? [],
-                origin: directory.manifest.origin
-            ),
-            log: directory.log,
-            vault: directory.vault,
-            options: Ledger.Options(
-                viewsPath: place + "/" + LedgerDirectory.viewsName,
-                bootID: "test",
-                isReadOnly: false,
-                clock: { clock.now },
-                clockWitness: clock.witness,
-                published: directory.published
-            )
-        )
-        try body(directory, ledger)
-        try ledger.close()
+        let open = try OpenLedger(at: place, options: ScratchLedger.options(scratch.clock))
+        defer { Forking.lock.withLock { _ in try? open.close() } }
+        try body(open.directory, open.ledger)
+        try Forking.lock.withLock { _ in try open.close() }
     }
 
     func answer(_ ledger: Ledger, _ customer: String, _ known: UInt64?) throws -> JSONValue {

@@ -3,6 +3,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerOperations
 import Synchronization
 
 /// A clock that a test sets.
@@ -67,50 +68,26 @@ final class ScratchLedger {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let key = Data((Hexadecimal.encode(Self.masterKey) + "\n").utf8)
         try key.write(to: URL(filePath: path + "/" + LedgerDirectory.keyName))
-        try LedgerDirectory.create(
-            at: path,
-            masterKey: Self.masterKey,
-            origin: "ledger.test/log",
-            created: clock.now.description,
-            randomness: .system
-        )
+        try Ledger.create(at: path, options: Self.options(clock))
         (directory, ledger) = try Self.open(path, clock)
     }
 
-    private static func openDirectory(
-        _ path: String,
-        _ clock: TestClock
-    ) throws -> OpenLedgerDirectory {
-        try OpenLedgerDirectory(
-            at: path,
-            masterKey: masterKey,
-            forWriting: true,
-            clock: { clock.now.milliseconds },
-            randomness: .system
-        )
+    /// What ledgers of tests are opened with.
+    static func options(_ clock: TestClock, isReadOnly: Bool = false) -> OpenLedger.Options {
+        var options = OpenLedger.Options(key: .bytes(masterKey), isReadOnly: isReadOnly)
+        options.origin = "ledger.test/log"
+        options.clock = { clock.now }
+        options.clockWitness = clock.witness
+        options.bootID = "test"
+        return options
     }
 
     private static func open(
         _ path: String,
         _ clock: TestClock
     ) throws -> (OpenLedgerDirectory, Ledger) {
-        let directory = try openDirectory(path, clock)
-        let ledger = try Ledger(
-            identity: LedgerIdentity(
-                id: Hexadecimal.decode(directory.manifest.ledger) ?? [],
-                origin: directory.manifest.origin
-            ),
-            log: directory.log,
-            vault: directory.vault,
-            options: Ledger.Options(
-                viewsPath: viewsPath(of: path),
-                bootID: "test",
-                isReadOnly: false,
-                clock: { clock.now },
-                clockWitness: clock.witness
-            )
-        )
-        return (directory, ledger)
+        let open = try OpenLedger(at: path, options: options(clock))
+        return (open.directory, open.ledger)
     }
 
     private static func viewsPath(of path: String) -> String {
@@ -122,8 +99,7 @@ final class ScratchLedger {
     func close() throws {
         guard isOpen else { return }
         isOpen = false
-        defer { Forking.lock.withLock { _ in directory.close() } }
-        try ledger.close()
+        try Forking.lock.withLock { _ in try ledger.close() }
     }
 
     /// Opens it again; closes it first if it is open.
@@ -146,7 +122,13 @@ final class ScratchLedger {
 
     /// Opens the directory as another process would.
     func openBeside() throws -> OpenLedgerDirectory {
-        try Self.openDirectory(path, clock)
+        try OpenLedgerDirectory(
+            at: path,
+            masterKey: Self.masterKey,
+            forWriting: true,
+            clock: { [clock] in clock.now.milliseconds },
+            randomness: .system
+        )
     }
 
     /// Tells other writers what goes on.

@@ -1,23 +1,25 @@
 import CTimex
-import EntitlementLedger
-import Entitlements
+public import EntitlementLedger
+public import Entitlements
 import Foundation
 import LMDBStorage
 
 /// The machine's clock and boot, and what tells whether the clock is right.
-enum SystemClock {
-    @Sendable static func now() -> Instant {
+public enum SystemClock {
+    /// Milliseconds since 1970, rounded down.
+    @Sendable
+    public static func now() -> Instant {
         Instant(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
     }
 
     /// Changes with each start of the machine (proc(5)).
-    static let bootID =
+    public static let bootID =
         ((try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))
         ?? "unknown")
         .filter { !$0.isWhitespace }
 
-    /// Of a ledger (T3).
-    static func witness(of path: String) -> ClockWitness {
+    /// What tells of a ledger's directory whether the clock is right (T3).
+    public static func witness(of path: String) -> ClockWitness {
         let start = ContinuousClock.now
         return ClockWitness(
             elapsed: {

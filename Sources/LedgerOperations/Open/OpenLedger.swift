@@ -1,0 +1,125 @@
+public import EntitlementLedger
+public import Entitlements
+public import EventLog
+public import LMDBStorage
+
+/// A ledger over its directory, open, with the files beneath it for what is done to them.
+///
+/// Whoever only asks and records opens by `Ledger.open(at:options:)`.
+public struct OpenLedger: Sendable {
+    /// What is asked and recorded.
+    public let ledger: Ledger
+    /// Log, vault and the writer's lock.
+    public let directory: OpenLedgerDirectory
+
+    /// What a ledger's directory is opened with; each part has a default.
+    public struct Options: Sendable {
+        /// Where the master key comes from.
+        public var key: MasterKeySource
+        /// Whether nothing is to be written; one process writes, any number reads.
+        public var isReadOnly: Bool
+        /// Whether a ledger is made where there is none, with a key of its own.
+        public var createsIfMissing: Bool
+        /// The log's name in checkpoints, for one that is made: a URL without its scheme.
+        public var origin = "ledger.local/log"
+        /// Address space that log and vault begin with, in bytes, in whole pages; they grow.
+        public var mapSize = MapSize.usual
+        /// The time (T3).
+        public var clock: @Sendable () -> Instant = SystemClock.now
+        /// What tells whether the time is to be believed; nil: the machine.
+        public var clockWitness: ClockWitness?
+        /// The date, as somebody confirms it for the log as it stands (T3).
+        public var acceptedClock: Instant?
+        /// Changes when the machine starts anew; views of another boot are discarded.
+        public var bootID = SystemClock.bootID
+        /// Keys, nonces and ids.
+        public var randomness = RandomSource.system
+        /// What others who would write are told of until it is open; nil: the usual writing.
+        public var recovery: Recovery?
+
+        /// The ledger's own key and the machine's clock.
+        public init(
+            key: MasterKeySource = .own,
+            isReadOnly: Bool = false,
+            createsIfMissing: Bool = false
+        ) {
+            self.key = key
+            self.isReadOnly = isReadOnly
+            self.createsIfMissing = createsIfMissing
+        }
+    }
+
+    /// Opens the ledger of a directory.
+    ///
+    /// - Throws: `LedgerOpenFault`, `LogStorageFault`, `OperationFault` for a key that cannot be
+    ///   read, or what the views' files throw.
+    public init(at path: String, options: Options = Options()) throws {
+        let clock = options.clock
+        directory = try OpenLedgerDirectory(
+            at: path,
+            masterKey: options.key.read(of: path),
+            renewedKey: options.key.renewal(of: path),
+            forWriting: !options.isReadOnly,
+            mapSize: options.mapSize,
+            clock: { clock().milliseconds },
+            randomness: options.randomness
+        )
+        do {
+            directory.announce(.opening)
+            if !options.isReadOnly, let acceptedClock = options.acceptedClock {
+                try LedgerDirectory.accept(
+                    clock: acceptedClock.milliseconds,
+                    size: directory.log.end().size,
+                    at: path
+                )
+            }
+            ledger = try Ledger(
+                identity: directory.manifest.identity(),
+                log: directory.log,
+                vault: directory.vault,
+                options: Ledger.Options(
+                    viewsPath: path + "/" + LedgerDirectory.viewsName,
+                    bootID: options.bootID,
+                    isReadOnly: options.isReadOnly,
+                    clock: clock,
+                    clockWitness: options.clockWitness ?? SystemClock.witness(of: path),
+                    randomness: options.randomness,
+                    knownLoss: directory.knownLoss,
+                    published: directory.published,
+                    release: { [directory] in directory.close(isClean: $0) }
+                )
+            )
+            directory.announce(options.recovery)
+        } catch {
+            directory.close()
+            throw error
+        }
+    }
+
+    /// Closes ledger, log and vault; the lock goes last.
+    ///
+    /// - Throws: what the views' files throw; everything is closed then as well, and what was
+    ///   recorded stands.
+    public func close() throws { try ledger.close() }
+
+    /// Closes it after something failed.
+    ///
+    /// What was recorded stands; views that do not close cleanly are followed up later. After a
+    /// fault of the storage the next opening checks the ledger first.
+    public func close(after error: any Error) {
+        // The first fault is the one that is told.
+        try? ledger.close(isClean: !(error is LogStorageFault || error is FileFault))
+    }
+}
+
+extension LedgerDirectory.Manifest {
+    /// Which ledger it is.
+    ///
+    /// - Throws: `LedgerOpenFault` where the manifest has no id.
+    func identity() throws -> LedgerIdentity {
+        guard let id = Hexadecimal.decode(ledger), id.count == LedgerIdentity.idByteCount else {
+            throw LedgerOpenFault(.foreign, "its ledger.json has no ledger id")
+        }
+        return LedgerIdentity(id: id, origin: origin)
+    }
+}

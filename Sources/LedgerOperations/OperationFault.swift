@@ -1,0 +1,32 @@
+/// Why something cannot be done to a ledger's files: what, where, and what to do.
+///
+/// What the layers below throw passes through as it is.
+public struct OperationFault: Error, Sendable, Equatable {
+    /// What kind.
+    public var code: Code
+    /// A sentence; holds no id of a person.
+    public var message: String
+    /// Where: a path, a line, an option of the command.
+    public var place: String?
+    /// What to do, in terms of the command.
+    public var hint: String?
+
+    /// The closed set of kinds.
+    public enum Code: String, Sendable {
+        /// The master key cannot be read.
+        case noKey = "no_key"
+        /// What was read is no master key.
+        case badKey = "bad_key"
+        /// A file or directory cannot be made.
+        case cannotCreate = "cannot_create"
+        /// A file takes nothing more.
+        case output
+    }
+
+    init(_ code: Code, _ message: String, place: String? = nil, hint: String? = nil) {
+        self.code = code
+        self.message = message
+        self.place = place
+        self.hint = hint
+    }
+}

@@ -51,7 +51,7 @@ final class AccessRules: Sendable {
         hasExperiments = !catalogs.experiments.isEmpty
         features = catalogs.publications.map { publication in
             Dictionary(
-                publication.catalog.features.enumerated().map { (Name($1.id), $0) },
+                publication.published.features.enumerated().map { (Name($1.id), $0) },
                 uniquingKeysWith: { first, _ in first }
             )
         }
@@ -76,7 +76,7 @@ final class AccessRules: Sendable {
     ) -> Bool {
         guard let index = catalogs.index(at: instant) else { return false }
         guard let feature = features[index][feature] else { return false }
-        if catalogs.publications[index].catalog.features[feature].level == 0 { return true }
+        if catalogs.publications[index].published.features[feature].level == 0 { return true }
         for position in 0..<slot.stretchCount {
             let stretch = slot.stretches[position]
             guard stretch.start <= instant, instant < stretch.end else { continue }
@@ -136,13 +136,13 @@ final class AccessRules: Sendable {
         catalog index: Int,
         boughtUnder start: Int?
     ) -> FeatureSet {
-        let catalog = catalogs.publications[index].catalog
+        let catalog = catalogs.publications[index].published
         var features = FeatureSet(count: catalog.features.count)
         if let sold = catalog.product(product.productID, in: product.store) {
             for feature in catalog.unlocked(by: sold.unlocks) { features.insert(feature) }
         }
         if let start {
-            let old = catalogs.publications[start].catalog
+            let old = catalogs.publications[start].published
             let bought = old.product(product.productID, in: product.store)
             for feature in bought.map({ old.unlocked(by: $0.unlocks) }) ?? [] {
                 if let index = catalog.featureIndex(old.features[feature].id) {

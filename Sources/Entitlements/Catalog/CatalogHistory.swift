@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The catalogs of a prefix of the log, over effective time (K1).
 public struct CatalogHistory: Sendable {
     /// One publication.
@@ -7,38 +9,92 @@ public struct CatalogHistory: Sendable {
         /// Place of its event in the log; a tie in time goes to the later.
         public var sequence: UInt64
         /// What was published.
-        public internal(set) var catalog: Catalog
+        public let published: Catalog
         /// Places of the features in the order of their ids.
         let featureOrder: [Int]
+        /// Who looks at it; nil: nobody in particular.
+        fileprivate var sight: Sight?
 
         /// Makes a publication.
         public init(time: Instant, sequence: UInt64, catalog: Catalog) {
             self.time = time
             self.sequence = sequence
-            self.catalog = catalog
+            published = catalog
             featureOrder = catalog.features.indices.sorted {
                 catalog.features[$0].id.precedes(catalog.features[$1].id)
             }
         }
+
+        /// What was published, as who looks at it sees it (K8).
+        public var catalog: Catalog { sight?.catalog(of: self) ?? published }
+    }
+
+    /// Publications, ascending by `(time, sequence)`.
+    public struct Publications: RandomAccessCollection, Sendable {
+        fileprivate let published: [Publication]
+        fileprivate var sight: Sight?
+
+        /// Where they begin.
+        public var startIndex: Int { 0 }
+        /// How many they are.
+        public var endIndex: Int { published.count }
+
+        /// One of them, as who looks at them sees it.
+        public subscript(index: Int) -> Publication {
+            var publication = published[index]
+            if let sight, !publication.published.experiments.isEmpty {
+                publication.sight = sight
+            }
+            return publication
+        }
+    }
+
+    /// What a customer sees of catalogs (K8), worked out for each when it is first looked at: most
+    /// are not in force at any time that matters to the customer.
+    fileprivate final class Sight: Sendable {
+        private let positions: [Name: UInt64]
+        private let catalogs = Mutex<[Place: Catalog]>([:])
+
+        private struct Place: Hashable {
+            var time: Instant
+            var sequence: UInt64
+        }
+
+        init(_ positions: [Name: UInt64]) { self.positions = positions }
+
+        func catalog(of publication: Publication) -> Catalog {
+            let place = Place(time: publication.time, sequence: publication.sequence)
+            if let known = catalogs.withLock({ $0[place] }) { return known }
+            let seen = publication.published.seen { positions[$0] ?? 0 }
+            catalogs.withLock { $0[place] = seen }
+            return seen
+        }
     }
 
     /// Ascending by `(time, sequence)`.
-    public private(set) var publications: [Publication]
+    public private(set) var publications: Publications
 
     /// The ids of the experiments of any of them.
     public let experiments: Set<Name>
 
     /// Makes a history of publications in any order.
     public init(_ publications: [Publication]) {
-        self.publications = publications.sorted { ($0.time, $0.sequence) < ($1.time, $1.sequence) }
-        experiments = Set(texts: publications.flatMap { $0.catalog.experiments.map(\.id) })
+        self.publications = Publications(
+            published: publications.sorted { ($0.time, $0.sequence) < ($1.time, $1.sequence) }
+        )
+        experiments = Set(texts: publications.flatMap { $0.published.experiments.map(\.id) })
     }
 
     /// Index of the catalog in force at an instant; nil if none was ever published (K1).
     public func index(at instant: Instant) -> Int? {
-        guard !publications.isEmpty else { return nil }
-        let following = publications.firstIndex { $0.time > instant } ?? publications.count
-        return max(following - 1, 0)
+        let all = publications.published
+        guard !all.isEmpty else { return nil }
+        var (low, high) = (0, all.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if all[middle].time > instant { high = middle } else { low = middle + 1 }
+        }
+        return max(low - 1, 0)
     }
 
     /// The catalog in force at an instant (K1).
@@ -48,17 +104,18 @@ public struct CatalogHistory: Sendable {
 
     /// The ids of the features that any of them lists.
     public var featureIDs: Set<Name> {
-        Set(texts: publications.flatMap { $0.catalog.features.map(\.id) })
+        Set(texts: publications.published.flatMap { $0.published.features.map(\.id) })
     }
 
     /// These catalogs as a customer sees them (K8).
+    ///
+    /// Cost: of what is looked at then, not of how many were published.
     public func seen(position: (_ experiment: String) -> UInt64) -> CatalogHistory {
         guard !experiments.isEmpty else { return self }
         var seen = self
-        for index in seen.publications.indices {
-            seen.publications[index].catalog =
-                publications[index].catalog.seen(position: position)
-        }
+        seen.publications.sight = Sight(
+            Dictionary(uniqueKeysWithValues: experiments.map { ($0, position($0.text)) })
+        )
         return seen
     }
 }

@@ -81,6 +81,16 @@ struct `The rules` {
         }
     }
 
+    // An explanation names rules to its readers, who look them up.
+    @Test func `stand on the page Model wherever an explanation names them`() throws {
+        let cases = try House.files().first { $0.path == "Entitlements/Explain/Rule.swift" }?
+            .lines.compactMap { $0.split(separator: "\"").dropFirst().first.map(String.init) }
+            .filter { !$0.contains(" ") }
+        let named = try #require(cases)
+        let known = RulePages(try House.page("Model"), named: "Model").ids
+        #expect(named.count > 20 && Set(named).subtracting(known).sorted() == [])
+    }
+
     // MARK: Controls
 
     @Test(arguments: [

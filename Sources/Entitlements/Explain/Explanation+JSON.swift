@@ -232,6 +232,7 @@ extension Explanation {
         let event = sequence.flatMap { events[$0] }
         return [
             JSONMember("rule", .optional(rule?.rawValue)),
+            JSONMember("ruleText", .optional(rule?.summary)),
             JSONMember("sequence", sequence.map { .integer($0) } ?? .null),
             JSONMember("time", .instant(event?.time ?? time)),
             JSONMember("recordedAt", .instant(event?.recordedAt)),

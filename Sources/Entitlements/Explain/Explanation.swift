@@ -173,32 +173,3 @@ public struct Explanation: Sendable {
         return Set(named).sorted()
     }
 }
-
-/// A rule of the model that an explanation names.
-public enum Rule: String, Sendable, CaseIterable {
-    case e1 = "E1"
-    case p1 = "P1"
-    case p2 = "P2"
-    case p3 = "P3"
-    case p4 = "P4"
-    case p5 = "P5"
-    case p6 = "P6"
-    case p7 = "P7"
-    case p8 = "P8"
-    case p9 = "P9"
-    case p10 = "P10"
-    case p12 = "P12"
-    case p13 = "P13"
-    case c1 = "C1"
-    case c2 = "C2"
-    case c3 = "C3"
-    case c4 = "C4"
-    case c5 = "C5"
-    case k1 = "K1"
-    case k2 = "K2"
-    case k3 = "K3"
-    case k4 = "K4"
-    case k5 = "K5"
-    case k6 = "K6"
-    case k8 = "K8"
-}

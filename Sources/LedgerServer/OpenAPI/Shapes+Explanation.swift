@@ -16,7 +16,8 @@ extension Shapes {
 
     /// What steps and remarks have in common; null where no event says so.
     private static let mark = [
-        Shape.Member("rule", .optional(.text)), Shape.Member("sequence", .optional(.integer)),
+        Shape.Member("rule", .optional(.text)), Shape.Member("ruleText", .optional(.text)),
+        Shape.Member("sequence", .optional(.integer)),
         Shape.Member("time", .optional(.instant)),
         Shape.Member("recordedAt", .optional(.instant)),
         Shape.Member("type", .optional(.text)), Shape.Member("source", .optional(.text)),

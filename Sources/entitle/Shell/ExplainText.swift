@@ -16,6 +16,7 @@ enum ExplainText {
         list(heading(.wouldChange, language), answer["wouldChange"])
         list(heading(.notUsed, language), answer["notUsed"])
         guard audience == .developer else { return }
+        ShowText.table("rules", rules(answer))
         ShowText.table(
             "completeness (synced, verified, complete through, refused)",
             (answer["completeness"]?.array ?? []).map { store in
@@ -23,6 +24,16 @@ enum ExplainText {
                     .map { ShowText.text(store[$0]) }
             }
         )
+    }
+
+    /// The rules that are named, in the order of their first mention, and what each says.
+    private static func rules(_ answer: JSONValue) -> [[String]] {
+        var met: Set<String> = []
+        return ["steps", "wouldChange", "notUsed"].flatMap { answer[$0]?.array ?? [] }
+            .compactMap { part in
+                guard let rule = part["rule"]?.string, met.insert(rule).inserted else { return nil }
+                return [rule, ShowText.text(part["ruleText"])]
+            }
     }
 
     private static func row(_ step: JSONValue) -> [String] {

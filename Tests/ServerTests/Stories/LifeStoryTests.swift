@@ -100,6 +100,28 @@ struct `A life story` {
         }
     }
 
+    // row Z2: whoever reads a rule's id reads beside it what it says
+    @Test func `says what each rule says that it names`() async throws {
+        let story = try #require(LifeStory.all.first { $0.name == "sandbox-beside-production" })
+        try await TestServer.with { server in
+            server.clock.now = Instant(milliseconds: 0)
+            _ = try story.record(in: server)
+            let question = try #require(story.questions.first)
+            let answer = try await Self.answer(question, .developer, .english, server)
+            let parts = ["steps", "wouldChange", "notUsed"].flatMap { answer[$0]?.array ?? [] }
+            let rules = parts.map { $0["rule"]?.string.flatMap(Rule.init) }
+            #expect(rules.contains(.k1) && rules.contains(nil))
+            #expect(parts.map { $0["ruleText"]?.string } == rules.map { $0?.summary })
+        }
+    }
+
+    @Test(arguments: Rule.allCases)
+    func `knows each rule in one sentence`(_ rule: Rule) {
+        #expect(rule.summary.count < 100)
+        #expect(rule.summary.hasSuffix(".") && rule.summary.count { $0 == "." } == 1)
+        #expect(Rule.allCases.count { $0.summary == rule.summary } == 1)
+    }
+
     // MARK: Telling
 
     private static let tellings: [(Audience, Language)] =

@@ -1,0 +1,61 @@
+/// A rule of the model that an explanation names.
+public enum Rule: String, Sendable, CaseIterable {
+    case e1 = "E1"
+    case p1 = "P1"
+    case p2 = "P2"
+    case p3 = "P3"
+    case p4 = "P4"
+    case p5 = "P5"
+    case p6 = "P6"
+    case p7 = "P7"
+    case p8 = "P8"
+    case p9 = "P9"
+    case p10 = "P10"
+    case p12 = "P12"
+    case p13 = "P13"
+    case c1 = "C1"
+    case c2 = "C2"
+    case c3 = "C3"
+    case c4 = "C4"
+    case c5 = "C5"
+    case k1 = "K1"
+    case k2 = "K2"
+    case k3 = "K3"
+    case k4 = "K4"
+    case k5 = "K5"
+    case k6 = "K6"
+    case k8 = "K8"
+
+    /// What it says in short, as one sentence in English; the whole of it stands on the page Model.
+    public var summary: String {
+        switch self {
+        case .e1: "What a signal says counts once, however often it arrives."
+        case .p1: "The newest statement of a transaction says what its period is."
+        case .p2: "A period ends where its newest statement says, or earlier where it was ended."
+        case .p3: "A period of a subscription ends where the next one starts."
+        case .p4: "Grace keeps an ended period open until the store gives up on its payment."
+        case .p5: "A pause takes time out of every period of the purchase."
+        case .p6: "A refund or revocation takes a period away until it is reversed."
+        case .p7: "A period gives access only while its last verification is passed."
+        case .p8:
+            "A period gives access from start to end, with grace and leeway, unless it is taken away."
+        case .p9: "The status is that of the last period that has started."
+        case .p10: "A subscription renews unless the store last said that it will not."
+        case .p12: "A renewal may arrive a little after the old end without closing anything."
+        case .p13: "Names that the store links are one purchase."
+        case .c1: "A purchase counts for whoever owns it at that time."
+        case .c2: "Ids that are linked are one customer."
+        case .c3: "A grant holds until it ends or is withdrawn."
+        case .c4: "A trial is given once, for as many days as the catalog says."
+        case .c5: "A limit counts the uses of its day, week or month."
+        case .k1:
+            "The catalog that is in force at that time decides what is sold and what it opens."
+        case .k2: "A product opens the features and the tier that the catalog gives it."
+        case .k3: "What was bought for good keeps opening what it opened when it was bought."
+        case .k4: "A product that the catalog does not know opens nothing."
+        case .k5: "A feature is open if it is free, or if a purchase, grant or trial opens it."
+        case .k6: "An open feature stays so until the first instant at which nothing opens it."
+        case .k8: "An experiment gives each customer one variant, always the same."
+        }
+    }
+}

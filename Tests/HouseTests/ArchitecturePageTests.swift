@@ -33,6 +33,16 @@ struct `The architecture's page` {
         #expect(folders.subtracting(listed).sorted() == [], "not in Where things are")
     }
 
+    // What people copy is what a test builds and runs.
+    @Test func `leads to a program that is run`() throws {
+        let page = try House.page("Embed").joined(separator: "\n")
+        let program = try House.text("Tests/Embedding/main.swift")
+        #expect(
+            page.contains("```swift\n" + program + "```"),
+            "Embed.md: Tests/Embedding/main.swift"
+        )
+    }
+
     @Test func `is read as it is written`() {
         let page = [
             "| row | target | imports | why |", "| 2 | `Stores` | `Crypto`, `X509` | verified |",

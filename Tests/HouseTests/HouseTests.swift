@@ -241,9 +241,13 @@ enum House {
 
     /// The lines of a page of the documentation, by its name.
     static func page(_ name: String) throws -> [String] {
-        let folder = root + "/Sources/EntitlementLedger/EntitlementLedger.docc/"
-        return try String(contentsOfFile: folder + name + ".md", encoding: .utf8)
+        try text("Sources/EntitlementLedger/EntitlementLedger.docc/\(name).md")
             .components(separatedBy: "\n")
+    }
+
+    /// The text of a file at a path below the package.
+    static func text(_ path: String) throws -> String {
+        try String(contentsOfFile: root + "/" + path, encoding: .utf8)
     }
 
     /// Whether the package has a file at a path below it.

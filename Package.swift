@@ -248,6 +248,14 @@ if isFuzzing {
     )
 }
 
+// With `ENTITLE_DOCS` set, as `tools/docs` does, there is the plugin that makes a site of the
+// documentation. Nobody who builds the package, or depends on it, resolves or builds it.
+if Context.environment["ENTITLE_DOCS"] != nil {
+    package.dependencies.append(
+        .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")
+    )
+}
+
 // With `ENTITLE_CORE` set, as `tools/sanitize` does, there is no server and no command: what is
 // instrumented are domain and storage, and what they stand on.
 if Context.environment["ENTITLE_CORE"] != nil {

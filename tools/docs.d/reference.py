@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""Writes the pages of the reference: tools/docs.d/reference.py ENTITLE FOLDER
+
+Commands come from what `ENTITLE` says of itself, configuration from the comments of its settings, calls from the
+description that its server gives, events and catalogs from their schemas, examples from README.md. Nothing is written by hand, so nothing is told twice.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SCHEMAS = os.path.join(ROOT, "schemas")
+# Options of every command that works on a ledger: told once.
+COMMON = {"ledger", "json", "environment", "key-file", "key-fd", "key-command", "accept-clock", "help", "version"}
+
+
+def text(value):
+    """A cell or a sentence: one line, nothing in it that Markdown would read."""
+    return re.sub(r"\s+", " ", value or "").replace("|", "\\|").replace("<", "\\<").replace("``", "`").strip()
+
+
+def table(heads, rows):
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+# Commands
+
+
+def option(argument):
+    """How an argument is written, and what it does."""
+    value = argument.get("valueName")
+    if argument["kind"] == "positional":
+        shown = f"<{value}>" + (" …" if argument["isRepeating"] else "")
+    else:
+        names = ["-" * (2 if name["kind"] == "long" else 1) + name["name"] for name in argument["names"]]
+        shown = ", ".join(names) + (f" <{value}>" if argument["kind"] == "option" else "")
+    means = text(argument.get("abstract"))
+    if argument.get("defaultValue") and "default" not in means:
+        means += f" Default: `{argument['defaultValue']}`."
+    return ["`" + shown.replace("|", "\\|") + "`", means or "—"]
+
+
+def is_common(argument):
+    return argument["kind"] != "positional" and argument["preferredName"]["name"] in COMMON
+
+
+def examples(readme):
+    """The first lines of README's examples, by the command and subcommand that they show."""
+    found = {}
+    for block in re.findall(r"```console\n(.*?)```", readme, re.S):
+        for shown in re.split(r"(?m)^(?=\$ )", block):
+            match = re.match(r"\$ (entitle ((?:[a-z-]+)(?: [a-z-]+)?).*)", shown)
+            if match and "|" not in match[1] and "&" not in match[1]:
+                words = match[2].split(" ")
+                for name in (" ".join(words), words[0]):
+                    found.setdefault(name, shown.strip())
+    return found
+
+
+def command_lines(command, path, shown):
+    lines = [f"## {path}", "", text(command.get("abstract"))]
+    if command.get("discussion"):
+        lines += ["", text(command["discussion"])]
+    parts = [sub for sub in command.get("subcommands", []) if sub["commandName"] != "help"]
+    arguments = [
+        argument
+        for argument in command.get("arguments", [])
+        if argument.get("shouldDisplay", True) and not is_common(argument)
+    ]
+    if arguments and not parts:
+        lines += ["", *table(["argument", "means"], [option(argument) for argument in arguments])]
+    example = shown.get(path)
+    if example:
+        lines += ["", "```console", example, "```"]
+    lines.append("")
+    for part in parts:
+        lines += command_lines(part, f"{path} {part['commandName']}", shown)
+    return lines
+
+
+def commands(entitle, readme):
+    command = json.loads(subprocess.run([entitle, "--experimental-dump-help"], capture_output=True, check=True).stdout)["command"]
+    parts = [sub for sub in command["subcommands"] if sub["commandName"] != "help"]
+    shown = examples(readme)
+    common = {}
+    for part in parts:
+        for argument in part.get("arguments", []):
+            if is_common(argument):
+                common.setdefault(argument["preferredName"]["name"], option(argument))
+    lines = ["# Commands", "", "Every command of `entitle`, as it says of itself.", "", "## Options of every command", ""]
+    lines += ["A command takes those that fit it.", "", *table(["option", "means"], [common[name] for name in sorted(common)]), ""]
+    for part in parts:
+        lines += command_lines(part, part["commandName"], shown)
+    return lines
+
+
+# Configuration
+
+
+def settings():
+    """What the program's own comments say of each setting: a variable, a member of the file, what it means."""
+    found = {}
+    for place, _, names in os.walk(os.path.join(ROOT, "Sources")):
+        for name in names:
+            if not name.endswith("Settings.swift"):
+                continue
+            with open(os.path.join(place, name), encoding="utf-8") as file:
+                source = file.read()
+            for comment, member in re.findall(r"((?:^ *///.*\n)+) *(?:public )?var (\w+): ", source, re.M):
+                told = re.sub(r"\s*\n *///\s*", " ", comment.strip().removeprefix("///").strip())
+                match = re.match(r"`(ENTITLE_[A-Z_]+|[a-zA-Z]+)`(?::\s*(.*)|\.?$)", told)
+                if match:
+                    variable = "ENTITLE_" + re.sub("([A-Z])", r"_\1", member).upper()
+                    found[variable] = [f"`{variable}`", f"`{member}`", text(match[2]) or "—"]
+    # These two are secrets or lead to them: no file may hold them.
+    for variable in ("ENTITLE_KEY", "ENTITLE_KEY_COMMAND"):
+        found[variable][1] = "—"
+    return [found[variable] for variable in sorted(found)]
+
+
+def configuration():
+    lines = ["# Configuration", "", "What flags do not say: variables, then the configuration file.", ""]
+    lines += ["## Where it is read", ""]
+    lines += ["A flag goes before a variable, a variable before the file that `ENTITLE_CONFIG` names (else `./entitle.json`), "
+              "the file before the default. The file is one JSON object.", ""]
+    lines += ["## Settings", "", *table(["variable", "member of the file", "means"], settings()), ""]
+    lines += ["## Example", "", "```json", '{"ledger": "/var/lib/entitle", "host": "0.0.0.0", "limits": "keys=60000/60,customers=600/60"}', "```"]
+    return lines
+
+
+# Calls
+
+
+def description(entitle):
+    """What a server that has nothing says of itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = subprocess.Popen(
+            [entitle, "serve", "--ephemeral", "--port", "0", "--json"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+        )
+        try:
+            url = json.loads(server.stdout.readline())["url"]
+            with urllib.request.urlopen(url + "/openapi.json", timeout=30) as answer:
+                return json.load(answer)
+        finally:
+            server.terminate()
+            server.wait(timeout=30)
+
+
+def shape(schema):
+    """A schema in a word."""
+    if "$ref" in schema:
+        return schema["$ref"].rsplit("/", 1)[1]
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"] if value is not None)
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            shapes = [shape(part) for part in schema[key]]
+            return " or ".join(part for part in shapes if part != "null") + (" or null" if "null" in shapes else "")
+    kind = schema.get("type", "any")
+    if isinstance(kind, list):
+        return " or ".join("list" if one == "array" else one for one in kind)
+    if kind == "array":
+        return "list of " + shape(schema.get("items", {}))
+    return {"string": "text", "object": "object"}.get(kind, kind)
+
+
+def calls(entitle):
+    document = description(entitle)
+    lines = ["# Calls", "", "Every call of the HTTP interface, as the server describes it at `/openapi.json`.", ""]
+    for path, methods in document["paths"].items():
+        for method, call in methods.items():
+            if method not in ("get", "post", "put", "patch", "delete"):
+                continue
+            lines += [f"## {method.upper()} {path}", "", text(call.get("summary") or call.get("description")), ""]
+            who = [text(call["description"])] if call.get("summary") and call.get("description") else []
+            lines += who + [""] * bool(who)
+            parameters = [
+                [f"`{one['name']}`", one["in"], shape(one.get("schema", {})), text(one.get("description")) or "—"]
+                for one in call.get("parameters", [])
+            ]
+            if parameters:
+                lines += [*table(["parameter", "in", "shape", "means"], parameters), ""]
+            body = call.get("requestBody", {}).get("content", {})
+            if body:
+                kinds = ", ".join(f"`{kind}` ({shape(media.get('schema', {}))})" for kind, media in body.items())
+                lines += [f"Body: {kinds}.", ""]
+            answers = [[status, text(answer.get("description")) or "—"] for status, answer in call["responses"].items()]
+            lines += [*table(["answer", "means"], answers), ""]
+    return lines
+
+
+# Events and catalogs
+
+
+def schema(name):
+    with open(os.path.join(SCHEMAS, name), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def members(properties, required, outer=""):
+    """A row for each member, those inside of objects and lists behind their own."""
+    rows = []
+    for name, member in properties.items():
+        if member is True:
+            member = {}
+        path = outer + name
+        means = text(member.get("description"))
+        rows.append([f"`{path}`" + ("" if name in required else "?"), shape(member), means or "—"])
+        inner, inside = (member.get("items", {}), "[].") if member.get("type") == "array" else (member, ".")
+        if "properties" in inner:
+            rows += members(inner["properties"], inner.get("required", []), path + inside)
+    return rows
+
+
+def events():
+    document = schema("event.schema.json")
+    fields = document["$defs"]["fields"]
+    lines = ["# Events", "", text(document["description"]), "", "## Attributes", ""]
+    lines += [*table(["attribute", "shape", "means"], members(document["properties"], document["required"])), ""]
+    for rule in document["allOf"]:
+        kind = rule.get("if", {}).get("properties", {}).get("type", {}).get("const")
+        if not kind:
+            continue
+        then = rule["then"]["properties"]
+        data = then.get("data", {})
+        subject = then.get("subject", {})
+        about = re.sub(r"[\^$].*|/.*", "", subject.get("pattern", "").lstrip("^")) or subject.get("const", "")
+        lines += [f"## {kind}", ""] + ([f"About a {about}.", ""] if re.fullmatch("[a-z]+", about) else [])
+        rows = [
+            [f"`{name}`" + ("" if name in data.get("required", []) else "?"), shape(fields.get(name, {})),
+             text(fields.get(name, {}).get("description")) or "—"]
+            for name in data.get("properties", {})
+        ]
+        lines += table(["field", "shape", "means"], rows) + [""] if rows else []
+    return lines
+
+
+def catalog():
+    document = schema("catalog.schema.json")
+    parts = document["$defs"]
+    lines = ["# Catalogs", "", text(document["description"]), "", "What each rule makes of them is <doc:Model>.", ""]
+    lines += ["## Members", "", *table(["member", "shape", "means"], members(parts["document"]["properties"], parts["document"]["required"])), ""]
+    for name in parts:
+        if name != "document":
+            inner = parts[name].get("additionalProperties") or parts[name].get("items") or parts[name]
+            if isinstance(inner, dict) and "properties" in inner:
+                rows = members(inner["properties"], inner.get("required", []))
+                lines += [f"## {name}", "", text(parts[name].get("description")), "", *table(["member", "shape", "means"], rows), ""]
+    folder = os.path.join(SCHEMAS, "examples", "catalogs")
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            lines += [f"## Example: {name.removesuffix('.json')}", "", "```json", file.read().rstrip(), "```", ""]
+    return lines
+
+
+def main(entitle, folder):
+    entitle = os.path.abspath(entitle)
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+        readme = file.read()
+    pages = {
+        "Commands": commands(entitle, readme),
+        "Configuration": configuration(),
+        "Calls": calls(entitle),
+        "Events": events(),
+        "Catalogs": catalog(),
+    }
+    for name, lines in pages.items():
+        # An empty page is a reference that has lost what it speaks of.
+        assert sum(line.startswith("## ") for line in lines) >= 3, name
+        with open(os.path.join(folder, name + ".md"), "w", encoding="utf-8") as file:
+            file.write("\n".join(lines).rstrip() + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

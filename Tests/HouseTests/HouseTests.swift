@@ -119,7 +119,7 @@ enum House {
     }
 
     static let imports: [String: Set<String>] = [
-        "Entitlements": [],
+        "Entitlements": ["Synchronization"],
         "EventLog": ["CISAL", "Crypto", "Glibc", "Synchronization"],
         "LMDB": ["CLMDB", "Darwin", "Glibc", "Musl", "Synchronization"],
         "LMDBStorage": [

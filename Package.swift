@@ -120,7 +120,8 @@ let package = Package(
         .target(
             name: "LedgerOperations",
             dependencies: [
-                "CTimex", "Entitlements", "EventLog", "EntitlementLedger", "LMDBStorage",
+                "CTimex", "Entitlements", "EventLog", "EntitlementLedger", "LMDBStorage", "Stores",
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: house
         ),

@@ -13,6 +13,12 @@ public struct OperationFault: Error, Sendable, Equatable {
 
     /// The closed set of kinds.
     public enum Code: String, Sendable {
+        /// There is no such file, or it is none that can be read.
+        case noInput = "no_input"
+        /// A file may not be read.
+        case notPermitted = "not_permitted"
+        /// What is read gives an error of the system.
+        case io
         /// The master key cannot be read.
         case noKey = "no_key"
         /// What was read is no master key.

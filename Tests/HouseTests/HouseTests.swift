@@ -132,8 +132,8 @@ enum House {
         ],
         "LedgerAPI": ["Entitlements"],
         "LedgerOperations": [
-            "CTimex", "EntitlementLedger", "Entitlements", "EventLog", "Foundation", "Glibc",
-            "LMDBStorage",
+            "CTimex", "Dispatch", "EntitlementLedger", "Entitlements", "EventLog", "Foundation",
+            "Glibc", "LMDBStorage", "Stores", "Synchronization", "SystemPackage",
         ],
         "SQLite": ["CSQLite"],
         "Stores": [
@@ -168,7 +168,7 @@ enum House {
                 "EventLog/Bytes/CRC32C.swift", "EventLog/Bytes/LentBytes.swift",
                 "LMDBStorage/DurableFile.swift",
                 "EntitlementLedger/Codec/Zstandard.swift",
-                "EntitlementLedger/Views/ViewFile.swift", "entitle/Import/LineReader.swift",
+                "EntitlementLedger/Views/ViewFile.swift", "LedgerOperations/Files/LineReader.swift",
                 "entitle/Shell/Interrupt.swift", "entitle/Shell/DeathReport.swift",
                 "entitle/Shell/ProcessSecrets.swift",
                 "LedgerOperations/Open/SystemClock.swift",
@@ -185,6 +185,7 @@ enum House {
                 "EntitlementLedger/Ask/CustomerQuestion+JSON.swift",
                 "EntitlementLedger/Check/Ledger+Status.swift",
                 "EntitlementLedger/Export/EvidenceMask.swift",
+                "LedgerOperations/Import/ImportReport.swift",
                 "LedgerServer/HTTP/Call.swift", "LedgerServer/Routes/RouteMatcher.swift",
                 "Stores/Apple/AppStoreVerifier.swift", "Stores/Apple/Mapping/AppStorePeriod.swift",
                 "Stores/Apple/Mapping/AppStoreRows.swift", "Stores/ConfigurationReader.swift",
@@ -205,7 +206,7 @@ enum House {
     static func mayOrderByText(_ path: String) -> Bool {
         [
             "LMDBStorage/VaultNames.swift", "LedgerServer/Operate/ServerMetrics.swift",
-            "entitle/Import/Importer.swift",
+            "LedgerOperations/Import/ImportReport.swift",
         ].contains(path)
     }
 

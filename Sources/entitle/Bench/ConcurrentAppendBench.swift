@@ -1,5 +1,6 @@
 import EntitlementLedger
 import Entitlements
+import LedgerOperations
 
 /// Durable appends of 64 callers that each wait for theirs (group commit).
 struct ConcurrentAppendBench {

@@ -1,5 +1,6 @@
 import EntitlementLedger
 import Foundation
+import LedgerOperations
 
 /// NDJSON text through the importer, end to end.
 struct ImportBench {
@@ -23,16 +24,11 @@ struct ImportBench {
     private func importing(_ file: String, _ count: Int) throws -> Cost {
         let bench = try BenchLedger(making: plan.fresh("ledger"))
         let cost = try Stopwatch.cost {
-            var importer = Importer(
-                bench.ledger,
-                ItemReader(format: .events, appStore: nil),
-                .stop,
-                preservesRecordedTime: false,
-                acknowledges: false,
-                progress: Progress("imported")
-            )
-            let isWhole = try importer.run(file)
-            try requireRight(isWhole && importer.report.appended == count, "all are imported")
+            var options = Importer.Options()
+            options.format = .events
+            var importer = Importer(bench.ledger, options)
+            try importer.run([file])
+            try requireRight(importer.report.appended == count, "all are imported")
             _ = try bench.ledger.checkpoint()
             try bench.close()
         }

@@ -1,5 +1,6 @@
 import Crypto
 import Entitlements
+import LedgerOperations
 import StoreSimulator
 import Stores
 

@@ -109,7 +109,7 @@ struct Claim: ParsableCommand {
 /// Reads one signed transaction.
 private enum SignedTransactionFile {
     static func read(_ file: String) throws -> [UInt8] {
-        let reader = try LineReader(file)
+        let reader = try LineReader(file, isInterrupted: { Interrupt.isRaised })
         guard let line = try reader.next(), let bytes = line.bytes else {
             throw CommandFailure(
                 .badInput,

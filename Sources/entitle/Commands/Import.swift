@@ -2,6 +2,7 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 import LMDBStorage
+import LedgerOperations
 
 /// The command `entitle import`.
 struct Import: ParsableCommand {
@@ -51,25 +52,31 @@ struct Import: ParsableCommand {
         guard files.isEmpty == retryQuarantine else {
             throw CommandFailure(.usage, "usage", "FILE or --retry-quarantine is missing")
         }
-        let reader = ItemReader(format: format, appStore: try stores.appStore(options))
+        let appStore = try stores.appStore(options)
         Interrupt.catchSignals()
-        let progress = Progress("imported")
+        let progress = SharedProgress("imported")
         let (report, sequence) = try options.withLedger(writing: true) { ledger in
-            var importer = Importer(
-                ledger,
-                reader,
-                retryQuarantine ? .quarantine : onError,
-                preservesRecordedTime: preserveRecordedTime,
-                acknowledges: acknowledge,
-                progress: progress
-            )
-            try retryQuarantine ? retry(&importer) : importFiles(&importer)
+            var choices = Importer.Options()
+            choices.format = format
+            choices.appStore = appStore
+            choices.onError = retryQuarantine ? .quarantine : onError
+            choices.preservesRecordedTime = preserveRecordedTime
+            if acknowledge { choices.acknowledge = Self.acknowledge }
+            choices.progress = { progress.show($0, of: nil) }
+            choices.isInterrupted = { Interrupt.isRaised }
+            var importer = Importer(ledger, choices)
+            let quarantine = try choices.onError == .quarantine ? quarantine() : nil
+            if retryQuarantine, let quarantine {
+                try importer.retry(quarantine)
+            } else {
+                try importer.run(files, quarantine: quarantine)
+            }
             if importer.report.appended > 0 { try Signing.signIfAllowed(ledger) }
             return (importer.report, try ledger.size())
         }
         progress.finish()
         print(report, sequence)
-        if onError == .stop, !retryQuarantine, let (line, refusal) = report.firstRefusal {
+        if onError == .stop, !retryQuarantine, let (line, refusal) = report.refusals.first {
             throw CommandFailure(
                 refusal.code == Refusal.Code.conflict.rawValue ? .conflict : .badInput,
                 refusal.code,
@@ -81,25 +88,27 @@ struct Import: ParsableCommand {
         if Interrupt.isRaised { throw ExitCode.interrupted }
     }
 
-    private func importFiles(_ importer: inout Importer) throws {
-        var quarantine = try importer.onError == .quarantine ? QuarantineShelf.open(options) : nil
-        for file in files {
-            let goesOn = try importer.run(file) { importer in
-                try quarantine?.add(importer.takeRefused(), day: QuarantineShelf.today)
-            }
-            if !goesOn { return }
-        }
+    private func quarantine() throws -> ImportQuarantine {
+        try ImportQuarantine(ofLedgerAt: options.path, masterKey: MasterKey.read(options))
     }
 
-    private func retry(_ importer: inout Importer) throws {
-        var quarantine = try QuarantineShelf.open(options)
-        for day in try quarantine.days() {
-            let lines = try quarantine.items(of: day).enumerated().map { index, bytes in
-                LineReader.Line(number: index + 1, bytes: bytes)
-            }
-            try importer.run(lines)
-            try quarantine.replace(day, with: importer.takeRefused())
+    /// Says what became of items.
+    @Sendable private static func acknowledge(_ items: [(line: Int, receipt: Receipt)]) {
+        let lines = items.map { line, receipt in
+            let (outcome, sequence): (String, UInt64?) =
+                switch receipt {
+                case .appended(let first, _): ("appended", first)
+                case .duplicate(let first): ("duplicate", first)
+                case .known: ("known", nil)
+                case .refused: ("refused", nil)
+                }
+            let json = JSONValue.members([
+                "line": .integer(line), "outcome": .string(outcome),
+                "sequence": sequence.map { .integer($0) } ?? .null,
+            ])
+            return json.description + "\n"
         }
+        Terminal.write(lines.joined())
     }
 
     private func print(_ report: ImportReport, _ sequence: UInt64) {
@@ -109,5 +118,23 @@ struct Import: ParsableCommand {
                 + "refused \(report.refused); the log has \(sequence) events"
         )
         for (code, count) in report.reasons { Terminal.line("  \(code): \(count)") }
+    }
+}
+
+extension ImportReport {
+    /// The `import` shape (schemas/import.schema.json).
+    fileprivate func json(sequence: UInt64) -> JSONValue {
+        .members([
+            "appended": .integer(appended), "duplicate": .integer(duplicate),
+            "refused": .integer(refused), "sequence": .integer(sequence),
+            "refusals": .array(
+                refusals.map {
+                    .members([
+                        "line": .integer($0.line), "code": .string($0.refusal.code),
+                        "path": .string($0.refusal.path), "detail": .string($0.refusal.detail),
+                    ])
+                }
+            ),
+        ])
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 import EventLog
+import LedgerOperations
 import Stores
 
 /// The command `entitle replay`.
@@ -67,7 +68,7 @@ struct Replay: ParsableCommand {
             progress.show($0, of: $1)
         }
         if let tokens {
-            let reader = try LineReader(tokens)
+            let reader = try LineReader(tokens, isInterrupted: { Interrupt.isRaised })
             report.tokens = try replay.tokens { try Self.token(reader, customer) }
         }
         return report

@@ -74,7 +74,7 @@ struct Show: ParsableCommand {
         let environment = try options.environment()
         let defaults = try point.point()
         try options.withLedger(writing: false) { ledger in
-            let reader = try LineReader(file)
+            let reader = try LineReader(file, isInterrupted: { Interrupt.isRaised })
             while let line = try reader.next() {
                 if line.isBlank { continue }
                 let question = try QuestionLine.read(line, environment, defaults)

@@ -1,6 +1,7 @@
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerOperations
 
 /// An export in one file, as the server streams it: `{"file":NAME,"line":LINE}` a line.
 struct ExportBundle: ExportSource {

@@ -1,6 +1,7 @@
 import EntitlementLedger
 import Foundation
 import LMDBStorage
+import LedgerOperations
 
 /// An export in a directory, to be checked.
 struct ExportFiles: ExportSource {

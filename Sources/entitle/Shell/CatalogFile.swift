@@ -1,6 +1,7 @@
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerOperations
 
 /// Reads catalog files and publishes them.
 enum CatalogFile {

@@ -117,9 +117,11 @@ extension CommandFailure {
     private init(_ fault: OperationFault) {
         let exitCode: ExitCode =
             switch fault.code {
+            case .noInput: .noInput
+            case .notPermitted: .notPermitted
             case .noKey, .badKey: .misconfigured
             case .cannotCreate: .cannotCreate
-            case .output: .io
+            case .io, .output: .io
             }
         self.init(
             exitCode,

@@ -1,5 +1,4 @@
 import Entitlements
-import LedgerOperations
 import Stores
 
 /// Reads lines as items of a format.
@@ -7,6 +6,7 @@ struct ItemReader: Sendable {
     let format: ImportFormat
     /// Verifies what Apple signs; nil: the App Store is not configured.
     let appStore: AppStoreVerifier?
+    let clock: @Sendable () -> Instant
 
     /// Reads one line; an array of signals gives several items.
     func items(_ line: LineReader.Line) -> [ImportFormat.Item] {
@@ -78,7 +78,7 @@ struct ItemReader: Sendable {
                 )
             ]
         }
-        let now = SystemClock.now()
+        let now = clock()
         let outcomes = Blocking.wait {
             await AppStoreImport.outcomes(
                 of: json,

@@ -1,14 +1,14 @@
-import Entitlements
+public import Entitlements
 import Foundation
 
 /// Resolves named time zones to their offsets over 2000 to 2100 (K10), from the zone database that
 /// comes with Foundation: the fold reads only what stands in the event.
-enum TimeZones {
+public enum TimeZones {
     private static let span =
         Date(timeIntervalSince1970: 946_684_800)..<Date(timeIntervalSince1970: 4_102_444_800)
 
     /// A document with the member `timeZones`, if its limits name zones that it does not resolve.
-    static func resolved(_ document: JSONValue) -> JSONValue {
+    public static func resolved(_ document: JSONValue) -> JSONValue {
         let names = Catalog.zoneNames(in: document)
         guard !names.isEmpty, document["timeZones"] == nil, case .object(var members) = document
         else { return document }

@@ -2,11 +2,11 @@ import Dispatch
 import Synchronization
 
 /// Waits on a thread of ours for what is asynchronous: commands run from top to bottom.
-enum Blocking {
+package enum Blocking {
     /// Runs a body to its end.
     ///
     /// Never called on a thread of the shared pool, which it would take away from the body.
-    static func wait<Result: Sendable>(
+    package static func wait<Result: Sendable>(
         _ body: @escaping @Sendable () async -> Result
     ) -> Result {
         let isDone = DispatchSemaphore(value: 0)

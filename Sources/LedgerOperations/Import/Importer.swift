@@ -1,23 +1,49 @@
-import EntitlementLedger
-import Entitlements
+public import EntitlementLedger
+public import Entitlements
+public import Stores
 
 /// Appends the items of files, batch by batch; resumable, because a known signal appends nothing.
-struct Importer {
-    let ledger: Ledger
-    let reader: ItemReader
-    let preservesRecordedTime: Bool
-    /// Whether each item is answered on standard output once it is durable; nothing that has come
-    /// in then waits for more.
-    let acknowledges: Bool
-    let onError: OnError
-    let progress: Progress
-    private(set) var report = ImportReport()
+public struct Importer {
+    private let ledger: Ledger
+    private let options: Options
+    private let reader: ItemReader
+    /// What it did so far.
+    public private(set) var report = ImportReport()
     /// What was refused since it was last taken, if the quarantine wants it.
     private var refusedBytes: [[UInt8]] = []
 
     /// What a refused item does.
-    enum OnError: String, CaseIterable {
-        case stop, skip, quarantine
+    public enum OnError: String, Sendable, CaseIterable {
+        /// Nothing behind it is recorded.
+        case stop
+        /// It is counted.
+        case skip
+        /// It is counted, and kept sealed.
+        case quarantine
+    }
+
+    /// How items are read, and who is told of them.
+    public struct Options: Sendable {
+        /// What lines are.
+        public var format = ImportFormat.auto
+        /// Verifies what Apple signs; nil: the App Store is not configured.
+        public var appStore: AppStoreVerifier?
+        /// What a refused item does.
+        public var onError = OnError.stop
+        /// Whether the `recordedtime` that events carry is kept.
+        public var preservesRecordedTime = false
+        /// Told of items by their lines once they are durable; nothing that has come in then waits
+        /// for more.
+        public var acknowledge: (@Sendable ([(line: Int, receipt: Receipt)]) -> Void)?
+        /// Told now and then how many items there were.
+        public var progress: @Sendable (UInt64) -> Void = { _ in }
+        /// Whether to end after the commit that is under way.
+        public var isInterrupted: @Sendable () -> Bool = { false }
+        /// As of when signatures are verified.
+        public var clock: @Sendable () -> Instant = SystemClock.now
+
+        /// Lines of any format, up to the first that is refused.
+        public init() {}
     }
 
     /// Lines that are read, prepared and recorded together.
@@ -27,41 +53,60 @@ struct Importer {
     /// A JSON document over several lines has at most so many bytes.
     private static let documentByteLimit = 64 << 20
 
-    init(
-        _ ledger: Ledger,
-        _ reader: ItemReader,
-        _ onError: OnError,
-        preservesRecordedTime: Bool,
-        acknowledges: Bool,
-        progress: Progress
-    ) {
+    /// Imports into a ledger.
+    public init(_ ledger: Ledger, _ options: Options = Options()) {
         self.ledger = ledger
-        self.reader = reader
-        self.onError = onError
-        self.preservesRecordedTime = preservesRecordedTime
-        self.acknowledges = acknowledges
-        self.progress = progress
+        self.options = options
+        reader = ItemReader(
+            format: options.format,
+            appStore: options.appStore,
+            clock: options.clock
+        )
+    }
+
+    /// Imports files, `-` for standard input, up to a refusal that stops or an interrupt.
+    ///
+    /// `quarantine`: what is refused goes there, if `onError` says so.
+    ///
+    /// - Throws: `OperationFault` for a file that cannot be read, `LedgerFault`, `LogStorageFault`.
+    public mutating func run(
+        _ files: [String],
+        quarantine: ImportQuarantine? = nil
+    ) throws {
+        var quarantine = quarantine
+        for file in files {
+            let goesOn = try run(file) { importer in try quarantine?.add(importer.takeRefused()) }
+            if !goesOn { return }
+        }
+    }
+
+    /// Imports what was quarantined before; what is refused again stays there.
+    ///
+    /// - Throws: as importing files does.
+    public mutating func retry(_ quarantine: ImportQuarantine) throws {
+        var quarantine = quarantine
+        try quarantine.replaceEachDay { lines in
+            _ = try record(prepareAhead(lines).take())
+            return takeRefused()
+        }
     }
 
     /// Hands over what was refused, to be kept in quarantine.
-    mutating func takeRefused() -> [[UInt8]] {
+    private mutating func takeRefused() -> [[UInt8]] {
         defer { refusedBytes = [] }
         return refusedBytes
     }
 
-    /// Imports lines that are in memory already.
-    mutating func run(_ lines: [LineReader.Line]) throws {
-        _ = try record(prepareAhead(lines).take())
-    }
+    private var acknowledges: Bool { options.acknowledge != nil }
 
     /// Imports one file, with a pause after each batch; false: it stopped at a refusal or an interrupt.
     ///
     /// Lines are prepared on all cores while those before them are recorded, in their order.
-    mutating func run(
+    private mutating func run(
         _ file: String,
-        afterBatch: (inout Importer) throws -> Void = { _ in }
+        afterBatch: (inout Importer) throws -> Void
     ) throws -> Bool {
-        let reader = try LineReader(file)
+        let reader = try LineReader(file, isInterrupted: options.isInterrupted)
         var batches: [PreparedBatch] = []
         var isAtEnd = false
         var isFirst = true
@@ -81,8 +126,8 @@ struct Importer {
             let goesOn = try record(batches.removeFirst().take())
             try afterBatch(&self)
             guard goesOn else { return false }
-            progress.show(report.items, of: nil)
-            if Interrupt.isRaised { return false }
+            options.progress(report.items)
+            if options.isInterrupted() { return false }
         }
     }
 
@@ -114,7 +159,10 @@ struct Importer {
     }
 
     private var preparation: ItemPreparation {
-        ItemPreparation(ledger: ledger, preservesRecordedTime: preservesRecordedTime)
+        ItemPreparation(
+            ledger: ledger,
+            preservesRecordedTime: options.preservesRecordedTime
+        )
     }
 
     /// One JSON document over several lines, such as a pretty-printed array of webhooks; nil if
@@ -139,11 +187,13 @@ struct Importer {
     private mutating func record(_ items: [PreparedItem]) throws -> Bool {
         // With `stop` nothing behind the first refused item is recorded.
         let firstRefused = items.firstIndex { (try? $0.result.get()) == nil } ?? items.count
-        let taken = onError == .stop ? items.prefix(firstRefused + 1) : items[...]
+        let taken = options.onError == .stop ? items.prefix(firstRefused + 1) : items[...]
         let submissions = taken.compactMap { try? $0.result.get() }
-        var receipts = try ledger.record(submissions, untilRefused: onError == .stop)[...]
-        if acknowledges {
-            acknowledge(taken.filter { (try? $0.result.get()) != nil }.map(\.line), receipts)
+        var receipts = try ledger.record(submissions, untilRefused: options.onError == .stop)[...]
+        if let acknowledge = options.acknowledge {
+            // After the commit that holds them has returned.
+            let lines = taken.filter { (try? $0.result.get()) != nil }.map(\.line)
+            acknowledge(zip(lines, receipts).map { (line: $0, receipt: $1) })
         }
         for item in taken {
             let refusedBefore = report.refused
@@ -153,84 +203,12 @@ struct Importer {
                 guard let receipt = receipts.popFirst() else { return false }
                 report.count(item.line, receipt)
             }
-            if onError == .quarantine, report.refused > refusedBefore, let bytes = item.bytes {
+            if options.onError == .quarantine, report.refused > refusedBefore,
+                let bytes = item.bytes
+            {
                 refusedBytes.append(bytes)
             }
         }
-        return onError != .stop || report.refused == 0
-    }
-
-    /// Says what became of items, after the commit that holds them has returned.
-    private func acknowledge(_ numbers: [Int], _ receipts: ArraySlice<Receipt>) {
-        let lines = zip(numbers, receipts).map { number, receipt in
-            let (outcome, sequence): (String, UInt64?) =
-                switch receipt {
-                case .appended(let first, _): ("appended", first)
-                case .duplicate(let first): ("duplicate", first)
-                case .known: ("known", nil)
-                case .refused: ("refused", nil)
-                }
-            let json = JSONValue.members([
-                "line": .integer(number), "outcome": .string(outcome),
-                "sequence": sequence.map { .integer($0) } ?? .null,
-            ])
-            return json.description + "\n"
-        }
-        Terminal.write(lines.joined())
-    }
-}
-
-/// What an import did: the `import` shape (Interfaces, "Shapes").
-struct ImportReport {
-    /// Items whose events were appended.
-    var appended = 0
-    /// Items that were known.
-    var duplicate = 0
-    /// Items that were refused.
-    var refused = 0
-    private var refusals: [(line: Int, refusal: ImportRefusal)] = []
-
-    /// Refusals that are listed one by one; all are counted.
-    private static let refusalLimit = 10_000
-
-    var items: UInt64 { UInt64(appended + duplicate + refused) }
-
-    private var refusedByCode: [String: Int] = [:]
-
-    /// Refusals by reason, all of them.
-    var reasons: [(code: String, count: Int)] {
-        refusedByCode.map { (code: $0.key, count: $0.value) }.sorted { $0.code < $1.code }
-    }
-
-    mutating func refuse(_ line: Int, _ refusal: ImportRefusal) {
-        refused += 1
-        refusedByCode[refusal.code, default: 0] += 1
-        if refusals.count < Self.refusalLimit { refusals.append((line, refusal)) }
-    }
-
-    mutating func count(_ line: Int, _ receipt: Receipt) {
-        switch receipt {
-        case .appended: appended += 1
-        case .duplicate, .known: duplicate += 1
-        case .refused(let refusal):
-            refuse(line, ImportRefusal(refusal.code.rawValue, refusal.path, refusal.detail))
-        }
-    }
-
-    var firstRefusal: (line: Int, refusal: ImportRefusal)? { refusals.first }
-
-    func json(sequence: UInt64) -> JSONValue {
-        .members([
-            "appended": .integer(appended), "duplicate": .integer(duplicate),
-            "refused": .integer(refused), "sequence": .integer(sequence),
-            "refusals": .array(
-                refusals.map {
-                    .members([
-                        "line": .integer($0.line), "code": .string($0.refusal.code),
-                        "path": .string($0.refusal.path), "detail": .string($0.refusal.detail),
-                    ])
-                }
-            ),
-        ])
+        return options.onError != .stop || report.refused == 0
     }
 }

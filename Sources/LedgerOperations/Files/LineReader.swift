@@ -3,26 +3,34 @@ import Glibc
 import SystemPackage
 
 /// Reads lines of a file or of standard input, in bounded memory.
-final class LineReader {
+package final class LineReader {
     /// Bytes of a line; what is longer is passed over and reported as such.
-    static let lineByteLimit = 4 << 20
+    package static let lineByteLimit = 4 << 20
     private static let chunkByteCount = 1 << 20
     /// How long an interrupt may wait for input that does not come.
     private static let pollMilliseconds: Int32 = 100
 
-    /// One line without its end.
-    struct Line {
+    /// A line without its end.
+    package struct Line {
         /// 1-based.
-        var number: Int
+        package var number: Int
         /// nil: the line is longer than the limit.
-        var bytes: [UInt8]?
+        package var bytes: [UInt8]?
+
+        package init(number: Int, bytes: [UInt8]?) {
+            self.number = number
+            self.bytes = bytes
+        }
 
         /// Whether it holds white space only.
-        var isBlank: Bool { bytes?.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D } ?? false }
+        package var isBlank: Bool {
+            bytes?.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D } ?? false
+        }
     }
 
     private let handle: FileHandle
     private let byteLimit: Int
+    private let isInterrupted: @Sendable () -> Bool
     private var buffer: [UInt8] = []
     private var position = 0
     private var isAtEnd = false
@@ -32,23 +40,29 @@ final class LineReader {
     ///
     /// `byteLimit`: what is longer is passed over.
     ///
-    /// - Throws: `CommandFailure` for a missing file or a directory.
-    init(_ file: String, byteLimit: Int = lineByteLimit) throws {
+    /// `isInterrupted`: whether to wait no longer for input that does not come.
+    ///
+    /// - Throws: `OperationFault` for a missing file or a directory.
+    package init(
+        _ file: String,
+        byteLimit: Int = lineByteLimit,
+        isInterrupted: @escaping @Sendable () -> Bool = { false }
+    ) throws {
         self.byteLimit = byteLimit
+        self.isInterrupted = isInterrupted
         if file == "-" {
             handle = .standardInput
             return
         }
         guard FileManager.default.fileExists(atPath: file) else {
-            throw CommandFailure(.noInput, "no_input", "there is no such file", place: file)
+            throw OperationFault(.noInput, "there is no such file", place: file)
         }
         guard (try? FileManager.default.contentsOfDirectory(atPath: file)) == nil else {
-            throw CommandFailure(.noInput, "no_input", "this is a directory", place: file)
+            throw OperationFault(.noInput, "this is a directory", place: file)
         }
         guard let handle = FileHandle(forReadingAtPath: file) else {
-            throw CommandFailure(
+            throw OperationFault(
                 .notPermitted,
-                "not_permitted",
                 "the file cannot be read",
                 place: file
             )
@@ -57,10 +71,10 @@ final class LineReader {
     }
 
     /// Whether the next line has come in whole.
-    var holdsLine: Bool { buffer[position...].contains(0x0A) }
+    package var holdsLine: Bool { buffer[position...].contains(0x0A) }
 
     /// The next line; nil at the end.
-    func next() throws -> Line? {
+    package func next() throws -> Line? {
         var isTooLong = false
         var searched = position
         while true {
@@ -76,7 +90,7 @@ final class LineReader {
             searched = buffer.count - position
             guard try fill() else {
                 // The piece of a line that stands there was not read to its end.
-                if Interrupt.isRaised { return nil }
+                if isInterrupted() { return nil }
                 guard position < buffer.count || isTooLong else { return nil }
                 let bytes = isTooLong ? nil : Array(buffer[position...])
                 position = buffer.count
@@ -109,7 +123,7 @@ final class LineReader {
     private func readChunk() throws -> [UInt8] {
         var waiting = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
         while unsafe poll(&waiting, 1, Self.pollMilliseconds) == 0 {
-            if Interrupt.isRaised { return [] }
+            if isInterrupted() { return [] }
         }
         let descriptor = FileDescriptor(rawValue: handle.fileDescriptor)
         do {
@@ -119,16 +133,15 @@ final class LineReader {
                 count = try unsafe descriptor.read(into: UnsafeMutableRawBufferPointer(buffer))
             }
         } catch let error as Errno {
-            throw CommandFailure(
+            throw OperationFault(
                 .io,
-                "io",
                 "the input cannot be read (errno \(error.rawValue))"
             )
         }
     }
 
     /// Everything from here on, up to a limit, without passing it; nil if there is more.
-    func peekRest(limit: Int) throws -> [UInt8]? {
+    package func peekRest(limit: Int) throws -> [UInt8]? {
         while buffer.count - position <= limit {
             guard try fill() else { return Array(buffer[position...]) }
         }
@@ -136,5 +149,5 @@ final class LineReader {
     }
 
     /// Passes over everything from here on that was read already.
-    func skipRest() { position = buffer.count }
+    package func skipRest() { position = buffer.count }
 }

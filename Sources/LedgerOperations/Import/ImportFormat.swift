@@ -2,8 +2,14 @@ import Entitlements
 import Stores
 
 /// What an import reads.
-enum ImportFormat: String, CaseIterable {
-    case auto, events, revenuecat
+public enum ImportFormat: String, Sendable, CaseIterable {
+    /// Each line by what it looks like.
+    case auto
+    /// CloudEvents.
+    case events
+    /// Bodies of RevenueCat's webhooks.
+    case revenuecat
+    /// What the App Store signs.
     case appStore = "app-store"
 
     /// One thing that a line hands in.
@@ -29,10 +35,13 @@ extension ImportFormat.Item {
 }
 
 /// Why an item was not appended.
-struct ImportRefusal: Error {
-    var code: String
-    var path: String
-    var detail: String
+public struct ImportRefusal: Error, Sendable, Equatable {
+    /// A word of a closed set.
+    public var code: String
+    /// The member that is wrong; empty: the whole.
+    public var path: String
+    /// A sentence.
+    public var detail: String
 
     init(_ code: String, _ path: String, _ detail: String) {
         self.code = code

@@ -13,6 +13,10 @@ public struct OperationFault: Error, Sendable, Equatable {
 
     /// The closed set of kinds.
     public enum Code: String, Sendable {
+        /// What was asked for cannot be done so.
+        case usage
+        /// A directory holds something already.
+        case notEmpty = "not_empty"
         /// There is no such file, or it is none that can be read.
         case noInput = "no_input"
         /// A file may not be read.

@@ -133,7 +133,8 @@ enum House {
         "LedgerAPI": ["Entitlements"],
         "LedgerOperations": [
             "CTimex", "Dispatch", "EntitlementLedger", "Entitlements", "EventLog", "Foundation",
-            "Glibc", "LMDBStorage", "Stores", "Synchronization", "SystemPackage",
+            "Glibc", "LMDBStorage", "LedgerAPI", "SQLite", "Stores", "Synchronization",
+            "SystemPackage",
         ],
         "SQLite": ["CSQLite"],
         "Stores": [
@@ -186,6 +187,7 @@ enum House {
                 "EntitlementLedger/Check/Ledger+Status.swift",
                 "EntitlementLedger/Export/EvidenceMask.swift",
                 "LedgerOperations/Import/ImportReport.swift",
+                "LedgerOperations/Export/ExportBundle.swift",
                 "LedgerServer/HTTP/Call.swift", "LedgerServer/Routes/RouteMatcher.swift",
                 "Stores/Apple/AppStoreVerifier.swift", "Stores/Apple/Mapping/AppStorePeriod.swift",
                 "Stores/Apple/Mapping/AppStoreRows.swift", "Stores/ConfigurationReader.swift",

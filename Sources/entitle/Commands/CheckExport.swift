@@ -3,6 +3,7 @@ import EntitlementLedger
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerOperations
 
 /// The command `entitle check-export`.
 struct CheckExport: ParsableCommand {

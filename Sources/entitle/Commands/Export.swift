@@ -2,8 +2,8 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 import EventLog
-import Foundation
 import LMDBStorage
+import LedgerOperations
 
 /// The command `entitle export`.
 struct Export: ParsableCommand {
@@ -92,44 +92,19 @@ struct Export: ParsableCommand {
         } catch let refusal as ExportRefusal {
             throw CommandFailure(refusal)
         }
-        let manifest = try run.write(progress: progress)
-        try note(run, manifest)
+        let manifest = try run.write { progress.show($0, of: $1) }
+        progress.finish()
         return .members([
-            "path": .string(run.folder.path), "records": .integer(run.export.recordCount),
+            "path": .string(run.path), "records": .integer(run.export.recordCount),
             "redaction": .string(run.export.plan.redaction.rawValue),
             "manifest": .string(manifest.digest.hex),
         ])
     }
 
     private func prepare(_ ledger: Ledger) throws -> ExportRun {
-        let path = URL(filePath: output).standardizedFileURL.path
-        if resume {
-            let folder = ExportFolder(path: path)
-            guard let plan = folder.plan else {
-                throw CommandFailure(
-                    .noInput,
-                    "no_input",
-                    "no export was stopped in this directory",
-                    place: output
-                )
-            }
-            return ExportRun(export: try ledger.export(plan), folder: folder)
-        }
-        let export = try ledger.export(plan(ledger))
-        guard try !export.isNamed(in: path) else {
-            throw CommandFailure(
-                .usage,
-                "usage",
-                "the path holds the customer's id, and the ledger notes where exports are",
-                place: "--output",
-                hint: "choose a name that names nobody"
-            )
-        }
-        let run = ExportRun(export: export, folder: try ExportFolder.make(path))
-        try run.folder.begin(export.plan)
-        // From here on there may be bytes that an erasure has to name.
-        try note(run, nil)
-        return run
+        resume
+            ? try ExportRun(resuming: output, of: ledger, at: options.path)
+            : try ExportRun(plan(ledger), into: output, of: ledger, at: options.path)
     }
 
     private func plan(_ ledger: Ledger) throws -> ExportPlan {
@@ -159,19 +134,6 @@ struct Export: ParsableCommand {
         return try ledger.firstSequence(
             recordedFrom: try InstantArgument.parse(text, place: place)
         )
-    }
-
-    /// Notes the export in the ledger; `manifest`: nil: it has begun.
-    private func note(_ run: ExportRun, _ manifest: ExportedFile?) throws {
-        let streams: JSONValue =
-            customer == nil && run.export.exportedStreams.isEmpty
-            ? .null : .array(run.export.exportedStreams.map { .integer($0) })
-        let line = JSONValue.members([
-            "path": .string(run.folder.path), "manifest": .optional(manifest?.digest.hex),
-            "madeAt": .instant(run.export.plan.madeAt),
-            "redaction": .string(run.export.plan.redaction.rawValue), "streams": streams,
-        ])
-        try LedgerDirectory.noteExport(line.description, at: options.path)
     }
 }
 

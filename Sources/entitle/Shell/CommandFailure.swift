@@ -117,10 +117,11 @@ extension CommandFailure {
     private init(_ fault: OperationFault) {
         let exitCode: ExitCode =
             switch fault.code {
+            case .usage: .usage
             case .noInput: .noInput
             case .notPermitted: .notPermitted
             case .noKey, .badKey: .misconfigured
-            case .cannotCreate: .cannotCreate
+            case .notEmpty, .cannotCreate: .cannotCreate
             case .io, .output: .io
             }
         self.init(

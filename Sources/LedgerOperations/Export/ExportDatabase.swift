@@ -2,7 +2,6 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import LMDBStorage
-import LedgerOperations
 import SQLite
 
 /// Writes an export's tables as a SQLite database.

@@ -1,15 +1,18 @@
-import EntitlementLedger
+public import EntitlementLedger
 import Foundation
 import LMDBStorage
-import LedgerOperations
 
 /// An export in a directory, to be checked.
-struct ExportFiles: ExportSource {
+public struct ExportFiles: ExportSource {
     let path: String
+
+    /// Reads it at its path.
+    public init(path: String) { self.path = path }
 
     private static let pieceByteCount = 1 << 20
 
-    func read(_ name: String, _ body: ([UInt8]) throws -> Void) throws -> Bool {
+    /// Lends a file in pieces; false: there is none.
+    public func read(_ name: String, _ body: ([UInt8]) throws -> Void) throws -> Bool {
         guard let file = file(name), let handle = FileHandle(forReadingAtPath: file) else {
             return false
         }
@@ -20,7 +23,8 @@ struct ExportFiles: ExportSource {
         return true
     }
 
-    func lines(_ name: String) throws -> (any ExportLines)? {
+    /// A file line by line; nil: there is none.
+    public func lines(_ name: String) throws -> (any ExportLines)? {
         guard let file = file(name) else { return nil }
         return FileLines(reader: try LineReader(file))
     }
@@ -33,7 +37,8 @@ struct ExportFiles: ExportSource {
         return !name.contains("/") && DurableFile.isFile(file) ? file : nil
     }
 
-    func names() throws -> [String] {
+    /// The files that are there.
+    public func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path).sorted()
     }
 

@@ -1,16 +1,19 @@
-import EntitlementLedger
+public import EntitlementLedger
 import Entitlements
 import Foundation
-import LedgerOperations
 
 /// An export in one file, as the server streams it: `{"file":NAME,"line":LINE}` a line.
-struct ExportBundle: ExportSource {
+public struct ExportBundle: ExportSource {
     let path: String
+
+    /// Reads it at its path.
+    public init(path: String) { self.path = path }
 
     private static let prefix = #"{"file":""#
     private static let separator = #"","line":"#
 
-    func read(_ name: String, _ body: ([UInt8]) throws -> Void) throws -> Bool {
+    /// Lends a file in pieces; false: there is none.
+    public func read(_ name: String, _ body: ([UInt8]) throws -> Void) throws -> Bool {
         // A file without lines has none here.
         try each { file, line in
             guard file == name else { return }
@@ -24,11 +27,13 @@ struct ExportBundle: ExportSource {
         return true
     }
 
-    func lines(_ name: String) throws -> (any ExportLines)? {
+    /// A file line by line; nil: there is none.
+    public func lines(_ name: String) throws -> (any ExportLines)? {
         try names().contains(name) ? FileLines(name: name, reader: try reader()) : nil
     }
 
-    func names() throws -> [String] {
+    /// The files that are there.
+    public func names() throws -> [String] {
         var names: Set<String> = []
         try each { file, _ in names.insert(file) }
         return names.sorted()

@@ -2,7 +2,6 @@ import EntitlementLedger
 import Entitlements
 import Foundation
 import LMDBStorage
-import LedgerOperations
 
 /// The directory that an export is written into: each file beside its name until it is whole.
 struct ExportFolder {
@@ -14,13 +13,12 @@ struct ExportFolder {
 
     /// Makes the directory, or takes one that is empty.
     ///
-    /// - Throws: `CommandFailure`.
+    /// - Throws: `OperationFault`.
     static func make(_ path: String) throws -> ExportFolder {
         let contents = try DurableFile.names(in: path)
         guard contents.isEmpty else {
-            throw CommandFailure(
-                .cannotCreate,
-                "not_empty",
+            throw OperationFault(
+                .notEmpty,
                 "the directory is not empty",
                 place: path,
                 hint: "choose another, or --resume an export that was stopped"
@@ -29,9 +27,8 @@ struct ExportFolder {
         do {
             try DurableFile.makeFolder(path)
         } catch {
-            throw CommandFailure(
+            throw OperationFault(
                 .cannotCreate,
-                "cannot_create",
                 "the directory cannot be made",
                 place: path
             )

@@ -1,15 +1,16 @@
 import Foundation
 
 /// Where an export may be written.
-enum ExportPlace {
+public enum ExportPlace {
     /// Refuses a path inside of the ledger: what is exported must be free to be deleted, and the
     /// ledger holds nothing in clear (law 6).
-    static func check(_ output: String, ledger: String) throws {
+    ///
+    /// - Throws: `OperationFault`.
+    public static func check(_ output: String, ledger: String) throws {
         let inside = resolved(output) + "/"
         guard inside.hasPrefix(resolved(ledger) + "/") else { return }
-        throw CommandFailure(
+        throw OperationFault(
             .usage,
-            "usage",
             "an export is not written into the ledger's own directory",
             place: "--output"
         )

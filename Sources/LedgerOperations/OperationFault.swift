@@ -19,6 +19,20 @@ public struct OperationFault: Error, Sendable, Equatable {
         case notEmpty = "not_empty"
         /// There is no such file, or it is none that can be read.
         case noInput = "no_input"
+        /// A file that is read for its text cannot be.
+        case noFile = "no_file"
+        /// A file is longer than what it is read for can be.
+        case tooLarge = "too_large"
+        /// A file is not UTF-8.
+        case notText = "not_text"
+        /// There is nothing to restore from.
+        case noSource = "no_source"
+        /// There is no copy of the vault.
+        case noVault = "no_vault"
+        /// What was published is not what the log extends.
+        case forked
+        /// Nothing was signed yet.
+        case noCheckpoint = "no_checkpoint"
         /// A file may not be read.
         case notPermitted = "not_permitted"
         /// What is read gives an error of the system.

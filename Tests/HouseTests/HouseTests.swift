@@ -133,7 +133,8 @@ enum House {
         "LedgerAPI": ["Entitlements"],
         "LedgerOperations": [
             "CTimex", "Dispatch", "EntitlementLedger", "Entitlements", "EventLog", "Foundation",
-            "Glibc", "LMDBStorage", "LedgerAPI", "SQLite", "Stores", "Synchronization",
+            "Glibc", "LMDBStorage", "LedgerAPI", "SQLite", "Stores",
+            "Synchronization",
             "SystemPackage",
         ],
         "SQLite": ["CSQLite"],
@@ -188,6 +189,7 @@ enum House {
                 "EntitlementLedger/Export/EvidenceMask.swift",
                 "LedgerOperations/Import/ImportReport.swift",
                 "LedgerOperations/Export/ExportBundle.swift",
+                "LedgerOperations/Backup/BackupManifest.swift",
                 "LedgerServer/HTTP/Call.swift", "LedgerServer/Routes/RouteMatcher.swift",
                 "Stores/Apple/AppStoreVerifier.swift", "Stores/Apple/Mapping/AppStorePeriod.swift",
                 "Stores/Apple/Mapping/AppStoreRows.swift", "Stores/ConfigurationReader.swift",

@@ -1,5 +1,6 @@
 public import EntitlementLedger
 import Entitlements
+import EventLog
 import Foundation
 import LMDBStorage
 import LedgerAPI
@@ -113,14 +114,14 @@ public struct ExportRun {
 
     private func database(_ file: ExportFile) throws {
         let database = try ExportDatabase(folder.part(file.name), export.plan.tables)
-        for part in file.parts { try lines(of: part, nil) { try database.write(part, $0) } }
+        for part in file.parts { try lines(of: part, { _, _ in }) { try database.write(part, $0) } }
         try database.close()
         try folder.give(file.name)
     }
 
     private func lines(
         of part: ExportPart,
-        _ progress: ((UInt64, UInt64) -> Void)?,
+        _ progress: (UInt64, UInt64) -> Void,
         _ body: (JSONValue) throws -> Void
     ) throws {
         var position = LedgerExport.Position(part)
@@ -129,7 +130,7 @@ public struct ExportRun {
             for line in try export.next(&position, Explanation.forSupport) { try body(line) }
             guard part == .events || part == .proofs else { continue }
             done = position.index
-            progress?(done, export.recordCount)
+            progress(done, export.recordCount)
         }
     }
 }

@@ -29,7 +29,7 @@ struct Archive: ParsableCommand {
     func run() throws {
         if check { return try checkFiles() }
         let progress = Progress("archived")
-        let result = try Signing.withCheckpointed(options) { open in
+        let result = try options.withCheckpointed { open in
             try open.ledger.archive(
                 to: ArchiveDirectory(at: place, forWriting: true),
                 manifest: LedgerDirectory.manifestBytes(at: options.path),

@@ -48,32 +48,3 @@ struct CheckpointCommand: ParsableCommand {
         }
     }
 }
-
-/// Checkpoints in places where others find them.
-enum Publication {
-    /// Writes a checkpoint to a file, or into a directory as `checkpoint` and under its size.
-    ///
-    /// - Throws: `CommandFailure` where the place holds a checkpoint that the log does not extend.
-    static func put(_ note: String, at path: String, of ledger: Ledger) throws {
-        var isDirectory = false
-        _ = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
-        let file = isDirectory ? path + "/" + ArchiveLayout.checkpoint : path
-        if let count = DurableFile.byteCount(file), count > 0 {
-            let older = try ProofFile.text(file)
-            if let fault = try ledger.fault(against: older) {
-                throw CommandFailure(
-                    .integrity,
-                    "forked",
-                    fault.detail,
-                    place: file,
-                    hint: "what was published stays: it is the proof that history was changed"
-                )
-            }
-        }
-        let size = try Checkpoint(parsing: SignedNote.parse(note).text).size
-        let files = isDirectory ? ["\(path)/\(size)", file] : [file]
-        for file in files {
-            try OutputFile.write(note, to: file, mode: OutputFile.forOthers)
-        }
-    }
-}

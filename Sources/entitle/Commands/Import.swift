@@ -71,7 +71,9 @@ struct Import: ParsableCommand {
             } else {
                 try importer.run(files, quarantine: quarantine)
             }
-            if importer.report.appended > 0 { try Signing.signIfAllowed(ledger) }
+            if importer.report.appended > 0 {
+                try Signing.signIfAllowed(ledger, warn: Terminal.warn)
+            }
             return (importer.report, try ledger.size())
         }
         progress.finish()

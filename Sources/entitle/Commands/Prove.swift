@@ -31,7 +31,7 @@ struct Prove: ParsableCommand {
     }
 
     func run() throws {
-        let text = try Signing.withCheckpointed(options) { try proof($0.ledger) }
+        let text = try options.withCheckpointed { try proof($0.ledger) }
         guard let output else {
             return options.json
                 ? Terminal.line(.members(["proof": .string(text)])) : Terminal.write(text)

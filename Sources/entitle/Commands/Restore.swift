@@ -38,11 +38,9 @@ struct Restore: ParsableCommand {
 
     func run() throws {
         try LedgerDirectory.requireRoom(at: into)
-        let source = try RestoreSource(source, vault: vault)
-        let restore = try ArchiveRestore(source.reader, key: source.key)
-        let plan = try restore.plan(cut())
-        let counts = dryRun ? nil : try make(restore, plan, source)
-        show(plan, counts)
+        let restore = try LedgerRestore(from: source, vault: vault, cut: cut())
+        let counts = dryRun ? nil : try make(restore)
+        show(restore.plan, counts)
         if counts != nil { try audit() }
     }
 
@@ -52,37 +50,15 @@ struct Restore: ParsableCommand {
         return .recorded(try InstantArgument.parse(until, place: "--until"))
     }
 
-    private func make(
-        _ restore: ArchiveRestore,
-        _ plan: ArchiveRestore.Plan,
-        _ source: RestoreSource
-    ) throws -> VaultCounts {
+    private func make(_ restore: LedgerRestore) throws -> VaultCounts {
         let key = try MasterKey.read(options, orAt: into)
         let progress = Progress("restored")
         defer { progress.finish() }
-        let isContinued = continuation.continues
-        let counts = try LedgerDirectory.restore(
-            at: into,
-            from: LedgerDirectory.Restoration(
-                manifest: source.manifest,
-                vault: source.vault,
-                published: plan.restored < plan.archived && !isContinued ? plan.checkpoint : nil
-            ),
+        return try restore.write(
+            into: into,
             masterKey: key,
-            as: continuation.identity()
-        ) { log in
-            try restore.run(plan, into: log, isContinued: isContinued) { progress.show($0, of: $1) }
-        }
-        if isContinued {
-            try continuation.note(
-                at: into,
-                masterKey: key,
-                acceptedClock: options.acceptedClock(),
-                of: restore.checkpoint.origin,
-                checkpoint: restore.checkpoint
-            )
-        }
-        return counts
+            as: continuation.made(options, masterKey: key)
+        ) { progress.show($0, of: $1) }
     }
 
     private func show(_ plan: ArchiveRestore.Plan, _ counts: VaultCounts?) {
@@ -124,41 +100,6 @@ struct Restore: ParsableCommand {
                 "the restored ledger is not sound",
                 place: into,
                 hint: "run `entitle audit --ledger \(into)` to see what is damaged"
-            )
-        }
-    }
-}
-
-/// What is restored from: a backup, or an archive with a copy of the vault somewhere.
-struct RestoreSource {
-    let reader: ArchiveReader
-    let manifest: [UInt8]
-    let key: VerifierKey
-    let vault: String
-
-    init(_ path: String, vault: String?) throws {
-        let isBackup = try BackupManifest.ledger(at: path) != nil
-        let log = isBackup ? path + "/" + BackupManifest.logFolder : path
-        reader = ArchiveReader(try ArchiveDirectory(at: log, forWriting: false))
-        guard let manifest = try reader.manifest() else {
-            throw CommandFailure(
-                .noInput,
-                "no_source",
-                "there is neither a backup nor an archive of a ledger",
-                place: path,
-                hint: "give the directory that `entitle backup` or `entitle archive` wrote"
-            )
-        }
-        self.manifest = manifest
-        key = try VerifierKey(parsing: LedgerDirectory.manifest(reading: manifest).publicKey)
-        self.vault = vault ?? path + "/" + LedgerDirectory.vaultFolder
-        guard FileManager.default.fileExists(atPath: self.vault) else {
-            throw CommandFailure(
-                .noInput,
-                "no_vault",
-                "there is no copy of the vault: without its keys nobody is known",
-                place: self.vault,
-                hint: "give --vault DIR, a folder that `entitle backup` wrote, or a ledger's own"
             )
         }
     }

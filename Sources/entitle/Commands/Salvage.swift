@@ -73,10 +73,16 @@ struct Salvage: ParsableCommand {
         let progress = Progress("records")
         let report: SalvageReport
         if let into {
-            report = try salvage.rescue(into: into, as: continuation.identity()) {
+            let continuation = try continuation.made(options, masterKey: masterKey())
+            report = try salvage.rescue(into: into, as: continuation?.identity) {
                 progress.show($0, of: $1)
             }
-            if continuation.continues { try note(salvage, report, into) }
+            try continuation?.note(
+                at: into,
+                of: salvage.manifest.origin,
+                checkpoint: salvage.lastCheckpoint,
+                gaps: report.gaps.map(\.sequences)
+            )
         } else {
             report = try salvage.plan { progress.show($0, of: $1) }
         }
@@ -122,17 +128,6 @@ struct Salvage: ParsableCommand {
         var options = options
         options.ledger = damaged
         return try MasterKey.read(options, needsLedger: false)
-    }
-
-    private func note(_ salvage: LedgerSalvage, _ report: SalvageReport, _ new: String) throws {
-        try continuation.note(
-            at: new,
-            masterKey: masterKey(),
-            acceptedClock: options.acceptedClock(),
-            of: salvage.manifest.origin,
-            checkpoint: salvage.lastCheckpoint,
-            gaps: report.gaps.map(\.sequences)
-        )
     }
 
     private func text(of file: String) throws -> String {

@@ -71,7 +71,7 @@ struct Serve: AsyncParsableCommand {
     private func openAsPossible() throws -> OpenLedger {
         do {
             return try options.open(writing: !readOnly)
-        } catch  where !readOnly && CommandFailure(error).isFullDisk {
+        } catch  where !readOnly && LogStorageFault.isFullDisk(error) {
             Terminal.note(
                 "warning: the disk is full: only questions are answered; make room, then start again"
             )

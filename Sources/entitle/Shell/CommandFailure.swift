@@ -34,8 +34,6 @@ struct CommandFailure: Error {
         self.hint = hint
     }
 
-    /// Whether a disk takes nothing more.
-    var isFullDisk: Bool { code == Self.fullDisk }
     private static let fullDisk = "storage_full"
 
     /// RFC 9457 members, `code` and `hint`.
@@ -118,7 +116,10 @@ extension CommandFailure {
         let exitCode: ExitCode =
             switch fault.code {
             case .usage: .usage
-            case .noInput: .noInput
+            case .noInput, .noFile, .noSource, .noVault: .noInput
+            case .tooLarge, .notText: .badInput
+            case .forked: .integrity
+            case .noCheckpoint: .tryAgain
             case .notPermitted: .notPermitted
             case .noKey, .badKey: .misconfigured
             case .notEmpty, .cannotCreate: .cannotCreate

@@ -1,7 +1,4 @@
 import ArgumentParser
-import EntitlementLedger
-import Entitlements
-import EventLog
 import LMDBStorage
 import LedgerOperations
 
@@ -22,27 +19,12 @@ struct ContinuationOptions: ParsableArguments {
         }
     }
 
-    /// A new identity; nil: it stays the same ledger.
-    func identity() -> LedgerDirectory.Identity? {
+    /// The log under its new name; nil: it stays the same ledger.
+    func made(_ options: LedgerOptions, masterKey: [UInt8]) throws -> Continuation? {
         guard let origin else { return nil }
-        var randomness = RandomSource.system
-        return (randomness.bytes(16), origin)
-    }
-
-    /// The first event under the new name says where the log came from.
-    func note(
-        at new: String,
-        masterKey: [UInt8],
-        acceptedClock: Instant?,
-        of old: String,
-        checkpoint: Checkpoint?,
-        gaps: [Range<UInt64>] = []
-    ) throws {
-        var options = OpenLedger.Options(key: .bytes(masterKey))
-        options.mapSize = try Settings.current.checkedMapSize()
-        options.acceptedClock = acceptedClock
-        let open = try OpenLedger(at: new, options: options)
-        defer { open.end() }
-        try open.ledger.noteContinuation(of: old, checkpoint: checkpoint, gaps: gaps)
+        var open = OpenLedger.Options(key: .bytes(masterKey))
+        open.mapSize = try Settings.current.checkedMapSize()
+        open.acceptedClock = try options.acceptedClock()
+        return Continuation(named: origin, opening: open)
     }
 }

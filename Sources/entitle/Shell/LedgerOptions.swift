@@ -96,16 +96,14 @@ struct LedgerOptions: ParsableArguments {
         recovery: Recovery? = nil,
         _ body: (Ledger) throws -> Result
     ) throws -> Result {
-        let open = try open(writing: writing, isCheck: isCheck, recovery: recovery)
-        let result: Result
-        do {
-            result = try body(open.ledger)
-        } catch {
-            open.close(after: error)
-            throw error
+        try open(writing: writing, isCheck: isCheck, recovery: recovery).lend {
+            try body($0.ledger)
         }
-        open.end()
-        return result
+    }
+
+    /// Runs a body over the open ledger whose last checkpoint is as new as can be, and closes it.
+    func withCheckpointed<Result>(_ body: (OpenLedger) throws -> Result) throws -> Result {
+        try Signing.openCheckpointed(warn: Terminal.warn) { try open(writing: $0) }.lend(body)
     }
 
     /// Lends the ledger without its master key, to be read.
@@ -128,15 +126,26 @@ struct LedgerOptions: ParsableArguments {
 }
 
 extension OpenLedger {
+    /// Runs a body over it and closes it.
+    func lend<Result>(_ body: (OpenLedger) throws -> Result) throws -> Result {
+        let result: Result
+        do {
+            result = try body(self)
+        } catch {
+            close(after: error)
+            throw error
+        }
+        end()
+        return result
+    }
+
     /// Closes it; warns where views were not written.
     func end() {
         do {
             try close()
         } catch {
             // What was recorded stands (E3): views are remade from it at any time.
-            Terminal.note(
-                "warning: the views could not be written; `entitle rebuild` makes them anew"
-            )
+            Terminal.warn("the views could not be written; `entitle rebuild` makes them anew")
         }
     }
 }

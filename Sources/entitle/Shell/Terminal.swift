@@ -30,6 +30,8 @@ enum Terminal {
         writeError(text + "\n")
     }
 
+    static func warn(_ text: String) { note("warning: " + text) }
+
     /// Nobody can be told of an error output that does not work.
     static func writeError(_ text: String) {
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))

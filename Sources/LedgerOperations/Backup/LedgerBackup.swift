@@ -1,0 +1,126 @@
+import EntitlementLedger
+public import Entitlements
+public import EventLog
+import LMDBStorage
+
+/// A copy of a ledger's log and vault in a directory, made while writing goes on.
+public struct LedgerBackup {
+    private let open: OpenLedger
+    private let path: String
+    private let clock: @Sendable () -> Instant
+
+    /// What became of it.
+    public enum Outcome {
+        /// Everything was read back and is whole.
+        case written(BackupManifest)
+        /// What was copied is not what was written.
+        case damaged(ArchiveAudit)
+    }
+
+    /// How often a copy is made again because an erasure came in between.
+    private static let copyAttempts = 5
+
+    /// Begins a backup, or goes on with an older one of the same ledger.
+    ///
+    /// `path`: an absolute path; the ledger notes it.
+    ///
+    /// - Throws: `OperationFault` where the directory holds something else.
+    public init(
+        of open: OpenLedger,
+        into path: String,
+        clock: @escaping @Sendable () -> Instant = SystemClock.now
+    ) throws {
+        try BackupManifest.requirePlace(path, of: open)
+        self.open = open
+        self.path = path
+        self.clock = clock
+    }
+
+    /// Copies the log, the vault or both, and reads back what was copied.
+    ///
+    /// `masterKey`: which the vault's copy is checked by; nil: the vault is left out. `warn`: told
+    /// where the ledger could not note the backup, which no erasure reaches then.
+    ///
+    /// - Throws: `OperationFault`, `ArchiveFault`, `LogStorageFault`, `FileFault`.
+    public func write(
+        log: Bool = true,
+        vault masterKey: [UInt8]?,
+        warn: (String) -> Void,
+        progress: (UInt64, UInt64) -> Void = { _, _ in }
+    ) throws -> Outcome {
+        var copied: BackupManifest.Log?
+        // Log first: then the vault has the keys of all that the log names.
+        if log {
+            let store = try ArchiveDirectory(
+                at: path + "/" + BackupManifest.logFolder,
+                forWriting: true
+            )
+            let result = try copyLog(to: store, progress)
+            let audit = try open.ledger.auditArchive(store)
+            guard audit.findings.isEmpty else { return .damaged(audit) }
+            copied = BackupManifest.Log(
+                events: result.archived,
+                // Fits: an archive ends where the log does, or before.
+                behind: result.size - result.archived,
+                checkpoint: try ArchiveReader(store).note()?.description ?? ""
+            )
+        }
+        let counts = try masterKey.map { try copyVault($0, warn) }
+        let manifest = BackupManifest(
+            ledger: open.directory.manifest.ledger,
+            writtenAt: clock(),
+            log: copied,
+            vault: counts
+        )
+        try manifest.put(in: path)
+        return .written(manifest)
+    }
+
+    /// Continues the backup's archive.
+    private func copyLog(
+        to store: ArchiveDirectory,
+        _ progress: (UInt64, UInt64) -> Void
+    ) throws -> ArchiveProgress {
+        let result = try open.ledger.archive(
+            to: store,
+            manifest: LedgerDirectory.manifestBytes(at: open.directory.path),
+            progress: progress
+        )
+        guard result.archived > 0 || result.size == 0 else {
+            throw OperationFault(
+                .noCheckpoint,
+                "another process writes to the ledger and has signed no checkpoint yet",
+                hint: "a server signs one every few minutes"
+            )
+        }
+        return result
+    }
+
+    /// Copies the vault and notes the backup, so that an erasure reaches it; again where one came
+    /// before it could.
+    private func copyVault(_ masterKey: [UInt8], _ warn: (String) -> Void) throws -> VaultCounts {
+        let folder = path + "/" + LedgerDirectory.vaultFolder
+        for _ in 0..<Self.copyAttempts {
+            let counts = try open.directory.copyVault(to: folder, masterKey: masterKey)
+            try note(warn)
+            if try open.directory.isCurrent(vaultCopy: folder) { return counts }
+        }
+        throw LogStorageFault(.busy, "the vault's keys are being replaced")
+    }
+
+    /// Notes the backup where erasures find it; where the ledger's disk is full, says that it could
+    /// not.
+    private func note(_ warn: (String) -> Void) throws {
+        do {
+            try BackupList.note(
+                BackupList.Entry(path: path, at: clock().description),
+                ledgerPath: open.directory.path
+            )
+        } catch  where LogStorageFault.isFullDisk(error) {
+            warn(
+                "the ledger's disk is full, and its list of backups lacks this one: run the backup "
+                    + "again once there is room, or no erasure reaches it"
+            )
+        }
+    }
+}

@@ -1,0 +1,46 @@
+public import EntitlementLedger
+import EventLog
+import LMDBStorage
+
+/// Signed checkpoints of a ledger that somebody else may be writing to.
+public enum Signing {
+    /// Signs the log's end, unless the log was restored to less than a published checkpoint.
+    ///
+    /// `warn`: told why none was signed.
+    ///
+    /// - Throws: `LedgerFault`, `LogStorageFault`.
+    public static func signIfAllowed(_ ledger: Ledger, warn: (String) -> Void) throws {
+        do {
+            _ = try ledger.checkpoint()
+        } catch let fault as LedgerFault where fault.code == .shortened {
+            warn("no checkpoint: \(fault.message)")
+        }
+    }
+
+    /// Opens a ledger whose last checkpoint is as new as can be: signed now, or, where another
+    /// process writes or the disk is full, the last one that was signed.
+    ///
+    /// `open`: opens it, to be written to or only to be read.
+    ///
+    /// - Throws: what opening throws; `LedgerFault`, `LogStorageFault`.
+    public static func openCheckpointed(
+        warn: (String) -> Void,
+        _ open: (_ writing: Bool) throws -> OpenLedger
+    ) throws -> OpenLedger {
+        do {
+            let writer = try open(true)
+            do {
+                try signIfAllowed(writer.ledger, warn: warn)
+                return writer
+            } catch {
+                writer.close(after: error)
+                throw error
+            }
+        } catch let fault as LedgerOpenFault where fault.code == .locked {
+            return try open(false)
+        } catch  where LogStorageFault.isFullDisk(error) {
+            warn("no new checkpoint: the ledger's disk is full")
+            return try open(false)
+        }
+    }
+}

@@ -197,7 +197,9 @@ let package = Package(
         ),
         .testTarget(
             name: "LedgerOperationsTests",
-            dependencies: ["LedgerOperations", "embedding"],
+            dependencies: [
+                "LedgerOperations", "EntitlementLedger", "Entitlements", "LMDBStorage", "embedding",
+            ],
             swiftSettings: house
         ),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: house),

@@ -55,11 +55,3 @@ enum BuiltProgram {
         return (process.terminationStatus, String(decoding: data, as: UTF8.self))
     }
 }
-
-/// Lends a folder that is removed when the body ends.
-func withTemporaryFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    return try body(folder.path)
-}

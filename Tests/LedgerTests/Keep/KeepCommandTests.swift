@@ -90,20 +90,6 @@ struct KeepCommandTests {
         }
     }
 
-    @Test func `a backup that was stopped at its list goes on`() async throws {
-        try await Self.filled { ledger, _ in
-            let place = ledger.folder + "/backup"
-            #expect(try await ledger.run(["backup", place]).code == 0)
-            try Data("{".utf8).write(to: URL(filePath: place + "/manifest.json.new"))
-            try FileManager.default.removeItem(atPath: place + "/manifest.json")
-            #expect(try await ledger.run(["backup", place]).code == 0)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: place).count == 3)
-            // The control: what is somebody else's stays as it is.
-            try Data().write(to: URL(filePath: place + "/others"))
-            #expect(try await ledger.run(["backup", place]).code == 73)
-        }
-    }
-
     @Test func `a proof is checked without a ledger`() async throws {
         try await Self.filled { ledger, key in
             let file = ledger.folder + "/p.tlog-proof"

@@ -1,0 +1,154 @@
+import EntitlementLedger
+import Foundation
+import LMDBStorage
+import LedgerOperations
+import Testing
+
+struct `A backup` {
+    private static func backUp(
+        _ ledger: FileLedger,
+        _ place: String,
+        log: Bool = true,
+        vault: Bool = true
+    ) throws -> LedgerBackup.Outcome {
+        try Signing.openCheckpointed(warn: { _ in }) { writing in
+            var options = FileLedger.options
+            options.isReadOnly = !writing
+            return try OpenLedger(at: ledger.path, options: options)
+        }
+        .lending {
+            try LedgerBackup(of: $0, into: place).write(
+                log: log,
+                vault: vault ? FileLedger.masterKey : nil,
+                warn: { Issue.record("\($0)") }
+            )
+        }
+    }
+
+    private static func written(_ outcome: LedgerBackup.Outcome) throws -> BackupManifest {
+        guard case .written(let manifest) = outcome else {
+            Issue.record("the backup is damaged")
+            throw CancellationError()
+        }
+        return manifest
+    }
+
+    /// A ledger of 21 events.
+    private static func filled(
+        _ body: (_ ledger: FileLedger, _ place: String) throws -> Void
+    ) throws {
+        try FileLedger.with { ledger throws in
+            _ = try ledger.importing((0..<20).map { FileLedger.grant("g\($0)", to: "u\($0)") })
+            try body(ledger, ledger.folder + "/backup")
+        }
+    }
+
+    @Test func `goes on where it was`() throws {
+        try Self.filled { ledger, place in
+            let first = try Self.written(Self.backUp(ledger, place))
+            #expect(first.log?.events == 21 && first.log?.behind == 0)
+            #expect(first.vault?.erased == 0)
+            _ = try ledger.importing([FileLedger.grant("late")])
+            #expect(try Self.written(Self.backUp(ledger, place)).log?.events == 22)
+        }
+    }
+
+    @Test func `is of the log or of the vault alone`() throws {
+        try Self.filled { ledger, place in
+            let log = try Self.written(Self.backUp(ledger, place, vault: false))
+            #expect(log.log != nil && log.vault == nil)
+            #expect(!FileManager.default.fileExists(atPath: place + "/vault"))
+            let vault = try Self.written(Self.backUp(ledger, place, log: false))
+            #expect(vault.log == nil && vault.vault != nil)
+        }
+    }
+
+    @Test func `that was stopped at its list goes on, and what is others' stays`() throws {
+        try Self.filled { ledger, place in
+            _ = try Self.backUp(ledger, place)
+            try Data("{".utf8).write(to: URL(filePath: place + "/manifest.json.new"))
+            try FileManager.default.removeItem(atPath: place + "/manifest.json")
+            _ = try Self.backUp(ledger, place)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place).count == 3)
+            // The control
+            try Data().write(to: URL(filePath: place + "/others"))
+            let fault = #expect(throws: OperationFault.self) { try Self.backUp(ledger, place) }
+            #expect(fault?.code == .notEmpty)
+        }
+    }
+
+    // The same answers, byte for byte, and none of the old ledger's bytes changed
+    @Test func `is restored beside, whole or up to an event`() throws {
+        try Self.filled { ledger, place in
+            _ = try Self.backUp(ledger, place)
+            for (cut, size) in [(ArchiveRestore.Cut.everything, 21), (.size(9), 9)] {
+                let new = ledger.folder + "/new-\(size)"
+                let restore = try LedgerRestore(from: place, cut: cut)
+                #expect(restore.plan.restored == UInt64(size))
+                _ = try restore.write(into: new, masterKey: FileLedger.masterKey)
+                #expect(try ledger.size(at: new) == UInt64(size))
+                let events = try [ledger.path, new].map { path in
+                    try ledger.open(at: path, isReadOnly: true) { open in
+                        try (0..<UInt64(size)).map {
+                            "\(String(describing: try open.event(at: $0)))"
+                        }
+                    }
+                }
+                #expect(events[0] == events[1])
+                #expect(try ledger.open(at: new) { try $0.audit().isOK })
+                #expect(throws: (any Error).self) {
+                    try restore.write(into: new, masterKey: FileLedger.masterKey)
+                }
+            }
+        }
+    }
+
+    // A ledger that holds less than was signed signs nothing, unless under a new name
+    @Test func `that is restored to less signs under a new name only`() throws {
+        try Self.filled { ledger, place in
+            _ = try Self.backUp(ledger, place)
+            let restore = try LedgerRestore(from: place, cut: .size(9))
+            let shorter = ledger.folder + "/shorter"
+            _ = try restore.write(into: shorter, masterKey: FileLedger.masterKey)
+            try ledger.open(at: shorter) { open in
+                let fault = #expect(throws: LedgerFault.self) { try open.checkpoint() }
+                #expect(fault?.code == .shortened)
+                var warnings: [String] = []
+                try Signing.signIfAllowed(open) { warnings.append($0) }
+                #expect(warnings.count == 1)
+            }
+            let again = ledger.folder + "/again"
+            _ = try restore.write(
+                into: again,
+                masterKey: FileLedger.masterKey,
+                as: Continuation(named: "ledger.example/again", opening: FileLedger.options)
+            )
+            try ledger.open(at: again) { open in
+                let (size, note) = (try open.size(), try open.checkpoint())
+                #expect(size == 10 && note.contains("ledger.example/again"))
+            }
+        }
+    }
+
+    @Test func `is not where there is none, or without the vault`() throws {
+        try Self.filled { ledger, place in
+            _ = try Self.backUp(ledger, place, vault: false)
+            for (source, code) in [
+                (ledger.folder, OperationFault.Code.noSource), (place, .noVault),
+            ] {
+                let fault = #expect(throws: OperationFault.self) {
+                    try LedgerRestore(from: source, cut: .everything)
+                }
+                #expect(fault?.code == code)
+            }
+        }
+    }
+}
+
+extension OpenLedger {
+    /// Lends it and closes it.
+    fileprivate func lending<Result>(_ body: (OpenLedger) throws -> Result) throws -> Result {
+        defer { try? close() }
+        return try body(self)
+    }
+}

@@ -1,0 +1,145 @@
+import EntitlementLedger
+import Entitlements
+import Foundation
+import LedgerOperations
+import Testing
+
+struct `An export's folder` {
+    /// A ledger in which something is known of Ann.
+    private static func filled(
+        _ body: (_ ledger: FileLedger, _ output: String) throws -> Void
+    ) throws {
+        try FileLedger.with { ledger throws in
+            _ = try ledger.importing([FileLedger.grant("g", to: "ann-12")])
+            try body(ledger, ledger.folder + "/out")
+        }
+    }
+
+    private static func plan(
+        _ ledger: Ledger,
+        _ formats: [ExportFormat] = ExportFormat.allCases
+    ) throws -> ExportPlan {
+        _ = try ledger.checkpoint()
+        return try ledger.exportPlan(
+            of: CustomerQuestion(
+                customer: "ann-12",
+                environment: .production,
+                point: BitemporalPoint(at: SystemClock.now(), knownAt: .everything)
+            ),
+            redaction: .signatures,
+            formats: formats
+        )
+    }
+
+    private static func export(_ ledger: FileLedger, _ output: String) throws {
+        try ledger.open {
+            _ = try ExportRun(plan($0), into: output, of: $0, at: ledger.path).write()
+        }
+    }
+
+    private static func files(_ folder: String) throws -> [(name: String, bytes: Data)] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).sorted().map {
+            ($0, try Data(contentsOf: URL(filePath: folder + "/" + $0)))
+        }
+    }
+
+    @Test func `is whole in every format, for whoever checks it`() throws {
+        try Self.filled { ledger, output in
+            try Self.export(ledger, output)
+            let check = try ExportCheck(ExportFiles(path: output), key: nil)
+            #expect(check.isOK && check.records == 1, "\(check.faults)")
+            for (name, bytes) in try Self.files(output) where !bytes.isEmpty {
+                var changed = bytes
+                changed[changed.count / 2] ^= 1
+                let file = URL(filePath: output + "/" + name)
+                try changed.write(to: file)
+                #expect(try !ExportCheck(ExportFiles(path: output), key: nil).isOK, "\(name)")
+                try bytes.write(to: file)
+            }
+        }
+    }
+
+    // row 8.6: stopped after any of its files
+    @Test func `goes on from where it was stopped`() throws {
+        try Self.filled { ledger, output in
+            let plan = try ledger.open { try Self.plan($0) }
+            try ledger.open { open in
+                _ = try ExportRun(plan, into: output, of: open, at: ledger.path).write()
+            }
+            let whole = try Self.files(output).filter { !$0.name.hasPrefix("manifest") }
+            for kept in 0...whole.count {
+                let folder = output + "-\(kept)"
+                try ledger.open { open in
+                    _ = try ExportRun(plan, into: folder, of: open, at: ledger.path)
+                    for file in whole.prefix(kept) {
+                        try file.bytes.write(to: URL(filePath: folder + "/" + file.name))
+                    }
+                    try Data("half".utf8).write(to: URL(filePath: folder + "/state.json.part"))
+                    let run = try ExportRun(resuming: folder, of: open, at: ledger.path)
+                    _ = try run.write()
+                }
+                let check = try ExportCheck(ExportFiles(path: folder), key: nil)
+                #expect(check.isOK, "\(kept): \(check.faults)")
+            }
+            #expect(whole.count > 8)
+        }
+    }
+
+    @Test func `is refused where something stands, in the ledger, or named after the customer`()
+        throws
+    {
+        try Self.filled { ledger, output in
+            let link = ledger.folder + "/link"
+            try FileManager.default.createSymbolicLink(
+                atPath: link,
+                withDestinationPath: ledger.path
+            )
+            for place in [
+                ledger.path, ledger.path + "/x", ledger.path + "/../ledger/x", link + "/x",
+            ] {
+                #expect(throws: OperationFault.self, "\(place)") {
+                    try ExportPlace.check(place, ledger: ledger.path)
+                }
+            }
+            try ExportPlace.check(output, ledger: ledger.path)
+            try Self.export(ledger, output)
+            for (place, code) in [
+                (output, OperationFault.Code.notEmpty), (ledger.folder + "/for-ann-12", .usage),
+            ] {
+                let fault = #expect(throws: OperationFault.self) {
+                    try Self.export(ledger, place)
+                }
+                #expect(fault?.code == code)
+            }
+            #expect(!FileManager.default.fileExists(atPath: ledger.folder + "/for-ann-12"))
+            let fault = #expect(throws: OperationFault.self) {
+                try ledger.open {
+                    try ExportRun(resuming: ledger.folder + "/none", of: $0, at: ledger.path)
+                }
+            }
+            #expect(fault?.code == .noInput)
+        }
+    }
+
+    // law 6: the ledger knows where exports are, and of whom by number only
+    @Test func `is noted in the ledger, for an erasure to name`() throws {
+        try Self.filled { ledger, output in
+            try Self.export(ledger, output)
+            try ledger.open { open in
+                let plan = try open.exportPlan(of: 0..<2, redaction: .all, formats: [.ndjson])
+                let run = try ExportRun(plan, into: output + "-2", of: open, at: ledger.path)
+                _ = try run.write()
+            }
+            let text = try String(contentsOfFile: ledger.path + "/exports.ndjson", encoding: .utf8)
+            let lines = try text.split(separator: "\n").map {
+                try JSONValue(parsing: Array($0.utf8))
+            }
+            // Each when it began and when it was whole.
+            #expect(!text.contains("ann-12"))
+            #expect(lines.map { $0["manifest"]?.isNull } == [true, false, true, false])
+            #expect(lines[1]["path"]?.string?.hasSuffix("/out") == true)
+            #expect(lines[1]["streams"]?.array?.count == 1)
+            #expect(lines[3]["streams"]?.isNull == true)
+        }
+    }
+}

@@ -24,14 +24,17 @@ public struct LedgerIdentity: Sendable, Equatable {
 public final class Ledger: Sendable {
     /// Which ledger it is.
     public let identity: LedgerIdentity
-    let log: any LogStorage
+    let log: any LogReader
+    /// Where the log is written; nil: it is only read.
+    private let written: (any LogStorage)?
     let vault: any Vault
     let views: Views
     let clock: @Sendable () -> Instant
     let randomness: RandomSource
     let catalogs: CatalogShelf
     let sharedParts: SharedPartShelf
-    let writer: LogWriter
+    /// Appends; nil for who only reads.
+    let appending: LogWriter?
     let rules = Mutex<AccessRules?>(nil)
     let refusals = RefusalTally()
     let standing = StandingFeaturesShelf()
@@ -48,8 +51,8 @@ public final class Ledger: Sendable {
 
     /// What a ledger is opened with.
     public struct Options: Sendable {
-        /// The directory of the views' generations.
-        public var viewsPath: String
+        /// The directory of the views' generations; nil: they are made in memory.
+        public var viewsPath: String?
         /// Changes when the machine starts anew; views of another boot are discarded.
         public var bootID: String
         /// Whether nothing is to be written.
@@ -72,8 +75,8 @@ public final class Ledger: Sendable {
 
         /// Makes options.
         public init(
-            viewsPath: String,
-            bootID: String,
+            viewsPath: String?,
+            bootID: String = "",
             isReadOnly: Bool,
             clock: @escaping @Sendable () -> Instant,
             clockWitness: ClockWitness = .trusting,
@@ -98,14 +101,44 @@ public final class Ledger: Sendable {
     ///
     /// A writer makes the views anew where they do not match the log.
     /// - Throws: `LogStorageFault`, or what the views' files throw.
-    public init(
+    public convenience init(
         identity: LedgerIdentity,
         log: any LogStorage,
         vault: any Vault,
         options: Options
     ) throws {
+        try self.init(
+            identity: identity,
+            reading: log,
+            writing: options.isReadOnly ? nil : log,
+            vault,
+            options
+        )
+    }
+
+    /// Opens a ledger over a log that is only read.
+    ///
+    /// - Throws: `LogStorageFault`, or what the views' files throw.
+    public convenience init(
+        identity: LedgerIdentity,
+        reading log: any LogReader,
+        vault: any Vault,
+        options: Options
+    ) throws {
+        precondition(options.isReadOnly, "what is only read is opened so")
+        try self.init(identity: identity, reading: log, writing: nil, vault, options)
+    }
+
+    private init(
+        identity: LedgerIdentity,
+        reading log: any LogReader,
+        writing storage: (any LogStorage)?,
+        _ vault: any Vault,
+        _ options: Options
+    ) throws {
         self.identity = identity
         self.log = log
+        written = storage
         self.vault = vault
         clock = options.clock
         randomness = options.randomness
@@ -130,12 +163,15 @@ public final class Ledger: Sendable {
         )
         catalogs = CatalogShelf(log: log)
         sharedParts = SharedPartShelf(log: log)
-        writer = LogWriter(
-            log: log,
-            vault: vault,
-            views: views,
-            judge: ClockJudge(options.clock, options.clockWitness)
-        )
+        let views = views
+        appending = storage.map {
+            LogWriter(
+                log: $0,
+                vault: vault,
+                views: views,
+                judge: ClockJudge(options.clock, options.clockWitness)
+            )
+        }
         release = options.release
         try followErasures()
     }
@@ -152,6 +188,28 @@ public final class Ledger: Sendable {
         defer { release?(isClean) }
         try views.close()
     }
+
+    /// Where the log is written.
+    ///
+    /// - Throws: `LedgerFault.readOnly`.
+    var storage: any LogStorage {
+        get throws {
+            guard let written else { throw Self.readOnly }
+            return written
+        }
+    }
+
+    /// Appends.
+    ///
+    /// - Throws: `LedgerFault.readOnly`.
+    var writer: LogWriter {
+        get throws {
+            guard let appending else { throw Self.readOnly }
+            return appending
+        }
+    }
+
+    static let readOnly = LedgerFault(.readOnly, "the ledger was opened to be read")
 
     /// Number of events in the log.
     ///

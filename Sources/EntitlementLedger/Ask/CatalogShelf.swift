@@ -4,12 +4,12 @@ import Synchronization
 
 /// The catalogs of the log, read once.
 final class CatalogShelf: Sendable {
-    private let log: any LogStorage
+    private let log: any LogReader
     private let publications = Mutex<[UInt64: CatalogHistory.Publication]>([:])
     /// The last history that was asked for: mostly the next one, too.
     private let last = Mutex<(sequences: [UInt64], history: CatalogHistory)?>(nil)
 
-    init(log: any LogStorage) { self.log = log }
+    init(log: any LogReader) { self.log = log }
 
     /// The catalogs of a prefix.
     ///

@@ -6,7 +6,7 @@ import EventLog
 /// Tags compare within a stream; where several streams are one subject (C2, P13), their ids are
 /// unsealed and tagged anew under the key of the name at the end of the links.
 struct ComparableTags {
-    let log: any LogStorage
+    let log: any LogReader
     let vault: any Vault
 
     /// These facts with tags that compare; as they are where nothing is linked.

@@ -8,7 +8,7 @@ import EventLog
 /// customers whom transfers to them name (transitively), and, of whoever else claimed these
 /// purchases, the links and transfers.
 struct FactLoader {
-    let log: any LogStorage
+    let log: any LogReader
     let vault: any Vault
     let views: Views
     /// The prefix.
@@ -44,7 +44,7 @@ struct FactLoader {
         case purchase
     }
 
-    init(log: any LogStorage, vault: any Vault, views: Views, size: UInt64) {
+    init(log: any LogReader, vault: any Vault, views: Views, size: UInt64) {
         self.log = log
         self.vault = vault
         self.views = views

@@ -24,7 +24,7 @@ extension Ledger {
         }
         let text = Checkpoint(origin: identity.origin, size: end.size, root: end.edge.root).text
         let note = try signer.sign(text).description
-        try log.keepCheckpoint(size: end.size, note: note)
+        try storage.keepCheckpoint(size: end.size, note: note)
         return note
     }
 

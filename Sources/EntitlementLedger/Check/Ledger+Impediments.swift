@@ -20,8 +20,8 @@ extension Ledger {
     public func impediments() -> [Impediment] {
         var found: [Impediment] = []
         if (try? log.end()) == nil { found.append(.storage) }
-        if !isReadOnly, writer.isFailing(retrying: commitNothing) { found.append(.readOnly) }
-        if writer.isInDoubt || views.isBeingMadeAnew { found.append(.recovering) }
+        if let appending, appending.isFailing(retrying: commitNothing) { found.append(.readOnly) }
+        if appending?.isInDoubt == true || views.isBeingMadeAnew { found.append(.recovering) }
         if (try? vault.isErased(StreamNumber.catalog)) == nil { found.append(.vault) }
         return found
     }
@@ -31,7 +31,7 @@ extension Ledger {
         // What is in doubt since the failed commit is looked up first.
         _ = try writer.alone { try $0([]) }
         if let last = try log.lastCheckpoint() {
-            try log.keepCheckpoint(size: last.size, note: last.note)
+            try storage.keepCheckpoint(size: last.size, note: last.note)
         } else {
             _ = try checkpoint()
         }

@@ -4,7 +4,7 @@ import EventLog
 /// Reads records back as events: unseals ids and looks up names.
 struct EventOpener {
     let vault: any Vault
-    let log: any LogStorage
+    let log: any LogReader
 
     /// The event of a record; ids and names of erased streams are absent (C6).
     ///

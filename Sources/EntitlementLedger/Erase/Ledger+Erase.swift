@@ -97,7 +97,7 @@ extension Ledger {
     /// `sequence`: of its first event, which says what goes.
     private func finishErasure(at sequence: UInt64) throws {
         if vault.preparedErasure != nil, let receipt = try erasureReceipt(at: sequence) {
-            try archiving.withLock { _ in try log.eraseEvidence(of: receipt.evidence) }
+            try archiving.withLock { _ in try storage.eraseEvidence(of: receipt.evidence) }
         }
         try vault.finishErasure()
         try rollUps.forget()

@@ -90,7 +90,7 @@ extension Ledger {
                 guard let cosigned = try note.adding(lines, knownBy: witnesses) else {
                     return kept.note
                 }
-                try log.keepCheckpoint(size: kept.size, note: cosigned.description)
+                try storage.keepCheckpoint(size: kept.size, note: cosigned.description)
                 return cosigned.description
             } catch let fault as NoteFault {
                 refusal = fault

@@ -75,7 +75,7 @@ struct ClockJudge: Sendable {
     /// The time for an append behind a log's end.
     ///
     /// - Throws: `LedgerFault.clockBehind`, `.clockAhead`; what the log throws.
-    func now(behind end: LogEnd, of log: any LogStorage) throws -> Instant {
+    func now(behind end: LogEnd, of log: any LogReader) throws -> Instant {
         let now = clock()
         guard end.lastRecordedAt <= now.advanced(byMilliseconds: Self.behindLimit).milliseconds
         else {

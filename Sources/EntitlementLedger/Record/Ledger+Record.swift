@@ -94,9 +94,7 @@ extension Ledger {
     }
 
     func requireWriter() throws {
-        guard !isReadOnly else {
-            throw LedgerFault(.readOnly, "the ledger was opened to be read")
-        }
+        guard !isReadOnly else { throw Self.readOnly }
     }
 }
 

@@ -3,14 +3,14 @@ import Synchronization
 
 /// Knows which shared parts of evidence the log holds, so that each is handed in once.
 final class SharedPartShelf: Sendable {
-    private let log: any LogStorage
+    private let log: any LogReader
     /// Parts that were seen in the log, which never loses one.
     private let known = Mutex<Set<Digest>>([])
 
     /// Digests that are remembered; there is one for each certificate chain.
     private static let knownLimit = 4096
 
-    init(log: any LogStorage) { self.log = log }
+    init(log: any LogReader) { self.log = log }
 
     /// Those of some parts that the log does not hold, as they are to be kept.
     ///

@@ -103,20 +103,16 @@ extension Ledger {
     fileprivate func readAnew(size: UInt64) throws -> Ledger {
         try Ledger(
             identity: identity,
-            log: PrefixLog(log, size: size),
+            reading: PrefixLog(log, size: size),
             vault: vault,
             options: Options(
-                viewsPath: Self.noViews,
-                bootID: "",
+                viewsPath: nil,
                 isReadOnly: true,
                 clock: clock,
                 randomness: randomness
             )
         )
     }
-
-    /// No directory: a reader without views makes an index in memory.
-    private static let noViews = "/dev/null/views"
 
     /// The first event of each signal whose evidence was kept, ascending.
     fileprivate func carriers(_ filter: EventFilter) throws -> [UInt64] {

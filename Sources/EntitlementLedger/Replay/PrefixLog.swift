@@ -1,12 +1,12 @@
 import EventLog
 
 /// A log as it was when it had so many records: nothing that came later can be seen through it.
-struct PrefixLog: LogStorage {
-    private let log: any LogStorage
+struct PrefixLog: LogReader {
+    private let log: any LogReader
     private let prefixEnd: LogEnd
 
     /// - Throws: `LogStorageFault`, `DecodingFault` where the log is shorter or damaged.
-    init(_ log: any LogStorage, size: UInt64) throws {
+    init(_ log: any LogReader, size: UInt64) throws {
         self.log = log
         var lastRecordedAt = Int64.min
         if size > 0 {
@@ -52,14 +52,4 @@ struct PrefixLog: LogStorage {
     func checkpoints() throws -> [(size: UInt64, note: String)] {
         try log.checkpoints().filter { $0.size <= prefixEnd.size }
     }
-
-    func append(_ batch: LogBatch) throws -> LogEnd {
-        throw LedgerFault(.readOnly, "a prefix is only read")
-    }
-
-    func keepCheckpoint(size: UInt64, note: String) throws {
-        throw LedgerFault(.readOnly, "a prefix is only read")
-    }
-
-    func reopen() throws {}
 }

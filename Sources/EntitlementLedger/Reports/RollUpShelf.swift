@@ -5,16 +5,17 @@ import Synchronization
 
 /// The roll-ups of a ledger: in memory, and in files beside the views.
 final class RollUpShelf: Sendable {
-    private let path: String
-    private let log: any LogStorage
+    /// nil: they stand in memory.
+    private let path: String?
+    private let log: any LogReader
     private let seal: ViewSeal?
     private let isReadOnly: Bool
     private let revenue = Mutex<[StoreEnvironment: RevenueRollUp]>([:])
 
     /// `secret`: the vault's, under which views are written; nil: what stands there is not believed.
     init(
-        path: String,
-        log: any LogStorage,
+        path: String?,
+        log: any LogReader,
         identity: LedgerIdentity,
         secret: KeyedHash?,
         isReadOnly: Bool
@@ -28,9 +29,9 @@ final class RollUpShelf: Sendable {
     /// The roll-up that is there; nil if none is, or it is not of this log.
     func current(_ environment: StoreEnvironment) -> RevenueRollUp? {
         if let known = revenue.withLock({ $0[environment] }) { return known }
-        guard let seal,
+        guard let seal, let file = file(environment),
             let bytes = try? ViewFile.content(
-                file(environment),
+                file,
                 limit: RevenueRollUpFile.byteLimit
             ),
             let (found, position) = try? RevenueRollUpFile.rollUp(
@@ -47,7 +48,8 @@ final class RollUpShelf: Sendable {
     /// Keeps a newer roll-up; on the disk where this process writes and the disk takes it.
     func keep(_ rollUp: RevenueRollUp, _ environment: StoreEnvironment) {
         revenue.withLock { $0[environment] = rollUp }
-        guard !isReadOnly, let seal, let position = try? position(rollUp.size, seal),
+        guard !isReadOnly, let seal, let file = file(environment),
+            let position = try? position(rollUp.size, seal),
             let bytes = RevenueRollUpFile.bytes(
                 of: rollUp,
                 position: position,
@@ -55,21 +57,21 @@ final class RollUpShelf: Sendable {
                 seal
             )
         else { return }
-        try? ViewFile.replace(file(environment), with: bytes, isDurable: false)
+        try? ViewFile.replace(file, with: bytes, isDurable: false)
     }
 
     /// Forgets all roll-ups, in memory and on the disk: what they were made from opens no more.
     func forget() throws {
         revenue.withLock { $0 = [:] }
         for environment in StoreEnvironment.allCases {
-            let file = file(environment)
-            guard FileManager.default.fileExists(atPath: file) else { continue }
+            guard let file = file(environment), FileManager.default.fileExists(atPath: file)
+            else { continue }
             try FileManager.default.removeItem(atPath: file)
         }
     }
 
-    private func file(_ environment: StoreEnvironment) -> String {
-        path + "/revenue-" + environment.name
+    private func file(_ environment: StoreEnvironment) -> String? {
+        path.map { $0 + "/revenue-" + environment.name }
     }
 
     private func position(_ size: UInt64, _ seal: ViewSeal) throws -> ViewPosition {

@@ -5,7 +5,7 @@ import EventLog
 /// Reading, sorting, writing and joining use all cores; some 100 MiB, whatever the log's size. The
 /// generation says after each part how far it is, so that one that is stopped goes on there.
 struct BulkLoad {
-    let log: any LogStorage
+    let log: any LogReader
     /// The size of the log to load.
     let size: UInt64
     /// The position of the views at a size.

@@ -22,7 +22,7 @@ struct PostingCollector {
     }
 
     /// Reads a range of the log, on all cores.
-    static func collect(_ log: any LogStorage, _ sequences: Range<UInt64>) throws -> Self {
+    static func collect(_ log: any LogReader, _ sequences: Range<UInt64>) throws -> Self {
         let bundles = (UInt64(sequences.count) + Bundle.recordCount - 1) / Bundle.recordCount
         let width = UInt64(Concurrently.width)
         let size = max(1, (bundles + width - 1) / width) * Bundle.recordCount

@@ -14,11 +14,12 @@ import Synchronization
 /// the secret nothing that stands there is, and the log is read once something is asked.
 final class Views: LogIndex {
     private let identity: LedgerIdentity
-    private let log: any LogStorage
+    private let log: any LogReader
     private let isReadOnly: Bool
     private let bootID: String
     private let seal: ViewSeal
-    private let directory: ViewDirectory
+    /// nil: views stand in memory.
+    private let directory: ViewDirectory?
     private let state = Mutex(State())
     /// Held while the index is changed; never asked for within `state`.
     private let changing = Mutex<Void>(())
@@ -54,9 +55,9 @@ final class Views: LogIndex {
     ///
     /// `secret`: the vault's, under which views are written; nil where it is not at hand.
     init(
-        path: String,
+        path: String?,
         identity: LedgerIdentity,
-        log: any LogStorage,
+        log: any LogReader,
         secret: KeyedHash?,
         isReadOnly: Bool,
         bootID: String,
@@ -72,7 +73,8 @@ final class Views: LogIndex {
             ledgerID: identity.id,
             secret: secret ?? KeyedHash(SymmetricKey(size: .bits256))
         )
-        directory = ViewDirectory(path: path, seal: seal)
+        let seal = seal
+        directory = path.map { ViewDirectory(path: $0, seal: seal) }
         if secret != nil { try open() }
         moves.begin(at: end)
     }
@@ -291,7 +293,7 @@ final class Views: LogIndex {
     private func openCurrent() throws {
         let opened: (IndexGeneration, IndexTables)?
         do {
-            opened = try directory.openCurrent()
+            opened = try directory?.openCurrent()
         } catch {
             return discard(error.what)
         }
@@ -336,7 +338,10 @@ final class Views: LogIndex {
     func rebuild(progress: BulkLoad.Progress) throws {
         precondition(!isReadOnly, "only the writer rebuilds views")
         try changing.withLock { _ in
-            try makingAnew { try makeAnewOnDisk(progress: progress) }
+            try makingAnew {
+                guard let directory else { return try makeAnew() }
+                try makeAnew(in: directory, progress: progress)
+            }
             state.withLock { $0.discarded = nil }
         }
         try catchUp()
@@ -346,9 +351,9 @@ final class Views: LogIndex {
     ///
     /// A reader, and a writer whose disk takes nothing, makes them in memory.
     private func makeAnew() throws {
-        if !isReadOnly {
+        if let directory, !isReadOnly {
             do {
-                return try makeAnewOnDisk { _, _ in }
+                return try makeAnew(in: directory) { _, _ in }
             } catch {
                 // If it was the log and not the disk, the second attempt says so.
             }
@@ -357,7 +362,10 @@ final class Views: LogIndex {
         try use(unnamed, bulkLoad().run(in: unnamed, from: nil) { _, _ in })
     }
 
-    private func makeAnewOnDisk(progress: BulkLoad.Progress) throws {
+    private func makeAnew(
+        in directory: ViewDirectory,
+        progress: BulkLoad.Progress
+    ) throws {
         let (generation, tables) = try bulkLoad().run(in: directory, progress: progress)
         try use(generation, tables)
         try directory.use(generation)

@@ -40,7 +40,7 @@ public struct ArchiveAudit {
     ///
     /// `log`: the log that it is a copy of; nil where only the archive is at hand.
     public mutating func run(
-        against log: (any LogStorage)? = nil,
+        against log: (any LogReader)? = nil,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) {
         guard let checkpoint = noting({ [reader, key] in try reader.checkpoint(by: key) }) else {
@@ -65,7 +65,7 @@ public struct ArchiveAudit {
 
     // MARK: Parts
 
-    private mutating func checkPrefix(_ checkpoint: Checkpoint, of log: any LogStorage) {
+    private mutating func checkPrefix(_ checkpoint: Checkpoint, of log: any LogReader) {
         let isPrefix = noting {
             try checkpoint.size <= log.end().size
                 && TreeReader(LogTiles(log)).root(size: checkpoint.size) == checkpoint.root

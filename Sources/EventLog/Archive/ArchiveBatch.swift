@@ -17,7 +17,7 @@ struct ArchiveBatch {
     ///
     /// - Throws: `LogStorageFault.damaged` for a record whose hash is not the tree's.
     mutating func read(
-        _ log: any LogStorage,
+        _ log: any LogReader,
         upTo size: UInt64,
         bundles limit: UInt64,
         byteLimit: Int
@@ -49,7 +49,7 @@ struct ArchiveBatch {
         leaves.append(TreeHash.leaf(ofEntry: record))
     }
 
-    private func checkLeaves(_ log: any LogStorage) throws {
+    private func checkLeaves(_ log: any LogReader) throws {
         for start in stride(from: 0, to: leaves.count, by: Int(Bundle.recordCount)) {
             let index = (first + UInt64(start)) / Bundle.recordCount
             let tile = try log.tile(level: 0, index: index) ?? []
@@ -69,7 +69,7 @@ struct ArchiveBatch {
     ///
     /// - Throws: `LogStorageFault.damaged` where what a record carries is missing or altered.
     func files(
-        _ log: any LogStorage,
+        _ log: any LogReader,
         isNewPart: (Digest) throws -> Bool
     ) throws -> [ArchiveFile] {
         var files: [ArchiveFile] = []
@@ -99,7 +99,7 @@ struct ArchiveBatch {
         return files
     }
 
-    private func companion(of header: RecordHeader, _ log: any LogStorage) throws -> [UInt8] {
+    private func companion(of header: RecordHeader, _ log: any LogReader) throws -> [UInt8] {
         guard let companion = try log.companion(of: header.sequence),
             CompanionBytes.digest(of: companion.span) == header.companionDigest
         else {

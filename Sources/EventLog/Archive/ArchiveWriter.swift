@@ -5,7 +5,7 @@
 /// what a checkpoint promises is there. Each record is held against the log's tree on its way out:
 /// no damage is archived.
 public struct ArchiveWriter {
-    private let log: any LogStorage
+    private let log: any LogReader
     private let store: any ArchiveStore
     private let key: VerifierKey
     private let reader: ArchiveReader
@@ -20,7 +20,7 @@ public struct ArchiveWriter {
     /// Writes a log to a place.
     ///
     /// `key`: verifies the log's checkpoints.
-    public init(log: any LogStorage, store: any ArchiveStore, key: VerifierKey) {
+    public init(log: any LogReader, store: any ArchiveStore, key: VerifierKey) {
         self.log = log
         self.store = store
         self.key = key

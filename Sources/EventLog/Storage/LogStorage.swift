@@ -1,19 +1,8 @@
-/// Where the log stands durably; read by page, without cursors that stay open.
-///
-/// One conformance suite proves every storage alike.
-public protocol LogStorage: Sendable, TileSource {
+/// A log as it is read: a whole one, the first events of one, or a copy; by page, without cursors
+/// that stay open.
+public protocol LogReader: Sendable, TileSource {
     /// The log's end as last committed. Cost: one small read.
     func end() throws -> LogEnd
-
-    /// Appends in one durable commit: all of it stands on the disk when this returns.
-    ///
-    /// - Returns: the log's new end.
-    /// - Throws: `LogStorageFault`; a batch that does not begin at the log's end is refused and
-    ///   changes nothing; after `outcomeUnknown` the log must be opened again.
-    func append(_ batch: LogBatch) throws -> LogEnd
-
-    /// Opens the log anew after a commit whose outcome is unknown; `end` then tells it.
-    func reopen() throws
 
     /// Hands out blocks of records (`Bundle`), each with the sequence of its first record,
     /// ascending from the block that holds `first`; stops at `end` (exclusive) or when the body
@@ -44,17 +33,8 @@ public protocol LogStorage: Sendable, TileSource {
         _ body: (_ carrier: UInt64, Span<UInt8>) throws -> Bool
     ) throws
 
-    /// Deletes the evidence that these records carry, here and in every copy that can be reached: in
-    /// its place stands that it was (`ErasedEvidence`), and no file holds a byte of it any more.
-    ///
-    /// What is deleted already stays so: it goes on where it was stopped.
-    func eraseEvidence(of carriers: [UInt64]) throws
-
     /// What was kept for the parts of evidence with this digest; nil if there is none.
     func sharedPart(_ digest: Digest) throws -> [UInt8]?
-
-    /// Keeps a signed checkpoint, durably.
-    func keepCheckpoint(size: UInt64, note: String) throws
 
     /// The signed checkpoints that were kept, ascending by size.
     func checkpoints() throws -> [(size: UInt64, note: String)]
@@ -63,8 +43,8 @@ public protocol LogStorage: Sendable, TileSource {
     func lastCheckpoint() throws -> (size: UInt64, note: String)?
 }
 
-extension LogStorage {
-    /// All that there are, for a storage that has no shorter way.
+extension LogReader {
+    /// All that there are, for a log that has no shorter way.
     ///
     /// Cost: a look-up for each record.
     public func readCompanions(
@@ -78,16 +58,42 @@ extension LogStorage {
         }
     }
 
+    /// The last of all, for a log that has no shorter way.
+    public func lastCheckpoint() throws -> (size: UInt64, note: String)? {
+        try checkpoints().last
+    }
+}
+
+/// Where the log stands durably, and is written.
+///
+/// One conformance suite proves every storage alike.
+public protocol LogStorage: LogReader {
+    /// Appends in one durable commit: all of it stands on the disk when this returns.
+    ///
+    /// - Returns: the log's new end.
+    /// - Throws: `LogStorageFault`; a batch that does not begin at the log's end is refused and
+    ///   changes nothing; after `outcomeUnknown` the log must be opened again.
+    func append(_ batch: LogBatch) throws -> LogEnd
+
+    /// Opens the log anew after a commit whose outcome is unknown; `end` then tells it.
+    func reopen() throws
+
+    /// Deletes the evidence that these records carry, here and in every copy that can be reached: in
+    /// its place stands that it was (`ErasedEvidence`), and no file holds a byte of it any more.
+    ///
+    /// What is deleted already stays so: it goes on where it was stopped.
+    func eraseEvidence(of carriers: [UInt64]) throws
+
+    /// Keeps a signed checkpoint, durably.
+    func keepCheckpoint(size: UInt64, note: String) throws
+}
+
+extension LogStorage {
     /// None, for a storage that nothing is erased from.
     public func eraseEvidence(of carriers: [UInt64]) throws {
         guard carriers.isEmpty else {
             throw LogStorageFault(.unreadable, "evidence is not deleted from this storage")
         }
-    }
-
-    /// The last of all, for a storage that has no shorter way.
-    public func lastCheckpoint() throws -> (size: UInt64, note: String)? {
-        try checkpoints().last
     }
 }
 

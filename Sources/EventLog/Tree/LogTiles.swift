@@ -1,9 +1,9 @@
 /// Lends the tiles of a log, whichever it is, to a tree reader.
 public struct LogTiles: TileSource {
-    private let log: any LogStorage
+    private let log: any LogReader
 
     /// Lends a log's tiles.
-    public init(_ log: any LogStorage) { self.log = log }
+    public init(_ log: any LogReader) { self.log = log }
 
     /// See `TileSource`.
     public func tile(level: Int, index: UInt64) throws -> [UInt8]? {

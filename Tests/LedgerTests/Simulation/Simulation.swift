@@ -196,7 +196,7 @@ actor Simulation {
         }
         if random.chance(3) { try ask() }
         // Who has the writer cannot be overtaken; everybody else can.
-        if case .read = call, depth < Self.depthLimit, !ledger.writer.isWithCaller,
+        if case .read = call, depth < Self.depthLimit, try !ledger.writer.isWithCaller,
             random.chance(6)
         {
             let next = calls.next(&random, now: clock.now)

@@ -1,7 +1,7 @@
 import Entitlements
 import EventLog
 
-extension LogStorage {
+extension LogReader {
     /// Lends each record of a range with its header, ascending, until the body returns false.
     ///
     /// - Throws: `LogStorageFault.damaged` where a record is not what it should be.
@@ -44,7 +44,7 @@ extension LogStorage {
     }
 }
 
-extension LogStorage {
+extension LogReader {
     /// T3 of a record; of a gap that a salvage left, that of the record before.
     func recordedAt(_ sequence: UInt64) throws -> Instant {
         var recordedAt: Int64 = 0

@@ -29,6 +29,8 @@ public struct OperationFault: Error, Sendable, Equatable {
         case noSource = "no_source"
         /// There is no copy of the vault.
         case noVault = "no_vault"
+        /// What is damaged cannot be mended without a loss.
+        case damaged
         /// What was published is not what the log extends.
         case forked
         /// Nothing was signed yet.

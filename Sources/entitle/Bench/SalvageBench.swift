@@ -1,6 +1,7 @@
 import EntitlementLedger
 import EventLog
 import LMDBStorage
+import LedgerOperations
 
 /// How fast the raw pages of a log are read, and a whole salvage planned (row Z5).
 struct SalvageBench {

@@ -59,7 +59,7 @@ struct Salvage: ParsableCommand {
 
     func run() throws {
         Settings.current.ledgerPath = damaged
-        if heal { return try LedgerHealing(path: damaged, masterKey: masterKey()).run(options) }
+        if heal { return try mend(damaged, masterKey: masterKey()) }
         let reading = Progress("bytes read")
         let salvage = try LedgerSalvage(
             of: damaged,

@@ -118,7 +118,7 @@ extension CommandFailure {
             case .usage: .usage
             case .noInput, .noFile, .noSource, .noVault: .noInput
             case .tooLarge, .notText: .badInput
-            case .forked: .integrity
+            case .damaged, .forked: .integrity
             case .noCheckpoint: .tryAgain
             case .notPermitted: .notPermitted
             case .noKey, .badKey: .misconfigured

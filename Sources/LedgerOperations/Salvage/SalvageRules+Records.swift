@@ -1,0 +1,12 @@
+import EntitlementLedger
+public import LMDBStorage
+
+extension SalvageRules {
+    /// What this program knows of records.
+    public static let records = SalvageRules(
+        sharedPartDigest: RecordContent.digest(ofSharedPart:),
+        namedStreams: RecordContent.streams(of:),
+        erasedStreams: RecordContent.streams(erasedBy:),
+        deletedEvidence: RecordContent.evidence(deletedBy:)
+    )
+}

@@ -27,7 +27,9 @@ public final class Ledger: Sendable {
     let log: any LogReader
     /// Where the log is written; nil: it is only read.
     private let written: (any LogStorage)?
-    let vault: any Vault
+    let vault: any VaultReader
+    /// The vault with what is given and destroyed; nil: its key is not at hand.
+    private let opened: (any Vault)?
     let views: Views
     let clock: @Sendable () -> Instant
     let randomness: RandomSource
@@ -108,10 +110,11 @@ public final class Ledger: Sendable {
         options: Options
     ) throws {
         try self.init(
-            identity: identity,
+            identity,
             reading: log,
             writing: options.isReadOnly ? nil : log,
             vault,
+            opened: vault,
             options
         )
     }
@@ -126,20 +129,39 @@ public final class Ledger: Sendable {
         options: Options
     ) throws {
         precondition(options.isReadOnly, "what is only read is opened so")
-        try self.init(identity: identity, reading: log, writing: nil, vault, options)
+        try self.init(identity, reading: log, writing: nil, vault, opened: vault, options)
+    }
+
+    /// Opens a ledger over a log that is only read and whose names and keys are not at hand: what
+    /// is asked of it that takes them throws.
+    ///
+    /// `publicKey`: verifies the log's checkpoints.
+    ///
+    /// - Throws: `LogStorageFault`, or what the views' files throw.
+    public convenience init(
+        identity: LedgerIdentity,
+        reading log: any LogReader,
+        publicKey: VerifierKey,
+        options: Options
+    ) throws {
+        precondition(options.isReadOnly, "what is only read is opened so")
+        let vault = KeylessVault(publicKey: publicKey)
+        try self.init(identity, reading: log, writing: nil, vault, opened: nil, options)
     }
 
     private init(
-        identity: LedgerIdentity,
+        _ identity: LedgerIdentity,
         reading log: any LogReader,
         writing storage: (any LogStorage)?,
-        _ vault: any Vault,
+        _ vault: any VaultReader,
+        opened: (any Vault)?,
         _ options: Options
     ) throws {
         self.identity = identity
         self.log = log
         written = storage
         self.vault = vault
+        self.opened = opened
         clock = options.clock
         randomness = options.randomness
         isReadOnly = options.isReadOnly
@@ -163,15 +185,17 @@ public final class Ledger: Sendable {
         )
         catalogs = CatalogShelf(log: log)
         sharedParts = SharedPartShelf(log: log)
-        let views = views
-        appending = storage.map {
-            LogWriter(
-                log: $0,
-                vault: vault,
-                views: views,
-                judge: ClockJudge(options.clock, options.clockWitness)
-            )
-        }
+        appending =
+            if let storage, let opened {
+                LogWriter(
+                    log: storage,
+                    vault: opened,
+                    views: views,
+                    judge: ClockJudge(options.clock, options.clockWitness)
+                )
+            } else {
+                nil
+            }
         release = options.release
         try followErasures()
     }
@@ -196,6 +220,16 @@ public final class Ledger: Sendable {
         get throws {
             guard let written else { throw Self.readOnly }
             return written
+        }
+    }
+
+    /// The vault with what is given and destroyed.
+    ///
+    /// - Throws: `LogStorageFault` where its key is not at hand.
+    var wholeVault: any Vault {
+        get throws {
+            guard let opened else { throw KeylessVault.fault }
+            return opened
         }
     }
 

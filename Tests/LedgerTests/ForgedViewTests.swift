@@ -183,8 +183,8 @@ struct `Forged views` {
             let publicKey = try viewed.vault.verifierKey(named: "x/log")
             let keyless = try Ledger(
                 identity: LedgerIdentity(id: Self.ledgerID, origin: "x/log"),
-                log: viewed.log,
-                vault: KeylessVault(publicKey: publicKey),
+                reading: viewed.log,
+                publicKey: publicKey,
                 options: Ledger.Options(
                     viewsPath: viewed.path,
                     bootID: "test",

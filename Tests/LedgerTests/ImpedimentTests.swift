@@ -29,8 +29,8 @@ struct `An impediment` {
             try viewed.fill(customers: 0..<3, publishing: true)
             let keyless = try Ledger(
                 identity: LedgerIdentity(id: Array(repeating: 1, count: 16), origin: "x/log"),
-                log: viewed.log,
-                vault: KeylessVault(publicKey: viewed.vault.verifierKey(named: "x/log")),
+                reading: viewed.log,
+                publicKey: viewed.vault.verifierKey(named: "x/log"),
                 options: Ledger.Options(
                     viewsPath: viewed.path,
                     bootID: "test",

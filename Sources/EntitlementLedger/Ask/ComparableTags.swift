@@ -7,7 +7,7 @@ import EventLog
 /// unsealed and tagged anew under the key of the name at the end of the links.
 struct ComparableTags {
     let log: any LogReader
-    let vault: any Vault
+    let vault: any VaultReader
 
     /// These facts with tags that compare; as they are where nothing is linked.
     ///

@@ -9,7 +9,7 @@ import EventLog
 /// purchases, the links and transfers.
 struct FactLoader {
     let log: any LogReader
-    let vault: any Vault
+    let vault: any VaultReader
     let views: Views
     /// The prefix.
     let size: UInt64
@@ -44,7 +44,7 @@ struct FactLoader {
         case purchase
     }
 
-    init(log: any LogReader, vault: any Vault, views: Views, size: UInt64) {
+    init(log: any LogReader, vault: any VaultReader, views: Views, size: UInt64) {
         self.log = log
         self.vault = vault
         self.views = views

@@ -31,7 +31,7 @@ extension Ledger {
 
     /// The signer of this ledger's checkpoints.
     var signer: NoteSigner {
-        get throws { try NoteSigner(name: identity.origin, privateKey: vault.checkpointKey) }
+        get throws { try NoteSigner(name: identity.origin, privateKey: wholeVault.checkpointKey) }
     }
 }
 

@@ -3,7 +3,7 @@ import EventLog
 
 /// Reads records back as events: unseals ids and looks up names.
 struct EventOpener {
-    let vault: any Vault
+    let vault: any VaultReader
     let log: any LogReader
 
     /// The event of a record; ids and names of erased streams are absent (C6).

@@ -118,7 +118,7 @@ extension Ledger {
             evidence: evidence.sorted(),
             treeSize: next,
             root: try TreeReader(LogTiles(log)).root(size: next),
-            copies: try vault.erasedCopies(of: streams.sorted()),
+            copies: try wholeVault.erasedCopies(of: streams.sorted()),
             note: ""
         )
         receipt.note = try signer.sign(ErasureReceipt.text(receipt)).description

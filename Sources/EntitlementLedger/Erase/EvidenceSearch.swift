@@ -67,7 +67,7 @@ struct EvidenceSearch {
                 scopes.append(
                     ErasureScope(
                         environment: finding.environment,
-                        streams: [try ledger.vault.reserveStream(of: name)]
+                        streams: [try ledger.wholeVault.reserveStream(of: name)]
                     )
                 )
             }

@@ -63,7 +63,7 @@ extension Ledger {
         scopes += try waitingScopes(of: customers)
         guard !scopes.isEmpty else { return .unknown }
         let records = try ErasureSealer(self, request).records(of: scopes)
-        try vault.prepare(
+        try wholeVault.prepare(
             VaultErasure(streams: scopes.flatMap(\.streams), signal: records[0].signal)
         )
         switch try append([SealedSubmission(records: records)])[0] {
@@ -73,7 +73,7 @@ extension Ledger {
             }
             return .erased(receipt)
         default:
-            try vault.cancelErasure()
+            try wholeVault.cancelErasure()
             throw LedgerFault(.contended, "the erasure did not come to stand: try again")
         }
     }
@@ -82,48 +82,49 @@ extension Ledger {
     private func waitingScopes(of customers: [String]) throws -> [ErasureScope] {
         let names = customers.map { EvidenceSearch.name(of: $0, .production) }
         let unknown = try names.filter { try vault.stream(of: $0) == nil }.map(\.subject)
-        return try vault.quarantined(unknown).map { subject in
+        return try wholeVault.quarantined(unknown).map { subject in
             let name = StreamName(
                 environment: StoreEnvironment.production.rawValue,
                 subject: subject
             )
             return ErasureScope(
                 environment: .production,
-                streams: [try vault.reserveStream(of: name)]
+                streams: [try wholeVault.reserveStream(of: name)]
             )
         }
     }
 
     /// `sequence`: of its first event, which says what goes.
     private func finishErasure(at sequence: UInt64) throws {
-        if vault.preparedErasure != nil, let receipt = try erasureReceipt(at: sequence) {
+        if try wholeVault.preparedErasure != nil, let receipt = try erasureReceipt(at: sequence) {
             try archiving.withLock { _ in try storage.eraseEvidence(of: receipt.evidence) }
         }
-        try vault.finishErasure()
+        try wholeVault.finishErasure()
         try rollUps.forget()
     }
 
     /// Finishes or forgets what another process, or an earlier call, left half done.
     private func resolvePreparedErasure() throws {
-        guard let prepared = vault.preparedErasure else { return }
+        guard let prepared = try wholeVault.preparedErasure else { return }
         if let sequence = try views.sequence(of: prepared.signal) {
             try finishErasure(at: sequence)
         } else {
-            try vault.cancelErasure()
+            try wholeVault.cancelErasure()
         }
     }
 
     /// Takes up what was stopped, and forgets from now on whom the log says to be erased.
     func followErasures() throws {
         views.moves.whenErased { [weak self] streams in self?.forget(streams) }
-        guard let prepared = vault.preparedErasure else { return }
+        guard let opened = try? wholeVault, let prepared = opened.preparedErasure else { return }
         guard isReadOnly else { return try resolvePreparedErasure() }
-        if try views.sequence(of: prepared.signal) != nil { vault.close(prepared.streams) }
+        if try views.sequence(of: prepared.signal) != nil { opened.close(prepared.streams) }
     }
 
     /// Forgets what this process remembers of streams.
     private func forget(_ streams: [UInt64]) {
-        vault.close(streams)
+        // Without its key it has nothing to close.
+        (try? wholeVault)?.close(streams)
         standing.removeAll()
     }
 }

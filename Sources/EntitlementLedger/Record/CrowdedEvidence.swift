@@ -11,7 +11,7 @@ enum CrowdedEvidence {
     static let name = "evidence_of_many"
 
     /// The name of the key's stream; it begins like that of no subject.
-    static func key(of submission: Submission, _ vault: any Vault) -> StreamName {
+    static func key(of submission: Submission, _ vault: any VaultReader) -> StreamName {
         let environment = submission.environment.rawValue
         let signal = vault.digestSecret.signal(
             environment: environment,

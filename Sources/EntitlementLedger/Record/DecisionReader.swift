@@ -29,7 +29,7 @@ struct DecisionReader {
     }
 
     func stream(_ subject: Subject) throws -> UInt64 {
-        try ledger.vault.reserveStream(
+        try ledger.wholeVault.reserveStream(
             of: StreamName(environment: environment.rawValue, subject: subject.description)
         )
     }

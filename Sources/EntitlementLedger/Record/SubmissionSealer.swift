@@ -3,19 +3,9 @@ import EventLog
 
 /// Turns a submission whose decisions are made into one that the writer takes.
 struct SubmissionSealer {
-    private let vault: any Vault
-    private let randomness: RandomSource
-    private let evidence: EvidenceSealer
+    private let ledger: Ledger
 
-    init(_ ledger: Ledger) {
-        vault = ledger.vault
-        randomness = ledger.randomness
-        evidence = EvidenceSealer(
-            vault: ledger.vault,
-            randomness: ledger.randomness,
-            sharedParts: ledger.sharedParts
-        )
-    }
+    init(_ ledger: Ledger) { self.ledger = ledger }
 
     /// Numbers the events and seals them with their evidence or attachment.
     ///
@@ -43,7 +33,7 @@ struct SubmissionSealer {
         let companion = blob.map {
             EventSealer.Companion(kind: $0.kind, digest: TreeHash.companion($0.bytes.span))
         }
-        var sealer = EventSealer(vault: vault, randomness: randomness)
+        var sealer = EventSealer(vault: try ledger.wholeVault, randomness: ledger.randomness)
         do {
             var records: [SealedRecord] = []
             records.reserveCapacity(numbered.count + 1)
@@ -111,7 +101,12 @@ struct SubmissionSealer {
             return CompanionBytes(kind: .attachment, bytes: bytes)
         }
         guard let parts = submission.evidenceParts else { return nil }
-        let (sealed, note) = try evidence.seal(parts, of: submission, events)
+        let (sealed, note) = try EvidenceSealer(
+            vault: ledger.wholeVault,
+            randomness: ledger.randomness,
+            sharedParts: ledger.sharedParts
+        )
+        .seal(parts, of: submission, events)
         return CompanionBytes(
             kind: .evidence,
             bytes: sealed.blob,

@@ -104,7 +104,7 @@ extension Ledger {
         try Ledger(
             identity: identity,
             reading: PrefixLog(log, size: size),
-            vault: vault,
+            vault: wholeVault,
             options: Options(
                 viewsPath: nil,
                 isReadOnly: true,

@@ -65,11 +65,47 @@ public enum StreamNumber {
     }
 }
 
-/// Names and keys: small, durable, erasable.
-public protocol Vault: Sendable {
+/// Who a stream is about, and which stream is about whom.
+public protocol NameReader: Sendable {
     /// The stream of a name; nil if there is none. Cost: a digest and one read.
     func stream(of name: StreamName) throws -> UInt64?
 
+    /// The name of a stream; nil if it is erased.
+    func name(of stream: UInt64) throws -> StreamName?
+
+    /// Whether a stream was erased; false for one that was never given.
+    func isErased(_ stream: UInt64) throws -> Bool
+}
+
+/// What opens records, and makes digests.
+public protocol KeyReader: Sendable {
+    /// The keys of a stream; nil if it is erased.
+    func keys(of stream: UInt64) throws -> StreamKeys?
+
+    /// The secret under which signals become digests (E1).
+    var digestSecret: KeyedHash { get }
+
+    /// The secret under which views are written, so that nobody else can make some that are
+    /// believed; nil where it is not at hand: then none are.
+    var viewSecret: KeyedHash? { get }
+}
+
+/// Names and keys as they are read.
+public protocol VaultReader: NameReader, KeyReader {
+    /// Checks that every stream is there and whole, that each is found by its name, and that a
+    /// second copy of each stands where the vault keeps one.
+    ///
+    /// - Returns: how many streams were ever made.
+    /// - Throws: `LogStorageFault.damaged`. Cost: grows with the number of streams.
+    @discardableResult
+    func check() throws -> UInt64
+
+    /// Verifies what the checkpoint key signs, under a log's name.
+    func verifierKey(named name: String) throws -> VerifierKey
+}
+
+/// Gives names numbers and keys.
+public protocol NameVault: NameReader {
     /// The stream of a name; a new one with new keys is reserved in memory until `commit`.
     func reserveStream(of name: StreamName) throws -> UInt64
 
@@ -77,13 +113,10 @@ public protocol Vault: Sendable {
     ///
     /// Streams become durable in the order of their counters.
     func commit(upTo counter: UInt64) throws
+}
 
-    /// The name of a stream; nil if it is erased.
-    func name(of stream: UInt64) throws -> StreamName?
-
-    /// The keys of a stream; nil if it is erased.
-    func keys(of stream: UInt64) throws -> StreamKeys?
-
+/// Destroys names and keys.
+public protocol ErasableVault: Sendable {
     /// Notes durably what an erasure is about to take, before the log says so.
     func prepare(_ erasure: VaultErasure) throws
 
@@ -110,9 +143,6 @@ public protocol Vault: Sendable {
     /// Cost: grows with the number of streams in the shards of those that go.
     func finishErasure() throws
 
-    /// Whether a stream was erased; false for one that was never given.
-    func isErased(_ stream: UInt64) throws -> Bool
-
     /// Those of some subjects whom something names that waits outside of the log.
     ///
     /// What waits is deleted by the erasure of anybody whom it names.
@@ -120,36 +150,25 @@ public protocol Vault: Sendable {
 
     /// Which copies that the product made still open what was erased.
     func erasedCopies(of streams: [UInt64]) throws -> ErasedCopies
+}
 
-    /// Checks that every stream is there and whole, that each is found by its name, and that a
-    /// second copy of each stands where the vault keeps one.
-    ///
-    /// - Returns: how many streams were ever made.
-    /// - Throws: `LogStorageFault.damaged`. Cost: grows with the number of streams.
-    @discardableResult
-    func check() throws -> UInt64
-
-    /// The secret under which signals become digests (E1).
-    var digestSecret: KeyedHash { get }
-
-    /// The secret under which views are written, so that nobody else can make some that are
-    /// believed; nil where it is not at hand: then none are.
-    var viewSecret: KeyedHash? { get }
-
+/// Names and keys: small, durable, erasable.
+public protocol Vault: VaultReader, NameVault, ErasableVault {
     /// Signs checkpoints.
     var checkpointKey: Curve25519.Signing.PrivateKey { get }
+}
 
-    /// Verifies what the checkpoint key signs, under a log's name.
-    func verifierKey(named name: String) throws -> VerifierKey
+extension KeyReader {
+    /// Derived from the digest secret, which stays when the master key changes.
+    public var viewSecret: KeyedHash? { digestSecret.derived("entitlement-ledger views v1") }
+}
+
+extension ErasableVault {
+    /// None, for a vault beside which nothing waits.
+    public func quarantined(_ subjects: [String]) throws -> [String] { [] }
 }
 
 extension Vault {
-    /// Derived from the digest secret, which stays when the master key changes.
-    public var viewSecret: KeyedHash? { digestSecret.derived("entitlement-ledger views v1") }
-
-    /// None, for a vault beside which nothing waits.
-    public func quarantined(_ subjects: [String]) throws -> [String] { [] }
-
     /// The public half of the checkpoint key.
     public func verifierKey(named name: String) throws -> VerifierKey {
         try VerifierKey(name: name, publicKey: checkpointKey.publicKey)

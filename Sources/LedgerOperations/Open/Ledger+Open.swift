@@ -34,8 +34,8 @@ extension Ledger {
             }
             return try Ledger(
                 identity: manifest.identity(),
-                log: log,
-                vault: KeylessVault(publicKey: publicKey),
+                reading: log,
+                publicKey: publicKey,
                 options: Options(
                     viewsPath: path + "/" + LedgerDirectory.viewsName,
                     bootID: SystemClock.bootID,

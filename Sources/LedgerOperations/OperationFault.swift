@@ -39,6 +39,8 @@ public struct OperationFault: Error, Sendable, Equatable {
         case notPermitted = "not_permitted"
         /// What is read gives an error of the system.
         case io
+        /// A file of settings is not believed, or not in order.
+        case configuration
         /// The master key cannot be read.
         case noKey = "no_key"
         /// What was read is no master key.

@@ -121,7 +121,7 @@ extension CommandFailure {
             case .damaged, .forked: .integrity
             case .noCheckpoint: .tryAgain
             case .notPermitted: .notPermitted
-            case .noKey, .badKey: .misconfigured
+            case .configuration, .noKey, .badKey: .misconfigured
             case .notEmpty, .cannotCreate: .cannotCreate
             case .io, .output: .io
             }

@@ -219,8 +219,8 @@ struct ServeConfiguration {
                 certificate: ConfigurationFile.read(certificate, ledger: path),
                 key: ConfigurationFile.read(key, ledger: path)
             )
-        } catch let failure as CommandFailure {
-            throw failure
+        } catch let fault as OperationFault {
+            throw fault
         } catch {
             throw misconfigured("not a certificate chain and its key in PEM", certificate)
         }

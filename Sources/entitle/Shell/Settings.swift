@@ -1,6 +1,7 @@
 import Configuration
 import Foundation
 import LMDBStorage
+import LedgerOperations
 import Synchronization
 import SystemPackage
 

@@ -1,6 +1,5 @@
 import ArgumentParser
-import Entitlements
-import Foundation
+import LedgerOperations
 import LedgerServer
 import Stores
 
@@ -10,28 +9,8 @@ struct StoresOptions: ParsableArguments {
     var stores: String?
 
     /// What is configured; nil: nothing.
-    ///
-    /// `stores.json` of the ledger's directory may be absent; a file that is named may not.
     func configuration(at ledgerPath: String) throws -> StoresConfiguration? {
-        let named = stores ?? Settings.current.serve.stores
-        let place = named ?? ledgerPath + "/stores.json"
-        if named == nil && !FileManager.default.fileExists(atPath: place) { return nil }
-        let bytes = try ConfigurationFile.read(place, ledger: ledgerPath)
-        // Files that it names stand beside it.
-        let folder = URL(filePath: place).deletingLastPathComponent()
-        do {
-            return try StoresConfiguration(parsing: bytes) { name in
-                let file = URL(filePath: name, relativeTo: folder).path
-                return try ConfigurationFile.read(file, ledger: ledgerPath)
-            }
-        } catch let fault as StoresConfigurationFault {
-            throw CommandFailure(
-                .misconfigured,
-                "configuration",
-                fault.detail,
-                place: place + (fault.path.isEmpty ? "" : ": \(fault.path)")
-            )
-        }
+        try StoresFile.read(stores ?? Settings.current.serve.stores, ofLedgerAt: ledgerPath)
     }
 
     /// The verifier of the App Store; nil: it is not configured.
@@ -40,19 +19,9 @@ struct StoresOptions: ParsableArguments {
     }
 
     static func verifier(_ configuration: StoresConfiguration) throws -> AppStoreVerifier? {
-        guard var appStore = configuration.appStore else { return nil }
-        if configuration.checksRevocation {
-            appStore.revocation = AppStoreRevocationCheck(transport: RevocationTransport.ask)
-        }
-        do {
-            return try AppStoreVerifier(appStore)
-        } catch {
-            throw CommandFailure(
-                .misconfigured,
-                "configuration",
-                "a root of the App Store is not a certificate",
-                place: "appStore.roots"
-            )
-        }
+        try StoresFile.appStoreVerifier(
+            configuration,
+            revocation: AppStoreRevocationCheck(transport: RevocationTransport.ask)
+        )
     }
 }

@@ -2,21 +2,20 @@ import Foundation
 import LMDBStorage
 
 /// Files that say what the program trusts: settings, stores, certificates, keys.
-enum ConfigurationFile {
+public enum ConfigurationFile {
     /// Reads one that nobody else can have put there.
     ///
     /// `ledger`: the directory of the ledger that it is for; its owner is believed too, so that root
     /// can look after the ledger of a service.
     ///
-    /// - Throws: `CommandFailure`.
-    static func read(_ path: String, ledger: String?) throws -> [UInt8] {
+    /// - Throws: `OperationFault`.
+    public static func read(_ path: String, ledger: String?) throws -> [UInt8] {
         try requireTrust(path, ledger: ledger)
         do {
             return Array(try Data(contentsOf: URL(filePath: path)))
         } catch {
-            throw CommandFailure(
-                .misconfigured,
-                "configuration",
+            throw OperationFault(
+                .configuration,
                 "the file cannot be read",
                 place: path
             )
@@ -25,17 +24,16 @@ enum ConfigurationFile {
 
     /// Refuses a file that others can change, or have put there; one that is not there passes.
     ///
-    /// - Throws: `CommandFailure`.
-    static func requireTrust(_ path: String, ledger: String?) throws {
+    /// - Throws: `OperationFault`.
+    public static func requireTrust(_ path: String, ledger: String?) throws {
         let owner = ledger.flatMap { TrustedFile.owner(of: $0) }
         do {
             try TrustedFile.check(path, owners: Set([owner].compactMap(\.self)))
         } catch let distrust as TrustedFile.Distrust {
-            throw CommandFailure(distrust, of: path)
+            throw OperationFault(distrust, of: path)
         } catch let fault as FileFault {
-            throw CommandFailure(
-                .misconfigured,
-                "configuration",
+            throw OperationFault(
+                .configuration,
                 "who can change the file cannot be told (errno \(fault.code))",
                 place: path,
                 hint: "keep it where every folder on the way may be looked at"
@@ -44,7 +42,7 @@ enum ConfigurationFile {
     }
 }
 
-extension CommandFailure {
+extension OperationFault {
     fileprivate init(_ distrust: TrustedFile.Distrust, of path: String) {
         let place = distrust.place
         let (what, hint) =
@@ -55,8 +53,7 @@ extension CommandFailure {
             case .links: ("\(place) is a link without an end", "name the file itself")
             }
         self.init(
-            .misconfigured,
-            "configuration",
+            .configuration,
             "the file is not believed: \(what)",
             place: path,
             hint: "\(hint); or keep the file where only its owner writes"

@@ -1,6 +1,7 @@
 /*
  * A preloaded clock: the system's time of day, moved by CLOCK_FILE's milliseconds (8 bytes, i64), of
- * which the kernel says that nothing synchronises it.
+ * which the kernel says that nothing synchronises it. With CLOCK_STANDS it stands still instead, at
+ * that many milliseconds since 1970.
  *
  * The file may change at any moment. Clocks that only go forward are left alone.
  */
@@ -17,8 +18,11 @@
 #include <unistd.h>
 
 static volatile int64_t *offset;
+static int64_t standing;
 
 __attribute__((constructor)) static void begin(void) {
+    const char *stands = getenv("CLOCK_STANDS");
+    if (stands) standing = strtoll(stands, NULL, 10);
     const char *path = getenv("CLOCK_FILE");
     int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (file < 0) return;
@@ -29,8 +33,13 @@ __attribute__((constructor)) static void begin(void) {
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
     int answer = (int) syscall(SYS_clock_gettime, clock, time);
-    if (answer || !offset || (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE))
-        return answer;
+    if (answer || (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE)) return answer;
+    if (standing) {
+        time->tv_sec = standing / 1000;
+        time->tv_nsec = standing % 1000 * 1000000;
+        return 0;
+    }
+    if (!offset) return answer;
     int64_t moved = *offset;
     time->tv_sec += moved / 1000;
     time->tv_nsec += moved % 1000 * 1000000;
@@ -57,7 +66,7 @@ time_t time(time_t *place) {
 
 int adjtimex(struct timex *state) {
     int answer = (int) syscall(SYS_adjtimex, state);
-    if (answer < 0 || !offset) return answer;
+    if (answer < 0 || (!offset && !standing)) return answer;
     state->status |= STA_UNSYNC;
     return TIME_ERROR;
 }

@@ -1,0 +1,287 @@
+"""Every route, asked over HTTP by whom it lets in and by whom it does not."""
+
+import json
+import re
+import urllib.parse
+
+from commands import NAMED, OTHERS
+from harness import Fault, say
+from serving import Server
+
+POINTS = {
+    "now": "", "march": "?at=2025-03-15T00:00:00Z",
+    "june": "?at=2025-06-20T12:00:00Z&known=2025-06-01T00:00:00Z",
+    "prefix": "?at=2025-08-31T00:00:00Z&knownSequence=1500",
+    "zone": "?at=2025-09-15T00:00:00%2B02:00",
+}
+REPORTS = ("customers", "revenue", "refunds", "funnel", "stages", "errors", "experiments")
+JSON = {"Content-Type": "application/json"}
+# The time of a connection's end and a port say nothing of an answer.
+HEADERS_LEFT_OUT = ("connection", "keep-alive")
+
+
+class Files:
+    """What a server is started with, of the copy that it serves."""
+
+    def __init__(self, tool):
+        self.tool = tool
+        self.stores, self.customer_keys = "stores.json", "customers.pem"
+
+
+class Calls:
+    def __init__(self, server, given, recording):
+        self.server, self.given, self.recording = server, given, recording
+        self.asked = set()
+        self.changed = False
+
+    def ask(self, name, method, path, body=None, by="read", headers=None):
+        """One request by a key's scope, a customer (`@alice`) or nobody; keeps the whole answer."""
+        self.asked.add((method.lower(), urllib.parse.urlsplit(path).path))
+        name = "call-" + name
+        if not self.recording.wants(name):
+            return {}
+        if body is not None and not isinstance(body, (bytes, str)):
+            body = json.dumps(body)
+        sent = {**(JSON if body is not None else {}), **(headers or {})}
+        if by:
+            token = self.given.tokens[by[1:]] if by[0] == "@" else self.given.keys.get(by, by)
+            sent.setdefault("Authorization", "Bearer " + token)
+        connection = self.server.connect(timeout=60)
+        try:
+            connection.request(method, path, body, sent)
+            response = connection.getresponse()
+            data = response.read()
+        finally:
+            connection.close()
+        lines = "".join("%s: %s\n" % (field.lower(), value) for field, value in sorted(
+            response.getheaders()) if field.lower() not in HEADERS_LEFT_OUT)
+        shown = ", ".join("%s: %s" % item for item in (headers or {}).items())
+        self.recording.keep(name, [
+            ("%s %s by %s %s" % (method, path, by, shown), b"%d\n" % response.status),
+            ("headers", lines.encode()), ("body", data)], self.changed)
+        return dict(response.getheaders())
+
+    def again(self, name, method, path, **more):
+        """The same question by whoever has the answer: with its ETag."""
+        tag = self.ask(name, method, path, **more).get("ETag")
+        if tag:
+            self.ask(name + ".again", method, path, **{**more, "headers": {
+                **more.get("headers", {}), "If-None-Match": tag}})
+
+
+def questions(c):
+    for customer in NAMED + OTHERS:
+        path = "/v1/customers/" + customer
+        for point, query in POINTS.items():
+            at = "%s-%s" % (customer, point)
+            more = "&" if query else "?"
+            c.ask("show-" + at, "GET", path + query)
+            c.ask("purchases-" + at, "GET", path + "/purchases" + query)
+            c.ask("timeline-" + at, "GET", path + "/timeline" + query)
+            for feature in ("record", "export", "spectrum"):
+                c.ask("check-%s-%s" % (at, feature), "GET", "%s/features/%s%s" % (
+                    path, feature, query))
+            c.ask("explain-" + at, "GET", path + "/explain" + query + more + "feature=export")
+        c.ask("diff-" + customer, "GET", path + "/diff?at=2025-03-15T00:00:00Z&toAt=2025-08-01T00:00:00Z")
+        c.ask("flags-" + customer, "POST", "/ofrep/v1/evaluate/flags",
+              {"context": {"targetingKey": customer}})
+        for feature in ("record", "export"):
+            c.ask("flag-%s-%s" % (customer, feature), "POST", "/ofrep/v1/evaluate/flags/" + feature,
+                  {"context": {"targetingKey": customer}})
+    alice = "/v1/customers/alice"
+    for name, path in (("show", alice), ("check", alice + "/features/export"),
+                       ("timeline", alice + "/timeline"), ("purchases", alice + "/purchases"),
+                       ("explain", alice + "/explain?feature=export"),
+                       ("catalog", "/v1/catalog"), ("gates", "/v1/catalog/gates"),
+                       ("offering", "/v1/offerings?feature=export")):
+        c.again("etag-" + name, "GET", path)
+        c.again("etag-own-" + name, "GET", path, by="@alice")
+    c.again("etag-flags", "POST", "/ofrep/v1/evaluate/flags",
+            body={"context": {"targetingKey": "bob"}})
+    c.ask("diff-known", "GET", alice + "/diff?at=2025-04-15T00:00:00Z&known=2025-04-20T00:00:00Z"
+          "&toKnown=2025-06-01T00:00:00Z")
+    c.ask("sandbox", "GET", alice + "?environment=sandbox")
+    c.ask("min-sequence", "GET", alice, headers={"Ledger-Min-Sequence": "10"})
+    c.ask("min-sequence-ahead", "GET", alice, headers={"Ledger-Min-Sequence": "99999"})
+    for customer in ("alice", "bob"):
+        c.ask("svg-" + customer, "GET", "/v1/customers/%s/timeline" % customer,
+              headers={"Accept": "image/svg+xml"})
+    for reader in ("developer", "support", "customer"):
+        for language in ("en", "ja", "zh-Hant"):
+            c.ask("explain-%s-%s" % (reader, language), "GET",
+                  "%s/explain?feature=export&for=%s&lang=%s" % (alice, reader, language))
+    c.ask("explain-accept-language", "GET", alice + "/explain?feature=export", by="@alice",
+          headers={"Accept-Language": "ja, en;q=0.5"})
+    for redact in ("none", "signatures", "names", "all"):
+        c.ask("export-" + redact, "GET", alice + "/export?redact=" + redact, by="@alice")
+    for kind in ("text/csv", "text/html", "application/x-ndjson"):
+        c.ask("export-" + kind, "GET", "/v1/customers/erin/export", by="@erin",
+              headers={"Accept": kind})
+
+
+def ledger(c):
+    for point, query in POINTS.items():
+        c.ask("catalog-" + point, "GET", "/v1/catalog" + query)
+        c.ask("gates-" + point, "GET", "/v1/catalog/gates" + query)
+        for report in REPORTS:
+            c.ask("report-%s-%s" % (report, point), "GET", "/v1/reports/" + report + query)
+    for report in REPORTS:
+        c.ask("report-%s-range" % report, "GET", "/v1/reports/%s?from=2025-04-01T00:00:00Z"
+              "&to=2025-07-01T00:00:00Z" % report, by="audit")
+    c.ask("report-stages-thresholds", "GET", "/v1/reports/stages?thresholds=100,verify:1")
+    c.ask("report-errors-windows", "GET", "/v1/reports/errors?windowMinutes=1440&minimumCount=1"
+          "&baselineWindows=3&at=2025-06-13T00:00:00Z")
+    c.ask("gates-viewer", "GET", "/v1/catalog/gates?customer=bob")
+    c.ask("gates-own", "GET", "/v1/catalog/gates", by="@bob")
+    for query in ("", "?feature=export", "?feature=export&locale=de-DE&customer=bob", "?feature=none"):
+        c.ask("offerings" + query, "GET", "/v1/offerings" + query)
+    with open(c.server.file("catalog.json"), encoding="utf-8") as file:
+        catalog = file.read()
+    with open(c.server.file("catalog-bad.json"), encoding="utf-8") as file:
+        bad = file.read()
+    c.ask("whatif", "POST", "/v1/whatif?at=2025-08-01T00:00:00Z", catalog, by="audit")
+    c.ask("whatif-effective", "POST", "/v1/whatif?effective=2025-05-01T00:00:00Z", catalog, by="audit")
+    c.ask("whatif-bad", "POST", "/v1/whatif", bad, by="audit")
+    c.ask("checkpoint", "GET", "/checkpoint", by="audit")
+    for place in ("000", "010.p/10", "010.p/170", "099"):
+        c.ask("entries-" + place, "GET", "/tile/entries/" + place, by="audit")
+        c.ask("tile-" + place, "GET", "/tile/0/" + place, by="audit")
+    c.ask("tile-level", "GET", "/tile/1/000.p/10", by="audit")
+    for number in ("0", "1499", "99999", "x"):
+        c.ask("proof-" + number, "GET", "/v1/proofs/" + number, by="audit")
+        c.ask("consistency-" + number, "GET", "/v1/consistency/" + number, by="audit")
+    for scope in ("", "?scope=quick", "?scope=hashes", "?scope=none"):
+        c.ask("audit" + scope, "GET", "/v1/audit" + scope, by="audit")
+    c.ask("audit-html", "GET", "/v1/audit", by="audit", headers={"Accept": "text/html"})
+    c.ask("health", "GET", "/healthz", by=None)
+    c.ask("ready-stranger", "GET", "/readyz", by=None)
+    c.ask("ready", "GET", "/readyz", by="admin")
+    c.ask("openapi", "GET", "/openapi.json", by=None)
+
+
+def errors(c):
+    alice = "/v1/customers/alice"
+    for by in ("metrics", "write", "audit", "@bob", "@expired", "el_nobody_nothing", None):
+        c.ask("not-let-in-%s" % by, "GET", alice, by=by)
+    for name, query in {
+            "at": "?at=yesterday", "at-twice": "?at=2025-01-01T00:00:00Z&at=2025-01-02T00:00:00Z",
+            "both": "?known=2025-01-01T00:00:00Z&knownSequence=3", "sequence": "?knownSequence=-1",
+            "sequence-ahead": "?knownSequence=99999", "environment": "?environment=moon",
+            "parameter": "?when=now", "percent": "?at=%zz"}.items():
+        c.ask("error-" + name, "GET", alice + query)
+    c.ask("error-route", "GET", "/v1/nothing")
+    c.ask("error-method", "PUT", alice)
+    c.ask("error-feature", "GET", alice + "/features/exprot")
+    c.ask("error-feature-missing", "GET", alice + "/explain")
+    c.ask("error-language", "GET", alice + "/explain?feature=export&lang=tlh")
+    c.ask("error-name", "GET", "/v1/customers/%00")
+    c.ask("error-min", "GET", alice, headers={"Ledger-Min-Sequence": "x"})
+    c.ask("error-diff", "GET", alice + "/diff")
+    c.ask("error-accept", "GET", alice, headers={"Accept": "text/x-none"})
+    c.ask("error-report", "GET", "/v1/reports/stages?thresholds=fast")
+    for name, body in (("none", ""), ("text", "nothing"), ("array", "[]"), ("empty", "{}"),
+                       ("key", '{"context":{"targetingKey":7}}'),
+                       ("environment", '{"context":{"targetingKey":"a","environment":"moon"}}')):
+        c.ask("error-flags-" + name, "POST", "/ofrep/v1/evaluate/flags", body)
+        c.ask("error-flag-" + name, "POST", "/ofrep/v1/evaluate/flags/export", body)
+    c.ask("error-flag-unknown", "POST", "/ofrep/v1/evaluate/flags/exprot",
+          {"context": {"targetingKey": "alice"}})
+    c.ask("error-flag-other", "POST", "/ofrep/v1/evaluate/flags/export",
+          {"context": {"targetingKey": "alice"}}, by="@bob")
+
+
+def changes(c):
+    """What changes the ledger: said, said again, and refused."""
+    c.changed = True
+    alice, new = "/v1/customers/alice", "/v1/customers/new"
+    signed = {"store": "app_store", "signedTransaction": c.given.signed["9003"]}
+    broken = {**signed, "signedTransaction": c.given.signed["9003"][:-3] + "AAA"}
+    with open(c.server.file("webhooks.ndjson"), encoding="utf-8") as file:
+        webhook = file.readline()
+    with open(c.server.file("catalog.json"), encoding="utf-8") as file:
+        catalog = file.read()
+    revenuecat = {"Authorization": c.given.revenuecat}
+    for name, (method, path, body, by, headers) in {
+            "grant": ("POST", alice + "/grants", {"grantId": "g", "tier": "basic"}, "support", {}),
+            "grant-empty": ("POST", alice + "/grants", {}, "support", {}),
+            "grant-member": ("POST", alice + "/grants", {"tier": "basic", "more": 1}, "support", {}),
+            "grant-tier": ("POST", alice + "/grants", {"tier": "gold"}, "support", {}),
+            "grant-scope": ("POST", alice + "/grants", {"tier": "basic"}, "read", {}),
+            "withdraw": ("DELETE", alice + "/grants/g", None, "support", {}),
+            "withdraw-none": ("DELETE", alice + "/grants/none", None, "support", {}),
+            "trial": ("POST", new + "/trials", {"trialId": "week"}, "write", {}),
+            "trial-none": ("POST", new + "/trials", {"trialId": "month"}, "write", {}),
+            "use": ("POST", new + "/usage", {"featureId": "record", "amount": 20,
+                                             "unit": "seconds"}, "write", {}),
+            "use-second": ("POST", new + "/usage", {"featureId": "record"}, "write", {}),
+            "use-third": ("POST", new + "/usage", {"featureId": "record"}, "write", {}),
+            "use-over": ("POST", new + "/usage", {"featureId": "record"}, "write", {}),
+            "use-unknown": ("POST", new + "/usage", {"featureId": "none"}, "write", {}),
+            "use-undo": ("POST", new + "/usage", {"undo": "none"}, "write", {}),
+            "flow": ("POST", new + "/flows", {"type": "started", "flowId": "f1",
+                                              "productId": "pro.month"}, "write", {}),
+            "flow-busy": ("POST", new + "/flows", {"type": "started", "flowId": "f2"}, "write", {}),
+            "flow-end": ("POST", new + "/flows", {"type": "failed", "flowId": "f1",
+                                                  "errorCode": "NETWORK_ERROR"}, "write", {}),
+            "claim": ("POST", new + "/purchases", signed, "write", {}),
+            "claim-other": ("POST", alice + "/purchases", signed, "write", {}),
+            "claim-bad": ("POST", new + "/purchases", broken, "write", {}),
+            "restore": ("POST", new + "/restore", {"transactions": [signed, broken]}, "write", {}),
+            "app-store": ("POST", "/v1/signals/app-store", c.given.notification, None, {}),
+            "app-store-bad": ("POST", "/v1/signals/app-store", {"signedPayload": "a.b.c"}, None, {}),
+            "revenuecat": ("POST", "/v1/signals/revenuecat", webhook, None, revenuecat),
+            "revenuecat-stranger": ("POST", "/v1/signals/revenuecat", webhook, None, {}),
+            "publish": ("POST", "/v1/catalog?effective=2025-10-01T00:00:00Z", catalog, "admin", {}),
+            "publish-bad": ("POST", "/v1/catalog", {"tiers": []}, "admin", {}),
+            "noted": ("GET", alice + "?knownSequence=2700", None, "support",
+                      {"Access-Reason": "asked"}),
+            "erase": ("DELETE", "/v1/customers/dave", None, "admin", {}),
+            "erase-scope": ("DELETE", "/v1/customers/dave", None, "write", {})}.items():
+        key = {} if path.startswith("/v1/signals") or method == "GET" else {
+            "Idempotency-Key": '"request-%s"' % name}
+        for turn in ("", ".again"):
+            c.ask("change-" + name + turn, method, path, body, by, {**headers, **key})
+    c.ask("change-key-reused", "POST", alice + "/grants", {"tier": "premium"}, "support",
+          {"Idempotency-Key": '"request-grant"'})
+    c.ask("change-show-after", "GET", alice)
+    c.ask("change-show-new", "GET", new)
+    c.ask("change-show-erased", "GET", "/v1/customers/dave")
+    # Who asks for support is noted in the log, a moment later: these name the prefix.
+    for what in ("", "/timeline", "/purchases", "/features/export", "/explain?feature=export"):
+        c.ask("support-" + what, "GET", "%s%s%sknownSequence=%d" % (
+            alice, what, "&" if "?" in what else "?", 2700), by="support")
+
+
+def metrics(c):
+    """The names and labels of the metrics; what they count is the process's."""
+    _, _, text = c.server.ask("GET", "/metrics", key=c.given.keys["metrics"])
+    c.asked.add(("get", "/metrics"))
+    lines = [re.sub(r" [^ ]+$", "", line) if not line.startswith("#") else line
+             for line in text.splitlines() if "_bucket" not in line]
+    c.recording.keep("call-metrics", [("GET /metrics", "\n".join(lines).encode())])
+
+
+def require_every_route(c):
+    """Every path and method of the description has to have been asked."""
+    _, _, description = c.server.ask("GET", "/openapi.json")
+    for path, methods in description["paths"].items():
+        pattern = re.compile(re.sub(r"\\\{(place)\\\}", ".+", re.sub(
+            r"\\\{(?!place)\w+\\\}", "[^/]+", re.escape(path))))
+        for method in methods:
+            if not any(asked == method and pattern.fullmatch(place) for asked, place in c.asked):
+                raise Fault("nobody asks %s %s" % (method.upper(), path))
+
+
+def run(tool, given, recording):
+    say("answers: calls")
+    copy = given.copy(tool, "calls")
+    with Server(Files(copy), "ledger", given.keys["admin"]) as server:
+        server.file = lambda name: "%s/%s" % (copy.scratch, name)
+        c = Calls(server, given, recording)
+        errors(c)
+        questions(c)
+        ledger(c)
+        changes(c)
+        metrics(c)
+        require_every_route(c)
+        server.stop()

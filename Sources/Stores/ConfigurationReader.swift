@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// Reads the members of one object of a configuration, each refused with its path.

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import SwiftASN1
 import X509

@@ -119,40 +119,45 @@ enum House {
     }
 
     static let imports: [String: Set<String>] = [
-        "Entitlements": [],
-        "EventLog": ["CISAL", "Crypto", "Glibc", "Synchronization"],
+        "Encodings": [],
+        "Entitlements": ["Encodings"],
+        "EventLog": ["CISAL", "Crypto", "Encodings", "Glibc", "Synchronization"],
         "LMDB": ["CLMDB", "Darwin", "Glibc", "Musl", "Synchronization"],
         "LMDBStorage": [
-            "Crypto", "Dispatch", "EventLog", "FoundationEssentials", "Glibc", "LMDB",
+            "Crypto", "Dispatch", "Encodings", "EventLog", "FoundationEssentials", "Glibc", "LMDB",
             "Synchronization",
         ],
         "EntitlementLedger": [
-            "CZstd", "Crypto", "Dispatch", "Entitlements", "EventLog", "FoundationEssentials",
-            "Glibc", "LMDB", "Synchronization",
+            "CZstd", "Crypto", "Dispatch", "Encodings", "Entitlements", "EventLog",
+            "FoundationEssentials", "Glibc", "LMDB", "Synchronization",
         ],
-        "LedgerAPI": ["Entitlements"],
+        "LedgerAPI": ["Encodings", "Entitlements"],
         "LedgerOperations": [
-            "CTimex", "EntitlementLedger", "Entitlements", "EventLog", "Foundation", "Glibc",
-            "LMDBStorage",
+            "CTimex", "Encodings", "EntitlementLedger", "Entitlements", "EventLog", "Foundation",
+            "Glibc", "LMDBStorage",
         ],
         "SQLite": ["CSQLite"],
         "Stores": [
-            "Crypto", "Entitlements", "FoundationEssentials", "SwiftASN1", "Synchronization",
+            "Crypto", "Encodings", "Entitlements", "FoundationEssentials", "SwiftASN1",
+            "Synchronization",
             "X509",
         ],
         "LedgerServer": [
-            "AsyncHTTPClient", "CMalloc", "Crypto", "EntitlementLedger", "Entitlements", "EventLog",
-            "FoundationEssentials", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS",
+            "AsyncHTTPClient", "CMalloc", "Crypto", "Encodings", "EntitlementLedger",
+            "Entitlements",
+            "EventLog", "FoundationEssentials", "HTTPTypes", "Hummingbird", "HummingbirdCore",
+            "HummingbirdTLS",
             "JWTKit", "LMDB", "LedgerAPI", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes",
             "NIOPosix",
             "NIOSSL", "ServiceLifecycle", "Stores", "Synchronization",
             "UnixSignals",
         ],
         "StoreSimulator": [
-            "Crypto", "Entitlements", "FoundationEssentials", "Stores", "SwiftASN1", "X509",
+            "Crypto", "Encodings", "Entitlements", "FoundationEssentials", "Stores", "SwiftASN1",
+            "X509",
         ],
         "entitle": [
-            "ArgumentParser", "CLinux", "Configuration", "Crypto", "Dispatch",
+            "ArgumentParser", "CLinux", "Configuration", "Crypto", "Dispatch", "Encodings",
             "EntitlementLedger",
             "Entitlements", "EventLog", "Foundation", "Glibc", "LMDB", "LMDBStorage", "LedgerAPI",
             "LedgerOperations", "LedgerServer", "Logging", "SQLite", "StoreSimulator", "Stores",

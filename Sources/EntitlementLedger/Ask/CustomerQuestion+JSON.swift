@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 
 /// Why a question is not one.

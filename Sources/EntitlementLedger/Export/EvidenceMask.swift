@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import EventLog
 
@@ -60,7 +61,7 @@ struct EvidenceMask {
     }
 
     private func json(_ part: ArraySlice<UInt8>) -> JSONValue? {
-        guard let bytes = Base64URL.decode(part) else { return nil }
+        guard let bytes = Base64.decode(part, .url) else { return nil }
         return try? JSONValue(parsing: bytes)
     }
 

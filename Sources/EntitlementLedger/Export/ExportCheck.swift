@@ -1,4 +1,5 @@
-public import Entitlements
+public import Encodings
+import Entitlements
 public import EventLog
 
 /// Where an export that is to be checked is read from.

@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 
 /// What became of a limited use, and what is left.

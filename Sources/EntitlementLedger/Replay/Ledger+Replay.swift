@@ -1,4 +1,5 @@
 import Crypto
+public import Encodings
 public import Entitlements
 import EventLog
 

@@ -1,5 +1,6 @@
 import Crypto
-public import Entitlements
+public import Encodings
+import Entitlements
 import EventLog
 
 /// Why a decision token is not answered.

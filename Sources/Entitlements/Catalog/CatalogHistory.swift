@@ -1,3 +1,5 @@
+public import Encodings
+
 /// The catalogs of a prefix of the log, over effective time (K1).
 public struct CatalogHistory: Sendable {
     /// One publication.

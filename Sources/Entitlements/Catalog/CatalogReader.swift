@@ -1,3 +1,5 @@
+public import Encodings
+
 extension Catalog {
     /// Longest trial, in days.
     static let trialDayLimit: Int64 = 36_500

@@ -1,3 +1,5 @@
+public import Encodings
+
 extension Event {
     /// Reads the CloudEvents 1.0 form and checks it against the tables (Model, "Events").
     ///
@@ -183,9 +185,4 @@ extension RecordedEvent {
             "data": event.dataJSON,
         ])
     }
-}
-
-extension JSONValue: ExpressibleByStringLiteral {
-    /// A JSON string.
-    public init(stringLiteral value: String) { self = .string(value) }
 }

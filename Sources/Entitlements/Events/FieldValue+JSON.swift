@@ -1,3 +1,5 @@
+public import Encodings
+
 extension Field {
     /// Reads a value of this field's shape.
     ///

@@ -1,3 +1,5 @@
+public import Encodings
+
 /// Why a document is no gate map.
 public struct GateMapFault: Error, Hashable, Sendable {
     /// Where, such as `features.chat.level`.

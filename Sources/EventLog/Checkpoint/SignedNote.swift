@@ -1,3 +1,5 @@
+import Encodings
+
 /// One signature line of a note.
 public struct NoteSignature: Hashable, Sendable {
     /// The name of the key.

@@ -1,4 +1,5 @@
-import Entitlements
+import Encodings
+package import Entitlements
 import EventLog
 import FoundationEssentials
 
@@ -68,7 +69,7 @@ extension KeyFile {
             "id": .string(key.id), "name": .optional(key.name),
             "scopes": .strings(key.scopes.named.map(\.rawValue)),
             "createdAt": .instant(key.createdAt), "expiresAt": .instant(key.expiresAt),
-            "digest": .string(Base64URL.encode(key.digest)),
+            "digest": .string(Base64.encode(key.digest.span, .url)),
         ])
     }
 
@@ -103,7 +104,7 @@ extension KeyFile {
             let names = json["scopes"]?.array, !names.isEmpty,
             let createdAt = json["createdAt"]?.string.flatMap(Instant.init(rfc3339:)),
             let end = json["expiresAt"],
-            let digest = json["digest"]?.string.flatMap({ Base64URL.decode($0.utf8) }),
+            let digest = json["digest"]?.string.flatMap({ Base64.decode($0, .url) }),
             digest.count == 32
         else { return nil }
         let scopes = names.compactMap { $0.string.flatMap(Scope.init(rawValue:)) }

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import EntitlementLedger
 import Entitlements
 import HTTPTypes
@@ -23,7 +24,7 @@ extension Call {
         var id = try idempotencyKey() ?? service.makeID()
         if case .customer(let customer) = caller {
             let digest = SHA256.hash(data: Array(customer.utf8)).prefix(8)
-            id += "@" + digest.map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
+            id += "@" + Hexadecimal.encode(digest)
         }
         let world: StoreEnvironment
         if let environment { world = environment } else { world = try self.environment() }

@@ -1,3 +1,4 @@
+import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
@@ -186,9 +187,9 @@ enum ExportSample {
 
     /// A compact JWS whose signature can be found again.
     private static func signed(_ payload: String) -> [UInt8] {
-        let header = Base64URL.encode(Array(#"{"alg":"ES256","x5c":["CERTIFICATE"]}"#.utf8))
+        let header = Base64.encode(Array(#"{"alg":"ES256","x5c":["CERTIFICATE"]}"#.utf8).span, .url)
         let signature = "SIGNATURE-OF-APPLE"
-        return Array("\(header).\(Base64URL.encode(Array(payload.utf8))).\(signature)".utf8)
+        return Array("\(header).\(Base64.encode(Array(payload.utf8).span, .url)).\(signature)".utf8)
     }
 
     static func question(_ customer: String = customers[0]) -> CustomerQuestion {

@@ -99,6 +99,7 @@ struct `The house` {
         for file in try House.files() {
             let target = String(file.path.prefix { $0 != "/" })
             let allowed = try #require(House.imports[target], "\(target) is not in the table")
+                .union(House.alsoImports[file.path] ?? [])
             let imported = House.imported(file)
             #expect(imported.isSubset(of: allowed), "\(file.path) imports \(imported)")
         }
@@ -147,7 +148,7 @@ enum House {
             "Entitlements",
             "EventLog", "FoundationEssentials", "HTTPTypes", "Hummingbird", "HummingbirdCore",
             "HummingbirdTLS",
-            "JWTKit", "LMDB", "LedgerAPI", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes",
+            "JWTKit", "LedgerAPI", "Logging", "NIOCore", "NIOHTTP1", "NIOHTTPTypes",
             "NIOPosix",
             "NIOSSL", "ServiceLifecycle", "Stores", "Synchronization",
             "UnixSignals",
@@ -159,11 +160,17 @@ enum House {
         "entitle": [
             "ArgumentParser", "CLinux", "Configuration", "Crypto", "Dispatch", "Encodings",
             "EntitlementLedger",
-            "Entitlements", "EventLog", "Foundation", "Glibc", "LMDB", "LMDBStorage", "LedgerAPI",
+            "Entitlements", "EventLog", "Foundation", "Glibc", "LMDBStorage", "LedgerAPI",
             "LedgerOperations", "LedgerServer", "Logging", "SQLite", "StoreSimulator", "Stores",
             "Synchronization",
             "SystemPackage",
         ],
+    ]
+
+    /// What one file of a target imports for a reason of its own.
+    static let alsoImports: [String: Set<String>] = [
+        // The reference that the storage is measured beside.
+        "entitle/Bench/RawLMDB.swift": ["LMDB"]
     ]
 
     /// `LMDB` and `SQLite` whole, else one named file for each reason.
@@ -189,7 +196,6 @@ enum House {
                 // Names of members, codes and types that the program lists.
                 "EntitlementLedger/Ask/CustomerQuestion+JSON.swift",
                 "EntitlementLedger/Check/Ledger+Status.swift",
-                "EntitlementLedger/Export/EvidenceMask.swift",
                 "LedgerServer/HTTP/Call.swift", "LedgerServer/Routes/RouteMatcher.swift",
                 "Stores/Apple/AppStoreVerifier.swift", "Stores/Apple/Mapping/AppStorePeriod.swift",
                 "Stores/Apple/Mapping/AppStoreRows.swift", "Stores/ConfigurationReader.swift",

@@ -21,6 +21,8 @@ public struct LedgerExport: Sendable {
     /// What was planned.
     public let plan: ExportPlan
     let checkpoint: Checkpoint
+    /// Members of evidence that name no person.
+    let impersonalMembers: Set<Name>
     /// The customer's events, ascending; nil: a range, all of it.
     private let sequences: [UInt64]?
     /// The customer's names and purchases, ascending.
@@ -47,8 +49,14 @@ public struct LedgerExport: Sendable {
         public init(_ part: ExportPart) { self.part = part }
     }
 
-    init(_ ledger: Ledger, _ plan: ExportPlan, _ checkpoint: Checkpoint) throws {
+    init(
+        _ ledger: Ledger,
+        _ plan: ExportPlan,
+        _ checkpoint: Checkpoint,
+        impersonalMembers: Set<Name>
+    ) throws {
         self.ledger = ledger
+        self.impersonalMembers = impersonalMembers
         self.plan = plan
         self.checkpoint = checkpoint
         switch plan.scope {

@@ -5,6 +5,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import Stores
 
 /// The command `entitle export`.
 struct Export: ParsableCommand {
@@ -114,9 +115,12 @@ struct Export: ParsableCommand {
                     place: output
                 )
             }
-            return ExportRun(export: try ledger.export(plan), folder: folder)
+            return ExportRun(
+                export: try ledger.export(plan, reading: StoredEvidenceNames()),
+                folder: folder
+            )
         }
-        let export = try ledger.export(plan(ledger))
+        let export = try ledger.export(plan(ledger), reading: StoredEvidenceNames())
         guard try !export.isNamed(in: path) else {
             throw CommandFailure(
                 .usage,

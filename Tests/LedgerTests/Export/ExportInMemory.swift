@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import Stores
 
 /// An export's files, held in memory to be looked at and tampered with.
 struct ExportInMemory: ExportSource {
@@ -207,7 +208,8 @@ enum ExportSample {
         _ formats: [ExportFormat] = [.ndjson]
     ) throws -> LedgerExport {
         try ledger.export(
-            ledger.exportPlan(of: question(), redaction: redaction, formats: formats)
+            ledger.exportPlan(of: question(), redaction: redaction, formats: formats),
+            reading: StoredEvidenceNames()
         )
     }
 }

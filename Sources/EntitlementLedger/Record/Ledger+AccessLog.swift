@@ -115,11 +115,14 @@ extension Ledger {
             nature: .request,
             events: new.map(\.event)
         )
-        return try SubmissionSealer(self).seal(
+        let decided = try SubmissionSealer(self).seal(
             submission,
             events: submission.events,
             expectations: [SealedSubmission.Expectation(stream: stream, lastSequence: last)],
             recordedAt: nil
         )
+        // What an access says is bounded far below a record: it is never refused.
+        guard case .value(let sealed) = decided else { throw RecordFault.tooLong }
+        return sealed
     }
 }

@@ -4,11 +4,10 @@ import LedgerAPI
 import Stores
 
 extension Problem {
-    /// Gives a refusal or fault of the layers below its problem.
+    /// Gives a fault of the layers below its problem.
     init(anyError error: any Error) {
         switch error {
         case let problem as Problem: self = problem
-        case let refusal as Refusal: self.init(refusal)
         case let refusal as SignalRefusal: self.init(refusal)
         case let fault as LedgerFault: self.init(fault)
         case let fault as LogStorageFault: self.init(fault)

@@ -194,12 +194,11 @@ enum House {
             .contains { path.hasPrefix($0) }
             || [
                 // Names of members, codes and types that the program lists.
-                "EntitlementLedger/Ask/CustomerQuestion+JSON.swift",
                 "EntitlementLedger/Check/Ledger+Status.swift",
                 "LedgerServer/HTTP/Call.swift", "LedgerServer/Routes/RouteMatcher.swift",
                 "Stores/Apple/AppStoreVerifier.swift", "Stores/Apple/Mapping/AppStorePeriod.swift",
-                "Stores/Apple/Mapping/AppStoreRows.swift", "Stores/ConfigurationReader.swift",
-                "Stores/RevenueCat/RevenueCatMapping.swift", "Stores/StoresConfiguration.swift",
+                "Stores/Apple/Mapping/AppStoreRows.swift",
+                "Stores/RevenueCat/RevenueCatMapping.swift",
                 // Stores and time zones, whose names are ASCII.
                 "Entitlements/Catalog/Catalog.swift", "Entitlements/Catalog/CatalogReader.swift",
                 "Entitlements/Catalog/CatalogReader+Parts.swift",

@@ -72,7 +72,7 @@ extension Call {
         guard json["observedAt"] == nil else {
             throw Problem(.unknownField, "the ledger itself observes it", path: "observedAt")
         }
-        do throws(EventFault) {
+        do throws(InputFault) {
             return try EventData(kind, validating: json, of: .customer)
         } catch {
             throw Problem(error)
@@ -89,7 +89,7 @@ extension Call {
 
 extension Problem {
     /// A field that does not fit the tables.
-    init(_ fault: EventFault) {
+    init(_ fault: InputFault) {
         let path = fault.path.hasPrefix("data.") ? String(fault.path.dropFirst(5)) : fault.path
         self.init(
             ProblemCode(rawValue: fault.code.rawValue) ?? .invalidValue,

@@ -25,7 +25,7 @@ struct StoresOptions: ParsableArguments {
                 let file = URL(filePath: name, relativeTo: folder).path
                 return try ConfigurationFile.read(file, ledger: ledgerPath)
             }
-        } catch let fault as StoresConfigurationFault {
+        } catch let fault as InputFault {
             throw CommandFailure(
                 .misconfigured,
                 "configuration",

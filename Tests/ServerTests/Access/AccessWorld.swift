@@ -44,8 +44,8 @@ struct KeyFolder {
 
 /// What a key ring told of.
 final class FaultLog: Sendable {
-    private let faults = Mutex<[KeyFileFault]>([])
-    func add(_ fault: KeyFileFault) { faults.withLock { $0.append(fault) } }
+    private let faults = Mutex<[InputFault]>([])
+    func add(_ fault: InputFault) { faults.withLock { $0.append(fault) } }
     var count: Int { faults.withLock { $0.count } }
 }
 

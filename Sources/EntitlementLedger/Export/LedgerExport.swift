@@ -61,10 +61,7 @@ public struct LedgerExport: Sendable {
         self.checkpoint = checkpoint
         switch plan.scope {
         case .customer(let id, let environment):
-            let name = StreamName(
-                environment: environment.rawValue,
-                subject: Subject.customer(id).description
-            )
+            let name = StreamName(.customer(id), in: environment)
             guard let stream = try ledger.vault.stream(of: name) else {
                 throw ExportRefusal(
                     code: .unknownCustomer,
@@ -231,10 +228,7 @@ public struct LedgerExport: Sendable {
         get throws {
             guard let customer = plan.customer else { return nil }
             guard plan.redaction.hidesCustomers else { return customer.id }
-            let name = StreamName(
-                environment: customer.environment.rawValue,
-                subject: Subject.customer(customer.id).description
-            )
+            let name = StreamName(.customer(customer.id), in: customer.environment)
             return try ledger.vault.stream(of: name).map { MaskedNames.text($0) }
         }
     }

@@ -86,10 +86,7 @@ struct ClaimDecision {
         }
         // Looked up, not reserved: who is refused leaves nothing behind.
         let claimant = try ledger.vault.stream(
-            of: StreamName(
-                environment: facts.environment.rawValue,
-                subject: Subject.customer(customer).description
-            )
+            of: StreamName(.customer(customer), in: facts.environment)
         )
         switch try reader.right(of: claimant, to: ownership, at: now) {
         case .isOwner:

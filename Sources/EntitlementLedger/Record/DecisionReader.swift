@@ -31,7 +31,7 @@ struct DecisionReader {
 
     func stream(_ subject: Subject) throws -> UInt64 {
         try ledger.vault.reserveStream(
-            of: StreamName(environment: environment.rawValue, subject: subject.description)
+            of: StreamName(subject, in: environment)
         )
     }
 

@@ -72,10 +72,7 @@ struct EvidenceSealer {
             + submission.links.flatMap { [$0.customer, $0.alias] }
         var unknown: Set<StreamName> = []
         for subject in submission.named + customers.map(Subject.customer) {
-            let name = StreamName(
-                environment: submission.environment.rawValue,
-                subject: subject.description
-            )
+            let name = StreamName(subject, in: submission.environment)
             if let stream = try vault.stream(of: name) {
                 streams.insert(stream)
             } else {

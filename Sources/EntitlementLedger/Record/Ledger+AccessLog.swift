@@ -68,10 +68,7 @@ extension Ledger {
         try requireWriter()
         // Two of one customer would overtake one another: they stand in one submission (E2).
         var waiting = Dictionary(grouping: accesses) { access in
-            StreamName(
-                environment: access.environment.rawValue,
-                subject: Subject.customer(access.customer).description
-            )
+            StreamName(.customer(access.customer), in: access.environment)
         }
         .sorted {
             ($0.value[0].time, Name($0.value[0].id)) < ($1.value[0].time, Name($1.value[0].id))

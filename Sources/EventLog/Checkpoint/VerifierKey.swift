@@ -94,7 +94,7 @@ public struct VerifierKey: Sendable {
 extension VerifierKey: Hashable, CustomStringConvertible {
     /// Compares the texts byte by byte.
     public static func == (left: VerifierKey, right: VerifierKey) -> Bool {
-        left.text.utf8.elementsEqual(right.text.utf8)
+        left.text.isSame(as: right.text)
     }
 
     /// Feeds the key id to a hasher.

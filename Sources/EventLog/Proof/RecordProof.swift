@@ -99,7 +99,7 @@ extension SignedNote {
             throw NoteFault(.noKnownSignature, "\(key.name) has not signed")
         }
         let checkpoint = try Checkpoint(verified)
-        if let log = keys.first, !NoteName.areEqual(log.name, checkpoint.origin) {
+        if let log = keys.first, !log.name.isSame(as: checkpoint.origin) {
             throw NoteFault(.malformedCheckpoint, "the checkpoint is another log's")
         }
         return checkpoint

@@ -40,7 +40,7 @@ let package = Package(
         ),
         .library(
             name: "LedgerOperations",
-            targets: ["LedgerOperations", "EntitlementLedger", "Entitlements"]
+            targets: ["LedgerOperations", "EntitlementLedger", "Entitlements", "Encodings"]
         ),
         .executable(name: "entitle", targets: ["entitle"]),
     ],
@@ -88,31 +88,42 @@ let package = Package(
         ),
         .systemLibrary(name: "CLinux"),
 
+        // Row 0: texts of values and bytes
+        .target(name: "Encodings", swiftSettings: house + counted),
+
         // Row 1: the domain, the log's bytes, mapped memory, databases of exports
-        .target(name: "Entitlements", swiftSettings: house + counted),
-        .target(name: "EventLog", dependencies: ["CISAL", crypto], swiftSettings: house + counted),
+        .target(
+            name: "Entitlements",
+            dependencies: ["Encodings"],
+            swiftSettings: house + counted
+        ),
+        .target(
+            name: "EventLog",
+            dependencies: ["CISAL", "Encodings", crypto],
+            swiftSettings: house + counted
+        ),
         .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: house),
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: house),
 
         // Row 2: the application, its storage, the stores
         .target(
             name: "EntitlementLedger",
-            dependencies: ["Entitlements", "EventLog", "LMDB", "CZstd", crypto],
+            dependencies: ["Encodings", "Entitlements", "EventLog", "LMDB", "CZstd", crypto],
             swiftSettings: house + counted
         ),
         .target(
             name: "LMDBStorage",
-            dependencies: ["EventLog", "LMDB", crypto],
+            dependencies: ["Encodings", "EventLog", "LMDB", crypto],
             swiftSettings: house + counted
         ),
         .target(
             name: "LedgerAPI",
-            dependencies: ["Entitlements"],
+            dependencies: ["Encodings", "Entitlements"],
             swiftSettings: house + counted
         ),
         .target(
             name: "Stores",
-            dependencies: ["Entitlements", crypto, x509, asn1],
+            dependencies: ["Encodings", "Entitlements", crypto, x509, asn1],
             swiftSettings: house + counted
         ),
 
@@ -120,8 +131,8 @@ let package = Package(
         .target(
             name: "LedgerOperations",
             dependencies: [
-                "CTimex", "Entitlements", "EventLog", "EntitlementLedger", "LMDBStorage",
-                "LedgerAPI",
+                "CTimex", "Encodings", "Entitlements", "EventLog", "EntitlementLedger",
+                "LMDBStorage", "LedgerAPI",
                 "SQLite", "Stores",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -132,7 +143,7 @@ let package = Package(
         .target(
             name: "LedgerServer",
             dependencies: [
-                "CMalloc",
+                "CMalloc", "Encodings",
                 "Entitlements", "EntitlementLedger", "LedgerAPI", "Stores", crypto, jwtKit, logging,
                 hummingbird,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -151,7 +162,7 @@ let package = Package(
         ),
         .target(
             name: "StoreSimulator",
-            dependencies: ["Entitlements", "Stores", crypto, x509, asn1],
+            dependencies: ["Encodings", "Entitlements", "Stores", crypto, x509, asn1],
             swiftSettings: house
         ),
 
@@ -159,7 +170,7 @@ let package = Package(
         .executableTarget(
             name: "entitle",
             dependencies: [
-                "CLinux", "Entitlements", "EventLog", "LMDB", "EntitlementLedger",
+                "CLinux", "Encodings", "Entitlements", "EventLog", "LMDB", "EntitlementLedger",
                 "LMDBStorage", "LedgerOperations",
                 "LedgerAPI", "LedgerServer", "SQLite", "StoreSimulator", "Stores", crypto, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -172,25 +183,26 @@ let package = Package(
         // The slow, obvious model and its random histories, for two test targets
         .target(
             name: "ModelSupport",
-            dependencies: ["Entitlements", crypto],
+            dependencies: ["Encodings", "Entitlements", crypto],
             path: "Tests/ModelSupport",
             swiftSettings: house
         ),
+        .testTarget(name: "EncodingsTests", dependencies: ["Encodings"], swiftSettings: house),
         .testTarget(
             name: "EntitlementsTests",
-            dependencies: ["Entitlements", "ModelSupport", crypto],
+            dependencies: ["Encodings", "Entitlements", "ModelSupport", crypto],
             swiftSettings: house
         ),
         .testTarget(
             name: "EventLogTests",
-            dependencies: ["EventLog", crypto],
+            dependencies: ["Encodings", "EventLog", crypto],
             swiftSettings: house
         ),
         .testTarget(name: "HouseTests", swiftSettings: house),
         // The program that README and the pages show, with what is public alone
         .executableTarget(
             name: "embedding",
-            dependencies: ["EntitlementLedger", "Entitlements", "LedgerOperations"],
+            dependencies: ["Encodings", "EntitlementLedger", "Entitlements", "LedgerOperations"],
             path: "Tests/Embedding",
             packageAccess: false,
             swiftSettings: house
@@ -198,7 +210,8 @@ let package = Package(
         .testTarget(
             name: "LedgerOperationsTests",
             dependencies: [
-                "LedgerOperations", "EntitlementLedger", "Entitlements", "LMDBStorage", "embedding",
+                "Encodings", "LedgerOperations", "EntitlementLedger", "Entitlements", "LMDBStorage",
+                "embedding",
             ],
             swiftSettings: house
         ),
@@ -206,22 +219,25 @@ let package = Package(
         .testTarget(
             name: "StoresTests",
             dependencies: [
-                "Stores", "StoreSimulator", "Entitlements", "ModelSupport", crypto, x509, asn1,
+                "Encodings", "Stores", "StoreSimulator", "Entitlements", "ModelSupport", crypto,
+                x509,
+                asn1,
             ],
             swiftSettings: house
         ),
         .testTarget(
             name: "LedgerTests",
             dependencies: [
-                "EntitlementLedger", "LMDBStorage", "LedgerOperations", "EventLog", "Entitlements",
-                "Stores", "LMDB", "ModelSupport", "StoreSimulator", crypto,
+                "Encodings", "EntitlementLedger", "LMDBStorage", "LedgerOperations", "EventLog",
+                "Entitlements", "Stores", "LMDB", "ModelSupport", "StoreSimulator", crypto,
             ],
             swiftSettings: house
         ),
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "LedgerServer", "LedgerAPI", "EntitlementLedger", "EventLog", "Entitlements",
+                "Encodings", "LedgerServer", "LedgerAPI", "EntitlementLedger", "EventLog",
+                "Entitlements",
                 "Stores", "StoreSimulator", "ModelSupport", crypto, jwtKit, logging, hummingbird,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -243,8 +259,8 @@ if isFuzzing {
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "Entitlements", "EventLog", "EntitlementLedger", "LMDBStorage", "LedgerAPI",
-                "ModelSupport", "Stores", "StoreSimulator",
+                "Encodings", "Entitlements", "EventLog", "EntitlementLedger", "LMDBStorage",
+                "LedgerAPI", "ModelSupport", "Stores", "StoreSimulator",
             ],
             path: "Tests/Fuzz",
             swiftSettings: house + counted,

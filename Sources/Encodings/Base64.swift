@@ -1,18 +1,21 @@
-/// Base64 in the two forms that a compact JWS holds, in its canonical spelling only.
+/// Base64 in its two forms (RFC 4648, sections 4 and 5), in the canonical spelling only.
 ///
-/// One text for one value: what is signed as text cannot be spelt in a second way
-/// (RFC 4648, sections 3.5 and 12).
-package enum Base64 {
-    /// Where a form is used, and whether it is filled up with `=`.
-    package enum Form {
-        /// `-` and `_`, no padding: the parts of a JWS (RFC 7515, section 2).
-        case url
-        /// `+` and `/`, padded: the certificates of `x5c` (RFC 7515, section 4.1.6).
+/// Refused: line breaks, other padding than the form's, and bits set in the last digit that no byte
+/// holds. One text for one sequence of bytes: what is signed as text cannot be spelt in a second
+/// way (sections 3.5 and 12).
+public enum Base64 {
+    /// An alphabet, and whether a text is filled up with `=` to fours.
+    public enum Form: Sendable {
+        /// `+` and `/`, padded.
         case standard
+        /// `-` and `_`, without padding.
+        case url
     }
 
     /// The bytes of a text; nil if it is not the canonical spelling of any.
-    package static func decode(_ text: Span<UInt8>, _ form: Form) -> [UInt8]? {
+    ///
+    /// Cost: linear in the text.
+    public static func decode(_ text: Span<UInt8>, _ form: Form = .standard) -> [UInt8]? {
         let digits = form == .url ? text.count : unpadded(text)
         guard let digits, digits % 4 != 1 else { return nil }
         let values = form == .url ? urlValues : standardValues
@@ -50,14 +53,31 @@ package enum Base64 {
         return seen & invalid == 0 && stray == 0 ? bytes : nil
     }
 
+    /// The bytes of a part of a text; nil if it is not the canonical spelling of any.
+    public static func decode(_ text: ArraySlice<UInt8>, _ form: Form = .standard) -> [UInt8]? {
+        decode(text.span, form)
+    }
+
+    /// The bytes of a text; nil if it is not the canonical spelling of any.
+    public static func decode(_ text: String, _ form: Form = .standard) -> [UInt8]? {
+        decode(Array(text.utf8).span, form)
+    }
+
     /// The canonical text of some bytes.
-    package static func encode(_ bytes: some Collection<UInt8>, _ form: Form) -> [UInt8] {
+    public static func encode(_ bytes: Span<UInt8>, _ form: Form = .standard) -> String {
+        String(decoding: digits(of: bytes, form), as: UTF8.self)
+    }
+
+    /// The canonical text of some bytes, as bytes of ASCII.
+    ///
+    /// Cost: linear in the bytes.
+    public static func digits(of bytes: Span<UInt8>, _ form: Form = .standard) -> [UInt8] {
         let digits = form == .url ? urlDigits : standardDigits
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
         var (group, bits): (UInt32, Int) = (0, 0)
-        for byte in bytes {
-            group = group << 8 | UInt32(byte)
+        for place in bytes.indices {
+            group = group << 8 | UInt32(bytes[place])
             bits += 8
             while bits >= 6 {
                 bits -= 6
@@ -71,7 +91,8 @@ package enum Base64 {
     }
 
     /// Whether a byte is a digit of the base64url form.
-    static func isURLDigit(_ byte: UInt8) -> Bool {
+    @inlinable
+    public static func isURLDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x61...0x7A, 0x41...0x5A, 0x30...0x39, UInt8(ascii: "-"), UInt8(ascii: "_"): true
         default: false

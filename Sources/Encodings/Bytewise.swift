@@ -6,11 +6,13 @@ public protocol BytewiseText: Hashable, Sendable {
 
 extension String: BytewiseText {
     /// Whether both have the same bytes.
+    @inlinable
     public func isSame(as other: String) -> Bool { isSame(as: Optional(other)) }
 }
 
 extension String?: BytewiseText {
     /// Whether both have the same bytes, or neither is there.
+    @inlinable
     public func isSame(as other: String?) -> Bool {
         map { $0.isSame(as: other) } ?? (other == nil)
     }
@@ -23,10 +25,16 @@ public struct Bytewise<Text: BytewiseText>: Hashable, Sendable {
     public var wrappedValue: Text
 
     /// Holds a text.
+    @inlinable
     public init(wrappedValue: Text) { self.wrappedValue = wrappedValue }
 
     /// Equal bytes are equal texts, so that the hash is the text's.
+    @inlinable
     public static func == (left: Self, right: Self) -> Bool {
         left.wrappedValue.isSame(as: right.wrappedValue)
     }
+
+    /// See `==`.
+    @inlinable
+    public func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue) }
 }

@@ -1,7 +1,8 @@
 /// A day of the proleptic Gregorian calendar.
 ///
 /// Conversions follow H. Hinnant, "chrono-Compatible Low-Level Date Algorithms"
-/// (howardhinnant.github.io/date_algorithms.html), exact for the whole range of `Instant`.
+/// (howardhinnant.github.io/date_algorithms.html), exact for each instant of 64 bits of
+/// milliseconds.
 public struct CivilDate: Hashable, Sendable {
     /// Astronomical year.
     public var year: Int64
@@ -44,4 +45,14 @@ public struct CivilDate: Hashable, Sendable {
         guard (1...12).contains(month), day >= 1 else { return false }
         return CivilDate(daysSinceEpoch: daysSinceEpoch) == self
     }
+}
+
+/// Quotient rounded towards minus infinity, and the non-negative rest.
+@inlinable
+public func floorDivide(
+    _ value: Int64,
+    by divisor: Int64
+) -> (quotient: Int64, rest: Int64) {
+    let (quotient, rest) = value.quotientAndRemainder(dividingBy: divisor)
+    return rest < 0 ? (quotient - 1, rest + divisor) : (quotient, rest)
 }

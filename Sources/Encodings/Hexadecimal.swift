@@ -1,11 +1,14 @@
-/// Hexadecimal text: two digits a byte, written in lower case, read in either.
+/// Hexadecimal text: two digits a byte, written in lower case, read in either (RFC 4648, section 8).
 public enum Hexadecimal {
-    /// The text of some bytes.
+    /// The text of some bytes, of a hash say.
+    ///
+    /// Cost: linear in the bytes.
+    @inlinable
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 0xF)])
+            text.append(digit(of: byte >> 4))
+            text.append(digit(of: byte & 0xF))
         }
         return String(decoding: text, as: UTF8.self)
     }
@@ -26,7 +29,8 @@ public enum Hexadecimal {
         return high == nil ? bytes : nil
     }
 
-    private static func value(of digit: UInt8) -> UInt8? {
+    /// What a digit of ASCII stands for, 0 to 15; nil for other bytes.
+    public static func value(of digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
@@ -35,5 +39,10 @@ public enum Hexadecimal {
         }
     }
 
-    private static let digits = Array("0123456789abcdef".utf8)
+    /// The digit of a value below 16.
+    @usableFromInline
+    static func digit(of value: UInt8) -> UInt8 {
+        // Fits: a value below 16.
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
 }

@@ -231,9 +231,9 @@ private struct JSONReader {
         guard count - position >= 4 else { throw fault("unexpected end of a string") }
         var value: UInt32 = 0
         for _ in 0..<4 {
-            guard let digit = Character(Unicode.Scalar(bytes[position])).hexDigitValue,
-                bytes[position] < 0x80
-            else { throw fault("expected four hexadecimal digits") }
+            guard let digit = Hexadecimal.value(of: bytes[position]) else {
+                throw fault("expected four hexadecimal digits")
+            }
             value = value << 4 | UInt32(digit)
             position += 1
         }

@@ -30,9 +30,6 @@ public enum JSONValue: Hashable, Sendable {
         value.map { .string($0) } ?? .null
     }
 
-    /// An instant in RFC 3339, or null.
-    public static func instant(_ value: Instant?) -> JSONValue { .optional(value?.description) }
-
     /// Strings.
     public static func strings(_ values: [String]) -> JSONValue {
         .array(values.map { .string($0) })
@@ -81,6 +78,11 @@ public enum JSONValue: Hashable, Sendable {
 
     /// Whether this is `null`.
     public var isNull: Bool { self == .null }
+}
+
+extension JSONValue: ExpressibleByStringLiteral {
+    /// A JSON string.
+    public init(stringLiteral value: String) { self = .string(value) }
 }
 
 /// One name and its value in a JSON object.

@@ -8,15 +8,23 @@ public struct Name: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
     public let text: String
 
     /// Makes a key of a text.
+    @inlinable
     public init(_ text: String) { self.text = text }
 
     /// Makes a key of a text of the program's.
+    @inlinable
     public init(stringLiteral text: String) { self.text = text }
 
     /// Equal bytes are equal texts, so that the hash is the text's.
+    @inlinable
     public static func == (left: Name, right: Name) -> Bool { left.text.isSame(as: right.text) }
 
+    /// See `==`.
+    @inlinable
+    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
     /// The order of the bytes.
+    @inlinable
     public static func < (left: Name, right: Name) -> Bool { left.text.precedes(right.text) }
 }
 
@@ -27,6 +35,7 @@ extension Name: CustomStringConvertible {
 
 extension String {
     /// Whether both have the same bytes of UTF-8.
+    @inlinable
     public func isSame(as other: String?) -> Bool {
         // Swift's comparison is quick where texts differ; it only never tells equal bytes apart.
         guard let other, self == other else { return false }
@@ -35,6 +44,7 @@ extension String {
 
     /// Whether this comes before another text in the order of their bytes, which is that of their
     /// Unicode scalars.
+    @inlinable
     public func precedes(_ other: String) -> Bool {
         utf8.lexicographicallyPrecedes(other.utf8)
     }
@@ -42,17 +52,21 @@ extension String {
 
 extension Sequence<String> {
     /// In the order of their bytes.
+    @inlinable
     public func sortedByBytes() -> [String] { sorted { $0.precedes($1) } }
 
     /// Whether a name is among them.
+    @inlinable
     public func holds(_ name: String) -> Bool { contains { $0.isSame(as: name) } }
 }
 
 extension Set<Name> {
     /// The names of some texts.
+    @inlinable
     public init(texts: some Sequence<String>) { self.init(texts.lazy.map { Name($0) }) }
 
     /// Whether a name is among them.
+    @inlinable
     public func contains(_ text: String) -> Bool { contains(Name(text)) }
 
     /// The names as texts, in the order of their bytes.
@@ -61,7 +75,7 @@ extension Set<Name> {
 
 extension Dictionary where Key == Name {
     /// The value of a name.
-    public subscript(text: String) -> Value? {
+    @inlinable public subscript(text: String) -> Value? {
         get { self[Name(text)] }
         set { self[Name(text)] = newValue }
     }

@@ -1,9 +1,10 @@
-extension Instant {
-    /// Reads RFC 3339: any offset, lower-case `t` and `z`, 0 to 9 fraction digits cut to
-    /// milliseconds.
+/// Instants as text (RFC 3339): any offset is read, UTC with three fraction digits is written.
+public enum RFC3339 {
+    /// Milliseconds since 1970-01-01T00:00:00Z of a text: any offset, lower-case `t` and `z`, 0 to
+    /// 9 fraction digits cut to milliseconds.
     ///
     /// Leap seconds, a missing offset and bare dates are refused (nil).
-    public init?(rfc3339 text: String) {
+    public static func milliseconds(of text: String) -> Int64? {
         var scanner = DigitScanner(Array(text.utf8))
         guard let date = scanner.date(), scanner.take("T") || scanner.take("t"),
             let hour = scanner.digits(2), hour < 24, scanner.take(":"),
@@ -13,14 +14,50 @@ extension Instant {
             let offset = scanner.offsetMinutes(), scanner.isAtEnd
         else { return nil }
         let minutes = (date.daysSinceEpoch * 24 + hour) * 60 + minute - offset
-        self.init(milliseconds: (minutes * 60 + second) * 1000 + fraction)
+        return (minutes * 60 + second) * 1000 + fraction
     }
 
-    /// Reads a bare date, `YYYY-MM-DD`, as its midnight in UTC.
-    public init?(dateOnly text: String) {
+    /// Milliseconds of the midnight, in UTC, of a bare date `YYYY-MM-DD`; nil for other text.
+    public static func milliseconds(ofDate text: String) -> Int64? {
         var scanner = DigitScanner(Array(text.utf8))
         guard let date = scanner.date(), scanner.isAtEnd else { return nil }
-        self.init(milliseconds: date.daysSinceEpoch * Self.millisecondsPerDay)
+        return date.daysSinceEpoch * millisecondsPerDay
+    }
+
+    /// The text of an instant in UTC with three fraction digits, such as
+    /// `2026-01-02T03:04:05.678Z`.
+    public static func text(milliseconds: Int64) -> String {
+        let (days, rest) = floorDivide(milliseconds, by: millisecondsPerDay)
+        let date = CivilDate(daysSinceEpoch: days)
+        let seconds = rest / 1000
+        var text = ""
+        text.reserveCapacity(24)
+        text.append(decimal: date.year, width: 4)
+        text.append("-")
+        text.append(decimal: date.month, width: 2)
+        text.append("-")
+        text.append(decimal: date.day, width: 2)
+        text.append("T")
+        text.append(decimal: seconds / 3600, width: 2)
+        text.append(":")
+        text.append(decimal: seconds / 60 % 60, width: 2)
+        text.append(":")
+        text.append(decimal: seconds % 60, width: 2)
+        text.append(".")
+        text.append(decimal: rest % 1000, width: 3)
+        text.append("Z")
+        return text
+    }
+
+    private static let millisecondsPerDay: Int64 = 86_400_000
+}
+
+extension String {
+    fileprivate mutating func append(decimal number: Int64, width: Int) {
+        let digits = String(number.magnitude)
+        if number < 0 { append("-") }
+        append(String(repeating: "0", count: max(0, width - digits.utf8.count)))
+        append(digits)
     }
 }
 

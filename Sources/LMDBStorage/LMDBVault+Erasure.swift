@@ -1,3 +1,4 @@
+import Encodings
 public import EventLog
 import LMDB
 import Synchronization

@@ -92,7 +92,10 @@ public final class LMDBVault: Vault {
         }
         self.environment = environment
         files = isReadOnly ? nil : EnvironmentFiles(at: path)
-        guard let streams = try environment.table("streams", create: !isReadOnly) else {
+        let table = try mappingFaults {
+            try environment.table("streams", create: !isReadOnly)
+        }
+        guard let streams = table else {
             throw LogStorageFault(.damaged, "the vault has no table of streams")
         }
         self.streams = streams

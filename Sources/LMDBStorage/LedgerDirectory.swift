@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 public import EventLog
 import FoundationEssentials
 

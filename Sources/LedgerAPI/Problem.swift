@@ -1,4 +1,5 @@
-public import Entitlements
+public import Encodings
+import Entitlements
 
 /// Why a call is not answered as asked: a problem document (RFC 9457) with `code` and
 /// `retryable`.

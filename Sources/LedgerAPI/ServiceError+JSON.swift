@@ -1,4 +1,5 @@
-public import Entitlements
+public import Encodings
+import Entitlements
 
 extension ServiceError {
     /// The JSON form: `code`, `message`, `retryable`, and where known `platform`, `nativeCode`,

@@ -1,4 +1,5 @@
-public import Entitlements
+public import Encodings
+import Entitlements
 import Foundation
 
 /// Resolves named time zones to their offsets over 2000 to 2100 (K10), from the zone database that

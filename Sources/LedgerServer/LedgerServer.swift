@@ -1,3 +1,4 @@
+package import Encodings
 package import EntitlementLedger
 package import Entitlements
 import Hummingbird

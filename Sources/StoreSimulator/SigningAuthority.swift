@@ -1,4 +1,5 @@
 import Crypto
+public import Encodings
 public import Entitlements
 import Stores
 import SwiftASN1
@@ -111,10 +112,10 @@ public struct SigningAuthority: Sendable {
     public func sign(_ payload: [UInt8], as form: SignedForm) throws -> [UInt8] {
         let dot = UInt8(ascii: ".")
         let input =
-            Base64.encode(form.headerBytes, .url) + [dot]
-            + Base64.encode(payload, .url)
+            Base64.digits(of: form.headerBytes.span, .url) + [dot]
+            + Base64.digits(of: payload.span, .url)
         let signature = try leafKey.signature(for: input)
-        return input + [dot] + Base64.encode(Array(signature.rawRepresentation), .url)
+        return input + [dot] + Base64.digits(of: Array(signature.rawRepresentation).span, .url)
     }
 
     /// Signs bytes with the intermediate's key by SHA-384, as an answer on revocation is.
@@ -139,7 +140,7 @@ public struct SignedForm: Sendable {
     ///   - chain: DER certificates for `x5c`.
     ///   - more: Other members.
     public init(algorithm: String? = "ES256", chain: [[UInt8]], more: [JSONMember] = []) {
-        let texts = chain.map { String(decoding: Base64.encode($0, .standard), as: UTF8.self) }
+        let texts = chain.map { Base64.encode($0.span) }
         var members = algorithm.map { [JSONMember("alg", .string($0))] } ?? []
         members.append(JSONMember("x5c", .strings(texts)))
         headerBytes = Array(JSONValue.object(members + more).description.utf8)

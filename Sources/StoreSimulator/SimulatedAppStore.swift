@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 
 /// Builds what the App Store signs, member by member, and signs it.

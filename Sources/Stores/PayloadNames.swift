@@ -1,3 +1,4 @@
+import Encodings
 package import Entitlements
 
 /// Reads whom a store's payload names, apart from what the mapping makes of it: the one reader of

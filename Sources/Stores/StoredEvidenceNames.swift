@@ -1,9 +1,15 @@
+public import Encodings
 public import Entitlements
 
 /// Reads whom kept payloads of the stores name, by each store's own members.
 public struct StoredEvidenceNames: EvidenceNames {
     /// Makes a reader for all stores.
     public init() {}
+
+    /// See `EvidenceNames`.
+    public var impersonalMembers: Set<Name> { Self.members }
+
+    private static let members = ImpersonalMembers.appStore.union(ImpersonalMembers.revenueCat)
 
     /// See `EvidenceNames`.
     ///

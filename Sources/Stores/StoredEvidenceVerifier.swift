@@ -1,3 +1,4 @@
+import Encodings
 public import Entitlements
 
 /// Judges kept evidence by each store's own rules: the App Store's by its signatures.

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import SwiftASN1
 import X509
@@ -25,17 +26,17 @@ public struct StoresConfiguration: Sendable {
     /// - Parameters:
     ///   - bytes: One JSON object; a member that is not known is refused.
     ///   - file: Gives the bytes of a file that is named in it.
-    /// - Throws: `StoresConfigurationFault` with the member's path, and what `file` throws.
+    /// - Throws: `InputFault` with the member's path, and what `file` throws.
     public init(parsing bytes: [UInt8], file: (String) throws -> [UInt8]) throws {
         let json: JSONValue
         do throws(JSONFault) {
             json = try JSONValue(parsing: bytes)
         } catch {
-            throw StoresConfigurationFault("", "\(error.message) at byte \(error.offset)")
+            throw InputFault(.invalidValue, "", "\(error.message) at byte \(error.offset)")
         }
-        _ = try ConfigurationReader(json, path: "", ["appStore", "playStore", "revenueCat"])
+        _ = try ObjectReader(json, of: ["appStore", "playStore", "revenueCat"])
         if let member = json.present("appStore") {
-            let reader = try ConfigurationReader(member, path: "appStore", Self.appStoreNames)
+            let reader = try ObjectReader(member, at: "appStore", of: Self.appStoreNames)
             appStore = try Self.appStore(reader, file)
             checksRevocation = try reader.flag("checkRevocation") ?? false
             appStoreAccess = try AppStoreAccess(
@@ -45,22 +46,22 @@ public struct StoresConfiguration: Sendable {
             )
         }
         if let member = json.present("revenueCat") {
-            let reader = try ConfigurationReader(member, path: "revenueCat", Self.revenueCatNames)
+            let reader = try ObjectReader(member, at: "revenueCat", of: Self.revenueCatNames)
             revenueCat = try Self.revenueCat(reader, file)
         }
         if let member = json.present("playStore") {
-            _ = try ConfigurationReader(member, path: "playStore", Self.playStoreNames)
+            _ = try ObjectReader(member, at: "playStore", of: Self.playStoreNames)
         }
     }
 
-    private static let appStoreNames: Set<String> = [
+    private static let appStoreNames: Set<Name> = [
         "bundleIds", "appAppleId", "environments", "roots", "builtInRoots", "checkRevocation",
         "issuerId", "keyId", "privateKeyFile",
     ]
-    private static let playStoreNames: Set<String> = [
+    private static let playStoreNames: Set<Name> = [
         "packageNames", "licenseKeys", "pushAudience", "pushServiceAccount", "serviceAccountFile",
     ]
-    private static let revenueCatNames: Set<String> = [
+    private static let revenueCatNames: Set<Name> = [
         "authorizationFile", "hmacSecretFile", "apiKeyFile", "projectId",
     ]
 }
@@ -89,7 +90,7 @@ public struct RevenueCatConfiguration: Hashable, Sendable {
 
 extension StoresConfiguration {
     private static func appStore(
-        _ reader: ConfigurationReader,
+        _ reader: ObjectReader,
         _ file: (String) throws -> [UInt8]
     ) throws -> AppStoreConfiguration {
         guard let bundleIDs = try reader.texts("bundleIds"), !bundleIDs.isEmpty else {
@@ -115,7 +116,7 @@ extension StoresConfiguration {
     }
 
     private static func environments(
-        _ reader: ConfigurationReader
+        _ reader: ObjectReader
     ) throws -> Set<StoreEnvironment> {
         guard let names = try reader.texts("environments") else { return [.production, .sandbox] }
         var environments: Set<StoreEnvironment> = []
@@ -134,7 +135,7 @@ extension StoresConfiguration {
     /// DER is one certificate, PEM one or more.
     private static func certificates(
         _ bytes: [UInt8],
-        _ reader: ConfigurationReader,
+        _ reader: ObjectReader,
         _ name: String
     ) throws -> [[UInt8]] {
         var certificates = [bytes]
@@ -153,7 +154,7 @@ extension StoresConfiguration {
     }
 
     private static func revenueCat(
-        _ reader: ConfigurationReader,
+        _ reader: ObjectReader,
         _ file: (String) throws -> [UInt8]
     ) throws -> RevenueCatConfiguration {
         let authorization = try secret("authorizationFile", reader, file)
@@ -172,7 +173,7 @@ extension StoresConfiguration {
     /// A secret without the line's end that editors add.
     private static func secret(
         _ name: String,
-        _ reader: ConfigurationReader,
+        _ reader: ObjectReader,
         _ file: (String) throws -> [UInt8]
     ) throws -> [UInt8]? {
         guard let path = try reader.text(name) else { return nil }

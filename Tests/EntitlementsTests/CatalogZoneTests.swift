@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import Testing
 
@@ -23,7 +24,7 @@ struct `The time zones of a catalog` {
             "timeZones":{"zones":{"Z":{"offsetSeconds":\(offset),"transitions":\(transitions)}}}}
             """
         let json = try JSONValue(parsing: Array(document.utf8))
-        let faults: [CatalogFault]
+        let faults: [InputFault]
         do throws(CatalogFaults) {
             _ = try Catalog(document: json)
             faults = []

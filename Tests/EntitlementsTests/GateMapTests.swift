@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import ModelSupport
 import Testing
@@ -118,7 +119,7 @@ struct `A gate map` {
     ])
     func `is refused where it is not closed`(_ text: String, _ path: String) throws {
         let json = try JSONValue(parsing: Array(text.utf8))
-        let fault = #expect(throws: GateMapFault.self) { try GateMap(json: json) }
+        let fault = #expect(throws: InputFault.self) { try GateMap(json: json) }
         #expect(fault?.path == path)
     }
 }

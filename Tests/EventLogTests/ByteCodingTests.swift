@@ -49,25 +49,6 @@ import Testing
         #expect(cursor.position == 0)
     }
 
-    @Test func `base64 agrees with Foundation`() {
-        var generator = SeededGenerator(seed: 2)
-        for count in 0...100 {
-            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
-            let text = Base64.encode(bytes.span)
-            #expect(text == Data(bytes).base64EncodedString())
-            #expect(Base64.decode(text) == bytes)
-        }
-    }
-
-    @Test(arguments: [
-        "A", "AA", "AAA", "AA=A", "A===", "====", "AB==", "AAB=", "AA==AAAA", "AA\n=", "AA-_",
-        " AAA",
-        "AAAA\n", "AAAA====",
-    ])
-    func `base64 with another spelling is refused`(text: String) {
-        #expect(Base64.decode(text) == nil)
-    }
-
     @Test func `a digest reads what it writes and nothing else`() throws {
         let bytes = (0..<32).map { UInt8($0) }
         let digest = Digest(bytes.span)

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import ModelSupport
 import StoreSimulator
@@ -98,7 +99,7 @@ struct CompactJWSTarget: FuzzTarget {
             index == 0 && generator.chance(50)
             ? withOtherCertificate(part, using: &generator)
             : mutation.mutated(part, upTo: limit, using: &generator)
-        parts[index] = Base64.encode(changed, .url)[...]
+        parts[index] = Base64.digits(of: changed.span, .url)[...]
         return Array(parts.joined(separator: [Self.dot]))
     }
 
@@ -112,11 +113,11 @@ struct CompactJWSTarget: FuzzTarget {
         else { return header }
         let index = Int.random(in: chain.indices, using: &generator)
         guard let text = chain[index].string,
-            let certificate = Base64.decode(Array(text.utf8).span, .standard)
+            let certificate = Base64.decode(text)
         else { return header }
         let changed = LibFuzzer.mutated(certificate, upTo: certificate.count + 16)
         chain[index] = .string(
-            String(decoding: Base64.encode(changed, .standard), as: UTF8.self)
+            String(decoding: Base64.digits(of: changed.span, .standard), as: UTF8.self)
         )
         return Array(json.setting("x5c", .array(chain)).description.utf8)
     }

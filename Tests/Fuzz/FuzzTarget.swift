@@ -1,3 +1,4 @@
+import Encodings
 import ModelSupport
 
 /// A way from outside into the ledger.

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import Stores
 
@@ -48,7 +49,7 @@ extension Event {
         guard let json = try? JSONValue(parsing: Array(text.utf8)) else {
             fatalError("does not hold: an event's text is JSON")
         }
-        do throws(EventFault) {
+        do throws(InputFault) {
             let event = try Event(validating: json)
             demand(event == self, "an event reads back as itself")
             let again = RecordedEvent(sequence: 0, recordedAt: event.observedAt, event: event)

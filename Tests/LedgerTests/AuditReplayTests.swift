@@ -1,3 +1,4 @@
+import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
@@ -86,9 +87,9 @@ struct `An auditor's replay` {
             let size = try scratch.ledger.size()
             let answer = try scratch.ledger.show(Self.question("u1", size))
             let text = try #require(answer["token"]?.string)
-            var bytes = try #require(Base64URL.decode(text.utf8))
+            var bytes = try #require(Base64.decode(text, .url))
             bytes[bytes.count - 1] ^= 1
-            let planted = Base64URL.encode(bytes)
+            let planted = Base64.encode(bytes.span, .url)
             let unknown = try scratch.ledger.show(Self.question("nobody", size))
             let replay = try AuditReplay(scratch.ledger, knownAt: .everything)
             let rows: [(token: String, customer: String?, TokenReplay.Outcome)] = [

@@ -1,4 +1,5 @@
 import Dispatch
+import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog

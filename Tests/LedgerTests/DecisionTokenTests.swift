@@ -1,3 +1,4 @@
+import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
@@ -82,7 +83,7 @@ struct `A decision token` {
         try await Self.withPurchase { scratch in
             for customer in ["ann", "nobody-here"] {
                 let token = try Self.token(scratch.ledger.show(Self.question(customer, 10)))
-                let bytes = try #require(Base64URL.decode(token.text.utf8))
+                let bytes = try #require(Base64.decode(token.text, .url))
                 #expect(bytes.firstRange(of: Array(customer.utf8)) == nil)
             }
         }
@@ -110,9 +111,9 @@ struct `A decision token` {
             let answer = try scratch.ledger.show(Self.question("ann", 10))
             let text = try #require(answer["token"]?.string)
             // The last bytes are the digest's.
-            var bytes = try #require(Base64URL.decode(text.utf8))
+            var bytes = try #require(Base64.decode(text, .url))
             bytes[bytes.count - 1] ^= 1
-            let token = try #require(DecisionToken(Base64URL.encode(bytes)))
+            let token = try #require(DecisionToken(Base64.encode(bytes.span, .url)))
             let refusal = #expect(throws: TokenRefusal.self) {
                 try scratch.ledger.answer(to: token)
             }

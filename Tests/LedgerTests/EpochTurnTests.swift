@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import EventLog
 import Foundation
 import Synchronization

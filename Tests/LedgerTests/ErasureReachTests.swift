@@ -1,3 +1,4 @@
+import Encodings
 import EventLog
 import Foundation
 import Testing
@@ -141,11 +142,12 @@ struct `What an erasure reaches` {
         try await withScratchDirectory { folder in
             try Place.with(folder) { place in
                 func item(_ text: String) -> [UInt8] { Array(text.utf8) }
-                let inner = Base64URL.encode(item(#"{"appAccountToken":"somebody-0"}"#))
-                let middle = Base64URL.encode(
-                    item(#"{"signedTransactionInfo":"e30.\#(inner).c2ln"}"#)
+                let inner = Base64.encode(item(#"{"appAccountToken":"somebody-0"}"#).span, .url)
+                let middle = Base64.encode(
+                    item(#"{"signedTransactionInfo":"e30.\#(inner).c2ln"}"#).span,
+                    .url
                 )
-                let outer = Base64URL.encode(item(#"{"data":"\#(middle)"}"#))
+                let outer = Base64.encode(item(#"{"data":"\#(middle)"}"#).span, .url)
                 let gone = [
                     item(#"{"subject":"x","data":{"alias":"somebody-0"}}"#),
                     item(#"{"subject":"customer/somebody-0","type":"no.such"}"#),

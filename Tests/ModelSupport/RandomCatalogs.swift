@@ -1,4 +1,5 @@
-package import Entitlements
+package import Encodings
+import Entitlements
 
 extension RandomEvents {
     /// A document that K10 lets pass.

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Entitlements
 
 /// A catalog document as the rules read it.

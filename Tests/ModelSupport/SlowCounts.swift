@@ -1,3 +1,4 @@
+import Encodings
 package import Entitlements
 
 /// Customers, flows, errors and experiments, counted again from the events, slowly.

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// The newest `grant.given` of an id (C3).

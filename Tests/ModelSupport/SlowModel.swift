@@ -1,3 +1,4 @@
+package import Encodings
 package import Entitlements
 
 /// The second, slow and obvious implementation of the model.

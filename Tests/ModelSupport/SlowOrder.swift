@@ -1,3 +1,4 @@
+import Encodings
 package import Entitlements
 
 extension RecordedEvent {

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// A limit's window in a time zone (C5), from the transitions that the catalog keeps (K10).

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// One environment of the log as one customer sees it.

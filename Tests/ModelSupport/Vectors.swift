@@ -1,4 +1,5 @@
-package import Entitlements
+package import Encodings
+import Entitlements
 package import Foundation
 
 /// The vectors that others made; they stand beside the project and are never copied into it.

@@ -89,7 +89,7 @@ struct `The configuration of the stores` {
         (#"{"playStore":{"packages":[]}}"#, "playStore.packages"),
     ])
     func `is refused with the member's path`(_ text: String, _ path: String) throws {
-        let fault = #expect(throws: StoresConfigurationFault.self) { try Self.read(text) }
+        let fault = #expect(throws: InputFault.self) { try Self.read(text) }
         #expect(fault?.path == path)
     }
 
@@ -100,7 +100,7 @@ struct `The configuration of the stores` {
     }
 
     @Test func `refuses roots that are no certificates also when they are given directly`() {
-        let fault = #expect(throws: StoresConfigurationFault.self) {
+        let fault = #expect(throws: InputFault.self) {
             try AppStoreVerifier(AppStoreConfiguration(bundleIDs: ["a"], roots: [[1, 2, 3]]))
         }
         #expect(fault?.path == "appStore.roots[0]")

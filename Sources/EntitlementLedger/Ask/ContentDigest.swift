@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import EventLog
 
 /// A short name for what an answer says, such as an HTTP entity tag.

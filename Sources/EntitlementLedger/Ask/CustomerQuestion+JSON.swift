@@ -1,21 +1,8 @@
+public import Encodings
 public import Entitlements
 
-/// Why a question is not one.
-public struct QuestionFault: Error, Sendable, Equatable {
-    /// The member concerned; empty for the whole.
-    public var path: String
-    /// A sentence; holds no id.
-    public var message: String
-
-    /// Makes a fault.
-    public init(path: String, message: String) {
-        self.path = path
-        self.message = message
-    }
-}
-
 extension CustomerQuestion {
-    private static let members: Set<String> = [
+    private static let members: Set<Name> = [
         "customer", "at", "known", "knownSequence", "environment",
     ]
 
@@ -29,53 +16,39 @@ extension CustomerQuestion {
         environment: StoreEnvironment,
         point: BitemporalPoint,
         now: Instant
-    ) throws(QuestionFault) {
-        guard let members = json.members else {
-            throw QuestionFault(path: "", message: "not a JSON object")
+    ) throws(InputFault) {
+        let reader = try ObjectReader(
+            json,
+            of: Self.members,
+            object: "not a JSON object",
+            member: "not a member of a question"
+        )
+        let customer = try reader.required("customer", "expected a customer id") { json in
+            json.string.flatMap { Identifier.isValid($0) ? $0 : nil }
         }
-        if let unknown = members.first(where: { !Self.members.contains($0.name) }) {
-            throw QuestionFault(path: unknown.name, message: "not a member of a question")
-        }
-        guard let customer = json["customer"]?.string, Identifier.isValid(customer) else {
-            throw QuestionFault(path: "customer", message: "expected a customer id")
+        func instant(_ name: String) throws(InputFault) -> Instant? {
+            try reader.optional(name, "expected an instant") { json in
+                json.string.flatMap { Instant(argument: $0, now: now) }
+            }
         }
         var point = point
-        if let at = try Self.instant("at", in: json, now) { point.at = at }
-        if let known = try Self.instant("known", in: json, now) { point.knownAt = .instant(known) }
-        if let count = json["knownSequence"], !count.isNull {
-            guard let count = count.integer, count >= 0 else {
-                throw QuestionFault(path: "knownSequence", message: "expected a count")
-            }
+        if let at = try instant("at") { point.at = at }
+        if let known = try instant("known") { point.knownAt = .instant(known) }
+        let count = try reader.optional("knownSequence", "expected a count") { json in
+            json.integer.flatMap { UInt64(exactly: $0) }
+        }
+        if let count {
             guard json["known"] ?? .null == .null else {
-                throw QuestionFault(
-                    path: "knownSequence",
-                    message: "known and knownSequence exclude each other"
-                )
+                throw reader.fault("knownSequence", "known and knownSequence exclude each other")
             }
-            point.knownAt = .sequence(UInt64(count))
+            point.knownAt = .sequence(count)
         }
-        var asked = environment
-        if let name = json["environment"], !name.isNull {
-            guard let named = name.string.flatMap(StoreEnvironment.init(name:)) else {
-                throw QuestionFault(
-                    path: "environment",
-                    message: "expected production, sandbox or local"
-                )
-            }
-            asked = named
+        let asked = try reader.optional(
+            "environment",
+            "expected production, sandbox or local"
+        ) { json in
+            json.string.flatMap(StoreEnvironment.init(name:))
         }
-        self.init(customer: customer, environment: asked, point: point)
-    }
-
-    private static func instant(
-        _ name: String,
-        in json: JSONValue,
-        _ now: Instant
-    ) throws(QuestionFault) -> Instant? {
-        guard let value = json[name], !value.isNull else { return nil }
-        guard let instant = value.string.flatMap({ Instant(argument: $0, now: now) }) else {
-            throw QuestionFault(path: name, message: "expected an instant")
-        }
-        return instant
+        self.init(customer: customer, environment: asked ?? environment, point: point)
     }
 }

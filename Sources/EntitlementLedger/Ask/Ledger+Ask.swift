@@ -1,4 +1,5 @@
 import Crypto
+public import Encodings
 public import Entitlements
 import EventLog
 
@@ -113,10 +114,7 @@ extension Ledger {
     ) throws -> LoadedFacts {
         // Another process may have erased the customer: the views tell, before the name is looked up.
         if views.end < size { try views.catchUp() }
-        let name = StreamName(
-            environment: environment.rawValue,
-            subject: Subject.customer(customer).description
-        )
+        let name = StreamName(.customer(customer), in: environment)
         return try loadFacts(ofStream: vault.stream(of: name), asked: customer, size: size)
     }
 
@@ -308,10 +306,7 @@ extension Ledger {
         _ purchase: PurchaseName,
         environment: StoreEnvironment
     ) throws -> Bool {
-        let name = StreamName(
-            environment: environment.rawValue,
-            subject: Subject.purchase(purchase).description
-        )
+        let name = StreamName(.purchase(purchase), in: environment)
         guard let stream = try vault.stream(of: name) else { return false }
         return try views.lastSequence(of: stream) != nil
     }

@@ -83,10 +83,7 @@ extension Ledger {
         // Before the stream: whose erasure the views cover has no name any more when it is looked
         // up, and one that comes later moves the stream.
         let size = views.end
-        let recorded = StreamName(
-            environment: environment.rawValue,
-            subject: Subject.customer(customer).description
-        )
+        let recorded = StreamName(.customer(customer), in: environment)
         // A reservation may come to nothing: only a stream with events is kept.
         guard let stream = try vault.stream(of: recorded),
             try views.lastSequence(of: stream) != nil

@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 
 /// A question about what differs for a customer between two points.

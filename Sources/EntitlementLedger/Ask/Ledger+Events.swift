@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 import EventLog
 
@@ -96,10 +97,7 @@ extension Ledger {
                 filter.customer.map(Subject.customer) ?? filter.purchase.map(Subject.purchase)
             guard let subject,
                 let stream = try vault.stream(
-                    of: StreamName(
-                        environment: environment.rawValue,
-                        subject: subject.description
-                    )
+                    of: StreamName(subject, in: environment)
                 )
             else { continue }
             let streams = try loader.streams(

@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 import EventLog
 
@@ -60,10 +61,7 @@ extension Ledger {
         size: UInt64
     ) throws -> [Explanation.Unused] {
         try StoreEnvironment.allCases.filter { $0 != question.environment }.compactMap { world in
-            let name = StreamName(
-                environment: world.rawValue,
-                subject: Subject.customer(question.customer).description
-            )
+            let name = StreamName(.customer(question.customer), in: world)
             guard let stream = try vault.stream(of: name) else { return nil }
             var loader = FactLoader(log: log, vault: vault, views: views, size: size)
             let count = Set(try loader.facts(ofCustomer: stream).map(\.sequence)).count
@@ -82,10 +80,7 @@ extension Ledger {
         _ environment: StoreEnvironment,
         size: UInt64
     ) throws {
-        let name = StreamName(
-            environment: environment.rawValue,
-            subject: Subject.store(completeness.store).description
-        )
+        let name = StreamName(.store(completeness.store), in: environment)
         guard let stream = try vault.stream(of: name) else { return }
         let entries = try views.entries(of: stream, below: size)
         let kinds: [EventKind] = [.syncCompleted, .syncReconciled, .signalNoted]

@@ -1,4 +1,5 @@
-public import Entitlements
+public import Encodings
+import Entitlements
 import EventLog
 
 extension Ledger {

@@ -1,4 +1,5 @@
-public import Entitlements
+public import Encodings
+import Entitlements
 
 /// Who gains and who loses by another catalog: the `whatif` shape.
 public struct WhatIfReport: Sendable {

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// What one core counts of a what-if question.

@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 
 /// What a drift check found (row Z13): the `drift` shape.

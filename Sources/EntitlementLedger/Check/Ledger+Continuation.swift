@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 public import EventLog
 

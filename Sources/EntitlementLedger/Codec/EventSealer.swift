@@ -40,7 +40,7 @@ struct EventSealer {
     private func stream(_ subject: Subject, _ environment: StoreEnvironment) throws -> UInt64 {
         if subject == .catalog { return StreamNumber.catalog }
         return try vault.reserveStream(
-            of: StreamName(environment: environment.rawValue, subject: subject.description)
+            of: StreamName(subject, in: environment)
         )
     }
 

@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 import EventLog
 
@@ -69,10 +70,7 @@ struct ErasureScope {
         without taken: Set<UInt64>
     ) throws {
         self.environment = environment
-        let name = StreamName(
-            environment: environment.rawValue,
-            subject: Subject.customer(customer).description
-        )
+        let name = StreamName(.customer(customer), in: environment)
         guard let stream = try ledger.vault.stream(of: name), !taken.contains(stream) else {
             return nil
         }

@@ -53,10 +53,7 @@ struct EvidenceSearch {
 
     /// The name of a customer's stream.
     static func name(of customer: String, _ environment: StoreEnvironment) -> StreamName {
-        StreamName(
-            environment: environment.rawValue,
-            subject: Subject.customer(customer).description
-        )
+        StreamName(.customer(customer), in: environment)
     }
 
     /// The scopes with all that is found; who stands in evidence alone gets one of their own.
@@ -84,10 +81,7 @@ struct EvidenceSearch {
     /// What is sealed under a key of its own, by the events that note it.
     private func crowded() throws -> [Finding] {
         try StoreEnvironment.allCases.flatMap { environment -> [Finding] in
-            let name = StreamName(
-                environment: environment.rawValue,
-                subject: CrowdedEvidence.subject.description
-            )
+            let name = StreamName(CrowdedEvidence.subject, in: environment)
             guard let notes = try ledger.vault.stream(of: name) else { return [] }
             return try ledger.views.entries(of: notes, below: size).compactMap { entry in
                 try finding(in: entry.sequence) { blob in

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import EventLog
 
@@ -7,11 +8,17 @@ import EventLog
 /// what they say, without certificates and signature: nothing is left that could be handed in.
 struct EvidenceMask {
     private let redaction: ExportRedaction
+    /// Members of payloads that name no person: all that `names` leaves.
+    private let impersonal: Set<Name>
 
     /// Signed texts within one another that are read.
     private static let depthLimit = 8
 
-    init(_ redaction: ExportRedaction) { self.redaction = redaction }
+    /// `impersonal`: members of payloads that name no person.
+    init(_ redaction: ExportRedaction, impersonal: Set<Name>) {
+        self.redaction = redaction
+        self.impersonal = impersonal
+    }
 
     /// A received body; text that is no JSON is shown where nothing is hidden, bytes as base64.
     func content(_ bytes: [UInt8]) -> JSONValue {
@@ -42,7 +49,7 @@ struct EvidenceMask {
             return members.filter { !Self.cut.contains($0.name) }
                 .map { JSONMember($0.name, shown($0.value, depth: depth)) }
         }
-        let known = members.filter { Self.known.contains($0.name) }
+        let known = members.filter { impersonal.contains($0.name) }
         return known.map { JSONMember($0.name, shown($0.value, depth: depth)) }
             + [JSONMember("masked", .integer(members.count - known.count))]
     }
@@ -60,31 +67,10 @@ struct EvidenceMask {
     }
 
     private func json(_ part: ArraySlice<UInt8>) -> JSONValue? {
-        guard let bytes = Base64URL.decode(part) else { return nil }
+        guard let bytes = Base64.decode(part, .url) else { return nil }
         return try? JSONValue(parsing: bytes)
     }
 
     /// Of a signed text's header: the certificates that signed.
-    private static let cut: Set<String> = ["x5c", "x5u", "jwk", "signature"]
-
-    /// Members of the App Store's and RevenueCat's payloads that name no person.
-    private static let known: Set<String> = [
-        "alg", "typ", "notificationType", "subtype", "version", "signedDate", "data",
-        "environment", "bundleId", "bundleVersion", "appAppleId", "status", "signedPayload",
-        "signedTransactionInfo", "signedRenewalInfo", "transactionId", "originalTransactionId",
-        "productId", "subscriptionGroupIdentifier", "purchaseDate", "originalPurchaseDate",
-        "expiresDate", "quantity", "type", "inAppOwnershipType", "transactionReason",
-        "storefront", "storefrontId", "price", "currency", "offerType", "offerIdentifier",
-        "offerDiscountType", "revocationDate", "revocationReason", "isUpgraded",
-        "autoRenewProductId", "autoRenewStatus", "renewalPrice", "renewalDate",
-        "gracePeriodExpiresDate", "isInBillingRetryPeriod", "expirationIntent",
-        "priceIncreaseStatus", "recentSubscriptionStartDate",
-        "api_version", "event", "product_id", "new_product_id", "period_type",
-        "purchased_at_ms", "expiration_at_ms", "event_timestamp_ms", "entitlement_ids",
-        "transaction_id", "original_transaction_id", "is_family_share", "country_code",
-        "price_in_purchased_currency", "takehome_percentage", "commission_percentage",
-        "tax_percentage", "store", "cancel_reason", "expiration_reason",
-        "grace_period_expiration_at_ms", "auto_resume_at_ms", "renewal_number",
-        "is_trial_conversion",
-    ]
+    private static let cut: Set<Name> = ["x5c", "x5u", "jwk", "signature"]
 }

@@ -1,4 +1,5 @@
-public import Entitlements
+public import Encodings
+import Entitlements
 public import EventLog
 
 /// Where an export that is to be checked is read from.
@@ -135,7 +136,7 @@ extension ExportCheck {
             return nil
         }
         self.key = key.text
-        if !manifest.publicKey.utf8.elementsEqual(key.text.utf8) {
+        if !manifest.publicKey.isSame(as: key.text) {
             note(.manifest, ExportFile.manifest, nil, "it names another key than was given")
         }
         let note = try small(ExportFile.signature, source)
@@ -184,7 +185,7 @@ extension ExportCheck {
             let key = try VerifierKey(parsing: self.key ?? "")
             let verified = try SignedNote.parse(manifest.checkpoint).verified(by: [key])
             let checkpoint = try Checkpoint(verified)
-            guard checkpoint.origin.utf8.elementsEqual(key.name.utf8) else {
+            guard checkpoint.origin.isSame(as: key.name) else {
                 throw NoteFault(.malformedCheckpoint, "it is of another log")
             }
             return checkpoint

@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 
 /// How much of what identifies somebody an export shows.

@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 
 /// An export as one text, handed out piece by piece: for who takes it over a connection.

@@ -1,4 +1,5 @@
-public import Entitlements
+public import Encodings
+import Entitlements
 
 /// A flat table of an export: for spreadsheets and databases.
 public struct ExportTable: Sendable, Hashable {

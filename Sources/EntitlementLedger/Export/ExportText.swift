@@ -1,4 +1,5 @@
-public import Entitlements
+public import Encodings
+import Entitlements
 
 /// Writes the lines of a file of an export as text.
 public struct ExportText: Sendable {

@@ -1,3 +1,4 @@
+import Encodings
 public import Entitlements
 import EventLog
 
@@ -23,7 +24,7 @@ extension Ledger {
             madeAt: clock(),
             checkpoint: exportCheckpoint(size)
         )
-        _ = try export(plan)
+        _ = try export(plan, impersonal: [])
         return plan
     }
 
@@ -49,7 +50,7 @@ extension Ledger {
             madeAt: now,
             checkpoint: exportCheckpoint(size)
         )
-        _ = try export(plan)
+        _ = try export(plan, impersonal: [])
         return plan
     }
 
@@ -62,8 +63,16 @@ extension Ledger {
 
     /// Gathers what a plan exports.
     ///
+    /// `names`: which members of evidence name nobody, and stay where names are hidden.
     /// - Throws: `ExportRefusal`; `otherExport` where the plan is of another ledger or a longer log.
-    public func export(_ plan: ExportPlan) throws -> LedgerExport {
+    public func export(
+        _ plan: ExportPlan,
+        reading names: any EvidenceNames
+    ) throws -> LedgerExport {
+        try export(plan, impersonal: names.impersonalMembers)
+    }
+
+    private func export(_ plan: ExportPlan, impersonal: Set<Name>) throws -> LedgerExport {
         guard try plan.size <= size() else {
             throw ExportRefusal(code: .otherExport, message: "the export is of a longer log")
         }
@@ -71,7 +80,12 @@ extension Ledger {
         guard let checkpoint = try? note?.verified(by: [signer.verifierKey]) else {
             throw ExportRefusal(code: .otherExport, message: "the export is of another ledger")
         }
-        return try LedgerExport(self, plan, Checkpoint(checkpoint))
+        return try LedgerExport(
+            self,
+            plan,
+            Checkpoint(checkpoint),
+            impersonalMembers: impersonal
+        )
     }
 
     /// A checkpoint of at least a size: the last one that was kept, or a new one.

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import EventLog
 
@@ -47,7 +48,9 @@ extension LedgerExport {
             "sequence": .string(RecordedEvent.padded(sequence)),
             // Of the sealed bytes: what the record binds.
             "digest": .optional(digest?.hex),
-            "content": content.map { EvidenceMask(plan.redaction).content($0) } ?? .null,
+            "content": content.map {
+                EvidenceMask(plan.redaction, impersonal: impersonalMembers).content($0)
+            } ?? .null,
         ])
     }
 }

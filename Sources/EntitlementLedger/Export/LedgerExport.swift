@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 import EventLog
 
@@ -20,6 +21,8 @@ public struct LedgerExport: Sendable {
     /// What was planned.
     public let plan: ExportPlan
     let checkpoint: Checkpoint
+    /// Members of evidence that name no person.
+    let impersonalMembers: Set<Name>
     /// The customer's events, ascending; nil: a range, all of it.
     private let sequences: [UInt64]?
     /// The customer's names and purchases, ascending.
@@ -46,16 +49,19 @@ public struct LedgerExport: Sendable {
         public init(_ part: ExportPart) { self.part = part }
     }
 
-    init(_ ledger: Ledger, _ plan: ExportPlan, _ checkpoint: Checkpoint) throws {
+    init(
+        _ ledger: Ledger,
+        _ plan: ExportPlan,
+        _ checkpoint: Checkpoint,
+        impersonalMembers: Set<Name>
+    ) throws {
         self.ledger = ledger
+        self.impersonalMembers = impersonalMembers
         self.plan = plan
         self.checkpoint = checkpoint
         switch plan.scope {
         case .customer(let id, let environment):
-            let name = StreamName(
-                environment: environment.rawValue,
-                subject: Subject.customer(id).description
-            )
+            let name = StreamName(.customer(id), in: environment)
             guard let stream = try ledger.vault.stream(of: name) else {
                 throw ExportRefusal(
                     code: .unknownCustomer,
@@ -222,10 +228,7 @@ public struct LedgerExport: Sendable {
         get throws {
             guard let customer = plan.customer else { return nil }
             guard plan.redaction.hidesCustomers else { return customer.id }
-            let name = StreamName(
-                environment: customer.environment.rawValue,
-                subject: Subject.customer(customer.id).description
-            )
+            let name = StreamName(.customer(customer.id), in: customer.environment)
             return try ledger.vault.stream(of: name).map { MaskedNames.text($0) }
         }
     }

@@ -60,17 +60,18 @@ struct ClaimDecision {
 
     /// Decides against the log as it stands.
     mutating func step() throws -> Step {
-        do {
-            return try decide()
-        } catch let refusal as Refusal {
+        if let refusal = Preparation.refusal(of: transaction.facts) {
             return .settled(.refused(refusal, owner: nil))
+        }
+        switch try earlierClaim() {
+        case .refused(let refusal): return .settled(.refused(refusal, owner: nil))
+        case .value(let earlier): return try decide(after: earlier)
         }
     }
 
-    private mutating func decide() throws -> Step {
-        if let refusal = Preparation.refusal(of: transaction.facts) { throw refusal }
+    /// `earlier`: the claim that this request made before; nil: none.
+    private mutating func decide(after earlier: UInt64?) throws -> Step {
         let facts = transaction.facts
-        let earlier = try earlierClaim()
         var sequence = factsSequence
         let (stream, known) = try reader.facts(ofPurchase: transaction.purchase)
         var ownership = PurchaseOwnership(purchase: stream, facts: known)
@@ -85,10 +86,7 @@ struct ClaimDecision {
         }
         // Looked up, not reserved: who is refused leaves nothing behind.
         let claimant = try ledger.vault.stream(
-            of: StreamName(
-                environment: facts.environment.rawValue,
-                subject: Subject.customer(customer).description
-            )
+            of: StreamName(.customer(customer), in: facts.environment)
         )
         switch try reader.right(of: claimant, to: ownership, at: now) {
         case .isOwner:
@@ -103,23 +101,24 @@ struct ClaimDecision {
         }
     }
 
-    /// The claim that this request made before; nil: none.
-    ///
-    /// - Throws: `Refusal.conflict` if it asked for something else (E1).
-    private func earlierClaim() throws -> UInt64? {
-        guard let sequence = requestSequence else { return nil }
+    /// The claim that this request made before, nil where it made none; refused if it asked for
+    /// something else (E1).
+    private func earlierClaim() throws -> Decided<UInt64?> {
+        guard let sequence = requestSequence else { return .value(nil) }
         // Erased since: a repeat is a duplicate, nothing more.
-        guard let known = try ledger.event(at: sequence) else { return sequence }
+        guard let known = try ledger.event(at: sequence) else { return .value(sequence) }
         let differing = request.event((claim.subject, known.event.time, claim.data))
             .differences(from: known.event)
         guard differing.isEmpty else {
-            throw Refusal(
-                .conflict,
-                differing.joined(separator: ", "),
-                "event \(sequence) has this id and other content"
+            return .refused(
+                Refusal(
+                    .conflict,
+                    differing.joined(separator: ", "),
+                    "event \(sequence) has this id and other content"
+                )
             )
         }
-        return sequence
+        return .value(sequence)
     }
 
     /// The facts and what the source's token makes of them (Stores, rule 7).
@@ -156,24 +155,26 @@ struct ClaimDecision {
         if events.isEmpty, let claim {
             return try append(Submission(event: claim), then: .recorded)
         }
-        let sealed = try SubmissionSealer(ledger).seal(
-            transaction.facts,
-            events: events,
+        return try append(transaction.facts, events, claim: claim, then: .recorded)
+    }
+
+    private func append(
+        _ submission: Submission,
+        _ events: [Event]? = nil,
+        claim: Event? = nil,
+        then: Then
+    ) throws -> Step {
+        let decided = try SubmissionSealer(ledger).seal(
+            submission,
+            events: events ?? submission.events,
             request: claim,
             expectations: reader.expectations,
             recordedAt: nil
         )
-        return .append(sealed, then: .recorded)
-    }
-
-    private func append(_ submission: Submission, then: Then) throws -> Step {
-        let sealed = try SubmissionSealer(ledger).seal(
-            submission,
-            events: submission.events,
-            expectations: reader.expectations,
-            recordedAt: nil
-        )
-        return .append(sealed, then: then)
+        switch decided {
+        case .value(let sealed): return .append(sealed, then: then)
+        case .refused(let refusal): return .settled(.refused(refusal, owner: nil))
+        }
     }
 
     /// Row 6.3: a transaction that is known only updates the purchase's sync state, once in a while.

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import EventLog
 
@@ -30,7 +31,7 @@ struct DecisionReader {
 
     func stream(_ subject: Subject) throws -> UInt64 {
         try ledger.wholeVault.reserveStream(
-            of: StreamName(environment: environment.rawValue, subject: subject.description)
+            of: StreamName(subject, in: environment)
         )
     }
 

@@ -22,19 +22,16 @@ struct EvidenceSealer {
     /// `events`: those that were read from it.
     ///
     /// - Returns: what goes to the writer, and where it has a key of its own the event by which an
-    ///   erasure finds it.
-    /// - Throws: `Refusal` where it is too large; what vault and log throw.
+    ///   erasure finds it; refused where it is too large.
+    /// - Throws: what vault and log throw.
     func seal(
         _ parts: [EvidencePart],
         of submission: Submission,
         _ events: [Event]
-    ) throws -> (sealed: Sealed, note: Event?) {
+    ) throws -> Decided<(sealed: Sealed, note: Event?)> {
         guard parts.flattenedCount <= EvidenceBlob.byteLimit else {
-            throw Refusal(
-                .tooLarge,
-                "",
-                "evidence has at most \(EvidenceBlob.byteLimit) bytes"
-            )
+            let detail = "evidence has at most \(EvidenceBlob.byteLimit) bytes"
+            return .refused(Refusal(.tooLarge, "", detail))
         }
         let (streams, note) = try streams(of: submission, events)
         let list = EvidenceList(parts)
@@ -53,7 +50,7 @@ struct EvidenceSealer {
             streams: streams.sorted(),
             sharedParts: try list.map { try sharedParts.missing($0.sharedParts) } ?? []
         )
-        return (sealed, note)
+        return .value((sealed, note))
     }
 
     /// The streams whose loss closes the evidence: of all that it names, new ones reserved, or one
@@ -75,10 +72,7 @@ struct EvidenceSealer {
             + submission.links.flatMap { [$0.customer, $0.alias] }
         var unknown: Set<StreamName> = []
         for subject in submission.named + customers.map(Subject.customer) {
-            let name = StreamName(
-                environment: submission.environment.rawValue,
-                subject: subject.description
-            )
+            let name = StreamName(subject, in: submission.environment)
             if let stream = try vault.stream(of: name) {
                 streams.insert(stream)
             } else {

@@ -1,3 +1,4 @@
+import Encodings
 public import Entitlements
 import EventLog
 
@@ -67,10 +68,7 @@ extension Ledger {
         try requireWriter()
         // Two of one customer would overtake one another: they stand in one submission (E2).
         var waiting = Dictionary(grouping: accesses) { access in
-            StreamName(
-                environment: access.environment.rawValue,
-                subject: Subject.customer(access.customer).description
-            )
+            StreamName(.customer(access.customer), in: access.environment)
         }
         .sorted {
             ($0.value[0].time, Name($0.value[0].id)) < ($1.value[0].time, Name($1.value[0].id))
@@ -114,11 +112,14 @@ extension Ledger {
             nature: .request,
             events: new.map(\.event)
         )
-        return try SubmissionSealer(self).seal(
+        let decided = try SubmissionSealer(self).seal(
             submission,
             events: submission.events,
             expectations: [SealedSubmission.Expectation(stream: stream, lastSequence: last)],
             recordedAt: nil
         )
+        // What an access says is bounded far below a record: it is never refused.
+        guard case .value(let sealed) = decided else { throw RecordFault.tooLong }
+        return sealed
     }
 }

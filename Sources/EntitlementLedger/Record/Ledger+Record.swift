@@ -1,4 +1,5 @@
 import Dispatch
+import Encodings
 public import Entitlements
 import EventLog
 import Synchronization

@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 import EventLog
 import Synchronization
@@ -34,9 +35,9 @@ extension Ledger {
             let ownership = try reader.ownership(of: purchase)
             let stream = try reader.stream(.customer(customer))
             switch try reader.right(of: stream, to: ownership, at: now) {
-            case .isOwner: return false
-            case .mayClaim: return true
-            case .ownedByAnother: throw Refusal.claimedByAnother
+            case .isOwner: return .known
+            case .mayClaim: return .record
+            case .ownedByAnother: return .refused(.claimedByAnother)
             }
         }
     }
@@ -63,7 +64,7 @@ extension Ledger {
                 .reason: reason.map { .text($0) },
             ]
         )
-        return try decide(request, customer, data) { _, _ in true }
+        return try decide(request, customer, data) { _, _ in .record }
     }
 
     /// Ends a grant (C3).
@@ -76,9 +77,11 @@ extension Ledger {
         return try decide(request, customer, data) { reader, _ in
             let named = try reader.facts(naming: grantID, of: customer)
             guard named.contains(where: { $0.kind == .grantGiven }) else {
-                throw Refusal(.unknownGrant, "grantId", "the customer has no such grant")
+                return .refused(
+                    Refusal(.unknownGrant, "grantId", "the customer has no such grant")
+                )
             }
-            return true
+            return .record
         }
     }
 
@@ -93,12 +96,16 @@ extension Ledger {
             guard let catalog = try reader.catalogs().catalog(at: now),
                 catalog.trials.contains(where: { $0.id.isSame(as: trialID) })
             else {
-                throw Refusal(.unknownTrial, "trialId", "the catalog in force has no such trial")
+                return .refused(
+                    Refusal(.unknownTrial, "trialId", "the catalog in force has no such trial")
+                )
             }
             if try reader.trials(startedBy: customer).contains(trialID) {
-                throw Refusal(.trialUsed, "trialId", "the customer had this trial before")
+                return .refused(
+                    Refusal(.trialUsed, "trialId", "the customer had this trial before")
+                )
             }
-            return true
+            return .record
         }
     }
 
@@ -113,7 +120,7 @@ extension Ledger {
             let (stream, facts) = try reader.facts(ofCustomer: customer)
             let links = Links(facts, of: .customerLinked)
             let other = try reader.stream(.customer(alias))
-            return links.canonical(other) != links.canonical(stream)
+            return links.canonical(other) == links.canonical(stream) ? .known : .record
         }
     }
 
@@ -125,7 +132,7 @@ extension Ledger {
         of customer: String,
         _ request: Request
     ) throws -> Receipt {
-        try decide(request, customer, data) { _, _ in true }
+        try decide(request, customer, data) { _, _ in .record }
     }
 
     /// Publishes a catalog from an effective time on (K1).
@@ -157,8 +164,15 @@ extension Ledger {
         )
     }
 
-    /// Whether a request is to be recorded; throws `Refusal` where it must not.
-    typealias Decision = (inout DecisionReader, _ now: Instant) throws -> Bool
+    /// Whether a request is to be recorded.
+    enum Verdict {
+        case record
+        /// It says nothing new.
+        case known
+        case refused(Refusal)
+    }
+
+    typealias Decision = (inout DecisionReader, _ now: Instant) throws -> Verdict
 
     /// Makes a decision against the log as it stands, and again while others overtake it (E4).
     ///
@@ -182,31 +196,35 @@ extension Ledger {
         _ append: LogWriter.Append
     ) throws -> Receipt? {
         var reader = try DecisionReader(self, request.environment)
-        do {
-            if let sequence = try sequence(of: request) {
-                // Erased since: a repeat is a duplicate, nothing more.
-                guard let known = try event(at: sequence) else { return .duplicate(of: sequence) }
-                return Self.repeated(
-                    known,
-                    request.event((.customer(customer), known.event.time, data))
-                )
-            }
-            let now = clock()
-            guard try decision(&reader, now) else { return .known }
-            let submission = Submission(event: request.event((.customer(customer), now, data)))
-            let sealed = try SubmissionSealer(self).seal(
-                submission,
-                events: submission.events,
-                expectations: reader.expectations,
-                recordedAt: nil
+        if let sequence = try sequence(of: request) {
+            // Erased since: a repeat is a duplicate, nothing more.
+            guard let known = try event(at: sequence) else { return .duplicate(of: sequence) }
+            return Self.repeated(
+                known,
+                request.event((.customer(customer), known.event.time, data))
             )
+        }
+        let now = clock()
+        switch try decision(&reader, now) {
+        case .known: return .known
+        case .refused(let refusal): return .refused(refusal)
+        case .record: break
+        }
+        let submission = Submission(event: request.event((.customer(customer), now, data)))
+        let decided = try SubmissionSealer(self).seal(
+            submission,
+            events: submission.events,
+            expectations: reader.expectations,
+            recordedAt: nil
+        )
+        switch decided {
+        case .refused(let refusal): return .refused(refusal)
+        case .value(let sealed):
             switch try append([sealed])[0] {
             case .appended(let first, _): return .appended(first: first, count: 1)
             case .moved, .duplicate: return nil
             case .recordedTimeBeforeLast, .recordedTimeAfterClock: return nil
             }
-        } catch let refusal as Refusal {
-            return .refused(refusal)
         }
     }
 

@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 
 /// What became of a limited use, and what is left.
@@ -48,10 +49,13 @@ extension Ledger {
                 environment: reader.environment,
                 size: reader.size
             ).state(at: now)
-            let limit = try Self.limit(of: featureID, amount: amount, unit: unit, in: state)
-            decided.limit = limit?.afterOneMore
-            decided.endsAt = Self.leaseEnd(from: now, amount, limit)
-            return true
+            switch Self.limit(of: featureID, amount: amount, unit: unit, in: state) {
+            case .refused(let refusal): return .refused(refusal)
+            case .value(let limit):
+                decided.limit = limit?.afterOneMore
+                decided.endsAt = Self.leaseEnd(from: now, amount, limit)
+                return .record
+            }
         }
         decided.receipt = receipt
         switch receipt {
@@ -79,25 +83,27 @@ extension Ledger {
         amount: Int64?,
         unit: String?,
         in state: CustomerState
-    ) throws(Refusal) -> CustomerState.LimitState? {
+    ) -> Decided<CustomerState.LimitState?> {
         guard let feature = state.features.first(where: { $0.id.isSame(as: featureID) }) else {
-            throw Refusal(.unknownFeature, "featureId", "the catalog in force has no such feature")
+            return .refused(
+                Refusal(.unknownFeature, "featureId", "the catalog in force has no such feature")
+            )
         }
         guard feature.isAllowed else {
-            throw Refusal(.notAllowed, "featureId", "nothing unlocks this feature")
+            return .refused(Refusal(.notAllowed, "featureId", "nothing unlocks this feature"))
         }
-        guard let limit = feature.limit else { return nil }
+        guard let limit = feature.limit else { return .value(nil) }
         if let remaining = limit.remaining, remaining < 1 {
-            throw Refusal(.overLimit, "featureId", "no use is left in this window")
+            return .refused(Refusal(.overLimit, "featureId", "no use is left in this window"))
         }
-        guard let perUse = limit.perUse else { return limit }
+        guard let perUse = limit.perUse else { return .value(limit) }
         if let unit, let limited = perUse.unit, !unit.isSame(as: limited) {
-            throw Refusal(.overLimit, "unit", "the limit of one use is in \(limited)")
+            return .refused(Refusal(.overLimit, "unit", "the limit of one use is in \(limited)"))
         }
         if (amount ?? 0) > perUse.amount {
-            throw Refusal(.overLimit, "amount", "one use takes at most \(perUse.amount)")
+            return .refused(Refusal(.overLimit, "amount", "one use takes at most \(perUse.amount)"))
         }
-        return limit
+        return .value(limit)
     }
 
     /// What a use that was recorded before is told again.
@@ -131,9 +137,11 @@ extension Ledger {
         return try decide(request, customer, data) { reader, _ in
             let named = try reader.facts(naming: useID, of: customer)
             guard named.contains(where: { $0.kind == .usageRecorded }) else {
-                throw Refusal(.unknownUse, "useId", "the customer has no such use")
+                return .refused(
+                    Refusal(.unknownUse, "useId", "the customer has no such use")
+                )
             }
-            return !named.contains { $0.kind == .usageReversed }
+            return named.contains { $0.kind == .usageReversed } ? .known : .record
         }
     }
 }

@@ -62,22 +62,20 @@ struct Preparation {
         if let known = try ledger.views.sequence(of: signal) {
             return .settled(try repeated(submission, known))
         }
-        do {
-            let decision =
-                submission.decides
-                ? try SignalDecision(submission, DecisionReader(ledger, submission.environment))
-                : nil
-            return .sealed(
-                try sealer.seal(
-                    submission,
-                    events: decision?.events ?? submission.events,
-                    signal: signal,
-                    expectations: decision?.reader.expectations ?? [],
-                    recordedAt: recordedAt
-                )
-            )
-        } catch let refusal as Refusal {
-            return .settled(.refused(refusal))
+        let decision =
+            submission.decides
+            ? try SignalDecision(submission, DecisionReader(ledger, submission.environment))
+            : nil
+        let decided = try sealer.seal(
+            submission,
+            events: decision?.events ?? submission.events,
+            signal: signal,
+            expectations: decision?.reader.expectations ?? [],
+            recordedAt: recordedAt
+        )
+        switch decided {
+        case .value(let sealed): return .sealed(sealed)
+        case .refused(let refusal): return .settled(.refused(refusal))
         }
     }
 

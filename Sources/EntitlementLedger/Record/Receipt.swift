@@ -10,8 +10,14 @@ public enum Receipt: Sendable, Equatable {
     case refused(Refusal)
 }
 
-/// An expected no.
-public struct Refusal: Error, Sendable, Equatable {
+/// A value, or the refusal that stands in its place.
+enum Decided<Value> {
+    case value(Value)
+    case refused(Refusal)
+}
+
+/// An expected no: returned, never thrown.
+public struct Refusal: Sendable, Equatable {
     /// The reason.
     public var code: Code
     /// The field or fields concerned, such as `data.expiresAt`; empty for the whole.

@@ -16,7 +16,7 @@ struct SubmissionSealer {
     ///
     /// `signal`: the digest of `id`, where it is known.
     ///
-    /// - Throws: `Refusal` where a limit is passed.
+    /// - Returns: refused where a limit is passed.
     func seal(
         _ submission: Submission,
         events: [Event],
@@ -24,9 +24,13 @@ struct SubmissionSealer {
         signal: SignalDigest? = nil,
         expectations: [SealedSubmission.Expectation],
         recordedAt: Instant?
-    ) throws -> SealedSubmission {
+    ) throws -> Decided<SealedSubmission> {
         var numbered = events.enumerated().map { Self.numbered($1, $0, of: submission) }
-        let blob = try companion(of: submission, numbered)
+        let blob: CompanionBytes?
+        switch try companion(of: submission, numbered) {
+        case .refused(let refusal): return .refused(refusal)
+        case .value(let bytes): blob = bytes
+        }
         if let note = blob?.note {
             numbered.append(Self.numbered(note, numbered.count, of: submission))
         }
@@ -48,21 +52,20 @@ struct SubmissionSealer {
             }
             let requested = try request.map { try sealer.seal($0, companion: nil) }
             if let requested { records.append(requested) }
-            return SealedSubmission(
-                records: records,
-                companion: blob?.bytes,
-                evidenceStreams: blob?.streams ?? [],
-                sharedParts: blob?.sharedParts ?? [],
-                request: requested?.signal,
-                expectations: expectations,
-                recordedAt: recordedAt?.milliseconds
+            return .value(
+                SealedSubmission(
+                    records: records,
+                    companion: blob?.bytes,
+                    evidenceStreams: blob?.streams ?? [],
+                    sharedParts: blob?.sharedParts ?? [],
+                    request: requested?.signal,
+                    expectations: expectations,
+                    recordedAt: recordedAt?.milliseconds
+                )
             )
         } catch RecordFault.tooLong {
-            throw Refusal(
-                .tooLarge,
-                "data",
-                "an event has at most \(RecordHeader.lengthLimit) bytes"
-            )
+            let detail = "an event has at most \(RecordHeader.lengthLimit) bytes"
+            return .refused(Refusal(.tooLarge, "data", detail))
         }
     }
 
@@ -88,31 +91,33 @@ struct SubmissionSealer {
     private func companion(
         of submission: Submission,
         _ events: [Event]
-    ) throws -> CompanionBytes? {
+    ) throws -> Decided<CompanionBytes?> {
         if let document = events.first?.data.document {
             let bytes = Attachment.bytes(of: document)
             guard bytes.count <= Attachment.byteLimit else {
-                throw Refusal(
-                    .tooLarge,
-                    "data",
-                    "a catalog has at most \(Attachment.byteLimit) bytes"
-                )
+                let detail = "a catalog has at most \(Attachment.byteLimit) bytes"
+                return .refused(Refusal(.tooLarge, "data", detail))
             }
-            return CompanionBytes(kind: .attachment, bytes: bytes)
+            return .value(CompanionBytes(kind: .attachment, bytes: bytes))
         }
-        guard let parts = submission.evidenceParts else { return nil }
-        let (sealed, note) = try EvidenceSealer(
-            vault: ledger.wholeVault,
+        guard let parts = submission.evidenceParts else { return .value(nil) }
+        let evidence = EvidenceSealer(
+            vault: try ledger.wholeVault,
             randomness: ledger.randomness,
             sharedParts: ledger.sharedParts
         )
-        .seal(parts, of: submission, events)
-        return CompanionBytes(
-            kind: .evidence,
-            bytes: sealed.blob,
-            streams: sealed.streams,
-            note: note,
-            sharedParts: sealed.sharedParts
-        )
+        switch try evidence.seal(parts, of: submission, events) {
+        case .refused(let refusal): return .refused(refusal)
+        case .value(let (sealed, note)):
+            return .value(
+                CompanionBytes(
+                    kind: .evidence,
+                    bytes: sealed.blob,
+                    streams: sealed.streams,
+                    note: note,
+                    sharedParts: sealed.sharedParts
+                )
+            )
+        }
     }
 }

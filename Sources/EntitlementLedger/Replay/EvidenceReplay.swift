@@ -1,4 +1,5 @@
-public import Entitlements
+public import Encodings
+import Entitlements
 
 /// What judging the evidence of a prefix again came to.
 public struct EvidenceReplay: Sendable, Hashable {

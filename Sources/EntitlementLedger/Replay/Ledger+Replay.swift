@@ -1,4 +1,5 @@
 import Crypto
+public import Encodings
 public import Entitlements
 import EventLog
 
@@ -96,10 +97,7 @@ extension Ledger {
 
     private func stream(of customer: String, _ environment: StoreEnvironment) throws -> UInt64? {
         try vault.stream(
-            of: StreamName(
-                environment: environment.rawValue,
-                subject: Subject.customer(customer).description
-            )
+            of: StreamName(.customer(customer), in: environment)
         )
     }
 

@@ -1,4 +1,5 @@
-public import Entitlements
+public import Encodings
+import Entitlements
 
 /// What decision tokens came to, held against the log (row Z11).
 public struct TokenReplay: Sendable, Hashable {

@@ -1,3 +1,4 @@
+import Encodings
 public import Entitlements
 
 /// A question about all customers or purchases of a world.

@@ -1,3 +1,4 @@
+import Encodings
 public import Entitlements
 import EventLog
 
@@ -83,12 +84,12 @@ extension DecisionToken {
         }
         if let feature { writer.append(feature) }
         writer.append(digest.span)
-        return Base64URL.encode(writer.bytes)
+        return Base64.encode(writer.bytes.span, .url)
     }
 
     /// Reads a token; nil for what is none, or is of a newer layout.
     public init?(_ text: String) {
-        guard text.utf8.count <= Self.characterLimit, let bytes = Base64URL.decode(text.utf8),
+        guard text.utf8.count <= Self.characterLimit, let bytes = Base64.decode(text, .url),
             let token = try? Self(reading: bytes.span)
         else { return nil }
         self = token

@@ -1,5 +1,6 @@
 import Crypto
-public import Entitlements
+public import Encodings
+import Entitlements
 import EventLog
 
 /// Why a decision token is not answered.
@@ -97,7 +98,7 @@ extension Ledger {
             throw TokenRefusal(code: .erased, message: "no name stands where the token points")
         }
         guard case .customer(let name)? = Subject(subject) else { throw TokenRefusal.otherLedger }
-        if let asked, !asked.utf8.elementsEqual(name.utf8) {
+        if let asked, !asked.isSame(as: name) {
             throw TokenRefusal(code: .otherCustomer, message: "the token is about another customer")
         }
         return name
@@ -149,10 +150,7 @@ extension Ledger {
         of question: CustomerQuestion,
         below size: UInt64
     ) throws -> DecisionToken.Place? {
-        let name = StreamName(
-            environment: question.environment.rawValue,
-            subject: Subject.customer(question.customer).description
-        )
+        let name = StreamName(.customer(question.customer), in: question.environment)
         guard let stream = try vault.stream(of: name),
             let first = try views.entries(of: stream, below: size).first
         else { return nil }

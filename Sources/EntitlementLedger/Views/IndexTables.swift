@@ -1,3 +1,4 @@
+import Encodings
 import EventLog
 
 /// The index of a log up to a position: runs that follow one another without a gap.

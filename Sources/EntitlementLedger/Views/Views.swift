@@ -1,5 +1,6 @@
 import Crypto
 import Dispatch
+import Encodings
 import EventLog
 import LMDB
 import Synchronization

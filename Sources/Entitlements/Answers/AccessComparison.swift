@@ -1,3 +1,5 @@
+public import Encodings
+
 /// Compares what customers have at one instant in two worlds: the recorded one, and one with other
 /// catalogs (row Z3).
 ///

@@ -1,3 +1,5 @@
+public import Encodings
+
 /// Gives the numbers of an answer their names.
 public protocol AnswerNames {
     /// `STORE/ORIGINAL_ID`, or `erased/NUMBER`.

@@ -1,3 +1,5 @@
+import Encodings
+
 extension CustomerTimeline {
     /// The state at T (Model, "Questions").
     ///

@@ -1,3 +1,5 @@
+import Encodings
+
 /// What a customer's stretches unlock at an instant, by the catalog in force there (K1 to K7).
 struct Gates {
     /// Index of the catalog in `CatalogHistory.publications`; nil where none was published.

@@ -1,3 +1,5 @@
+public import Encodings
+
 /// A fact that the ledger learned of well after it held.
 public struct LateFact: Sendable, Hashable {
     /// The event's place in the log.

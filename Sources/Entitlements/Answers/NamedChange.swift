@@ -1,3 +1,5 @@
+public import Encodings
+
 /// One thing by its name, as it was and as it is: a feature, a purchase, a product of a catalog.
 public struct NamedChange: Sendable, Hashable {
     /// Unique among its kind.

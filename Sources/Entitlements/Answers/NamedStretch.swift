@@ -1,3 +1,5 @@
+import Encodings
+
 /// A stretch in which something has one value.
 public struct NamedStretch: Sendable, Hashable {
     /// The value, such as a tier or a status.

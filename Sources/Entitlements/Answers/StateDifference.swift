@@ -1,3 +1,5 @@
+public import Encodings
+
 /// What differs between two states of one customer: at two effective instants, or as known at two
 /// recorded ones (Model, "Questions").
 ///

@@ -1,3 +1,5 @@
+import Encodings
+
 /// What is sold and what it unlocks: a published catalog document, read (Model, "Catalog and
 /// access").
 ///

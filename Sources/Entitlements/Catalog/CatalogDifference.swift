@@ -1,3 +1,5 @@
+public import Encodings
+
 /// What differs between two catalog documents, texts and prices included.
 public struct CatalogDifference: Sendable, Hashable {
     /// Ordered names.

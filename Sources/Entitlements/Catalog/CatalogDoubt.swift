@@ -1,3 +1,5 @@
+import Encodings
+
 /// Something in a catalog that is legal and probably not meant.
 public struct CatalogDoubt: Hashable, Sendable {
     /// What it is.

@@ -1,3 +1,4 @@
+public import Encodings
 import Synchronization
 
 /// The catalogs of a prefix of the log, over effective time (K1).

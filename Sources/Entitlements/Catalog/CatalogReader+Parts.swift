@@ -1,3 +1,5 @@
+import Encodings
+
 extension CatalogReader {
     mutating func feature(_ json: JSONValue, _ path: String) -> Catalog.Feature {
         let highest = max(tiers.count - 1, 0)

@@ -1,3 +1,5 @@
+public import Encodings
+
 extension Catalog {
     /// Longest trial, in days.
     static let trialDayLimit: Int64 = 36_500
@@ -45,7 +47,7 @@ struct CatalogReader {
     let document: JSONValue
     /// Whether lists have limits: all but those of what is recorded already.
     let isLimited: Bool
-    var faults: [CatalogFault] = []
+    var faults: [InputFault] = []
     var zoneNames: Set<String> = []
     /// Names of the zones that the document resolves.
     let resolvedZoneNames: Set<String>
@@ -97,9 +99,9 @@ struct CatalogReader {
         )
     }
 
-    mutating func note(_ code: CatalogFault.Code, _ path: String, _ detail: String) {
+    mutating func note(_ code: InputFault.Code, _ path: String, _ detail: String) {
         guard faults.count < CatalogFaults.limit else { return }
-        faults.append(CatalogFault(code: code, path: path, detail: detail))
+        faults.append(InputFault(code, path, detail))
     }
 
     // MARK: Shapes

@@ -1,3 +1,5 @@
+import Encodings
+
 /// The length of the calendar window of a limit (C5).
 public enum UsagePeriod: String, Sendable, CaseIterable {
     /// From midnight.

@@ -1,3 +1,5 @@
+import Encodings
+
 /// A stretch of time laid out over a width.
 public struct TimeAxis: Sendable, Hashable {
     /// The first instant that is shown.

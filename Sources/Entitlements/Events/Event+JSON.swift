@@ -1,17 +1,19 @@
+public import Encodings
+
 extension Event {
     /// Reads the CloudEvents 1.0 form and checks it against the tables (Model, "Events").
     ///
     /// `sequence` and `recordedtime` are allowed and passed over: the ledger sets them.
-    /// - Throws: `EventFault` with the field's path.
-    public init(validating json: JSONValue) throws(EventFault) {
+    /// - Throws: `InputFault` with the field's path.
+    public init(validating json: JSONValue) throws(InputFault) {
         guard case .object(let members) = json else {
-            throw EventFault(.malformed, "", "expected a JSON object")
+            throw InputFault(.malformed, "", "expected a JSON object")
         }
         for member in members where !Self.isAttribute(member.name) {
-            throw EventFault(.unknownField, member.name, "not an attribute of an event")
+            throw InputFault(.unknownField, member.name, "not an attribute of an event")
         }
         guard json["specversion"]?.string == "1.0" else {
-            throw EventFault(.invalidValue, "specversion", "expected \"1.0\"")
+            throw InputFault(.invalidValue, "specversion", "expected \"1.0\"")
         }
         let kind = try Self.kind(json)
         let subject = try Self.subject(json, of: kind)
@@ -41,17 +43,17 @@ extension Event {
         }
     }
 
-    private static func required(_ name: String, _ json: JSONValue) throws(EventFault) -> JSONValue
+    private static func required(_ name: String, _ json: JSONValue) throws(InputFault) -> JSONValue
     {
         guard let value = json[name] else {
-            throw EventFault(.missingField, name, "required")
+            throw InputFault(.missingField, name, "required")
         }
         return value
     }
 
-    private static func identifier(_ name: String, _ json: JSONValue) throws(EventFault) -> String {
+    private static func identifier(_ name: String, _ json: JSONValue) throws(InputFault) -> String {
         guard let text = try required(name, json).string, Identifier.isValid(text) else {
-            throw EventFault(
+            throw InputFault(
                 .invalidValue,
                 name,
                 "expected 1 to \(Identifier.byteLimit) bytes of text without control characters"
@@ -60,9 +62,9 @@ extension Event {
         return text
     }
 
-    private static func kind(_ json: JSONValue) throws(EventFault) -> EventKind {
+    private static func kind(_ json: JSONValue) throws(InputFault) -> EventKind {
         guard let name = try required("type", json).string, let kind = EventKind(name: name) else {
-            throw EventFault(.unknownType, "type", "not a type that this version knows")
+            throw InputFault(.unknownType, "type", "not a type that this version knows")
         }
         return kind
     }
@@ -70,9 +72,9 @@ extension Event {
     private static func subject(
         _ json: JSONValue,
         of kind: EventKind
-    ) throws(EventFault) -> Subject {
+    ) throws(InputFault) -> Subject {
         guard let text = try required("subject", json).string, let subject = Subject(text) else {
-            throw EventFault(
+            throw InputFault(
                 .invalidValue,
                 "subject",
                 "expected purchase/STORE/ID, customer/ID, store/STORE or catalog"
@@ -80,15 +82,15 @@ extension Event {
         }
         guard kind.shape.subjects.contains(subject.kind) else {
             let expected = kind.shape.subjects.map(\.rawValue).joined(separator: " or ")
-            throw EventFault(.wrongSubject, "subject", "\(kind.name) speaks about a \(expected)")
+            throw InputFault(.wrongSubject, "subject", "\(kind.name) speaks about a \(expected)")
         }
         return subject
     }
 
-    private static func environment(_ json: JSONValue) throws(EventFault) -> StoreEnvironment {
+    private static func environment(_ json: JSONValue) throws(InputFault) -> StoreEnvironment {
         guard let value = json["environment"] else { return .production }
         guard let name = value.string, let environment = StoreEnvironment(name: name) else {
-            throw EventFault(
+            throw InputFault(
                 .invalidValue,
                 "environment",
                 "expected production, sandbox or local"
@@ -102,12 +104,12 @@ extension Event {
         _ kind: EventKind,
         _ subject: Subject.Kind,
         time: Instant
-    ) throws(EventFault) -> (EventData, observedAt: Instant) {
+    ) throws(InputFault) -> (EventData, observedAt: Instant) {
         let value = json["data"] ?? .object([])
         guard case .object(let members) = value else {
-            throw EventFault(.invalidValue, "data", "expected an object")
+            throw InputFault(.invalidValue, "data", "expected an object")
         }
-        let observedAt = try value["observedAt"].map { json throws(EventFault) in
+        let observedAt = try value["observedAt"].map { json throws(InputFault) in
             try Instant.event(json, path: "data.observedAt")
         }
         if kind == .catalogPublished {
@@ -120,7 +122,7 @@ extension Event {
             guard let field = Field(name: member.name),
                 shape.required.contains(field) || shape.optional.contains(field)
             else {
-                throw EventFault(
+                throw InputFault(
                     .unknownField,
                     "data." + member.name,
                     "not a field of \(kind.name)"
@@ -131,7 +133,7 @@ extension Event {
         }
         let data = EventData(kind: kind, entries: entries)
         for field in shape.required where data[field] == nil {
-            throw EventFault(.missingField, "data." + field.name, "required for \(kind.name)")
+            throw InputFault(.missingField, "data." + field.name, "required for \(kind.name)")
         }
         return (data, observedAt ?? time)
     }
@@ -142,12 +144,12 @@ extension EventData {
     ///
     /// `subject`: whom the event is about.
     ///
-    /// - Throws: `EventFault` with the path `data.NAME`.
+    /// - Throws: `InputFault` with the path `data.NAME`.
     public init(
         _ kind: EventKind,
         validating json: JSONValue,
         of subject: Subject.Kind
-    ) throws(EventFault) {
+    ) throws(InputFault) {
         self = try Event.data(.members(["data": json]), kind, subject, time: .earliest).0
     }
 }
@@ -183,9 +185,4 @@ extension RecordedEvent {
             "data": event.dataJSON,
         ])
     }
-}
-
-extension JSONValue: ExpressibleByStringLiteral {
-    /// A JSON string.
-    public init(stringLiteral value: String) { self = .string(value) }
 }

@@ -1,3 +1,5 @@
+public import Encodings
+
 /// A fact, in the past tense, as somebody stated it (Model, "Events").
 ///
 /// Immutable once recorded.

@@ -1,3 +1,5 @@
+public import Encodings
+
 /// A value of a field.
 public enum FieldValue: Hashable, Sendable {
     /// Identifiers, names, texts, choices, currencies, customer ids and purchase names.

@@ -1,3 +1,5 @@
+import Encodings
+
 /// A piece of evidence; the pieces in their order, flattened, are the bytes as they were received.
 ///
 /// How evidence is cut decides only how little room it takes: whatever the cut, reading gives back
@@ -20,7 +22,7 @@ public indirect enum EvidencePart: Hashable, Sendable {
     public var flattened: [UInt8] {
         switch self {
         case .bytes(let bytes), .shared(let bytes): bytes
-        case .base64URL(let parts): Self.base64URL(parts.flattened)
+        case .base64URL(let parts): Base64.digits(of: parts.flattened.span, .url)
         }
     }
 
@@ -31,23 +33,6 @@ public indirect enum EvidencePart: Hashable, Sendable {
         case .base64URL(let parts): (parts.flattenedCount * 4 + 2) / 3
         }
     }
-
-    /// Four digits for each three bytes, no padding: one text for one sequence of bytes.
-    private static func base64URL(_ bytes: [UInt8]) -> [UInt8] {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count * 4 + 2) / 3)
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let held = min(3, bytes.count - start)
-            var group: UInt32 = 0
-            for place in 0..<held { group |= UInt32(bytes[start + place]) << (16 - 8 * place) }
-            for digit in 0...held { text.append(digits[Int(group >> (18 - 6 * digit) & 0x3F)]) }
-        }
-        return text
-    }
-
-    private static let digits = Array(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8
-    )
 }
 
 extension [EvidencePart] {

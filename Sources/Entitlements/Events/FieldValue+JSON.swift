@@ -1,8 +1,10 @@
+public import Encodings
+
 extension Field {
     /// Reads a value of this field's shape.
     ///
-    /// - Throws: `EventFault` with the path `data.NAME`.
-    func value(from json: JSONValue, subject: Subject.Kind) throws(EventFault) -> FieldValue {
+    /// - Throws: `InputFault` with the path `data.NAME`.
+    func value(from json: JSONValue, subject: Subject.Kind) throws(InputFault) -> FieldValue {
         switch shape {
         case .identifier: .text(try text(json, upTo: Identifier.byteLimit))
         case .name: .text(try text(json, upTo: FieldShape.nameByteLimit))
@@ -24,59 +26,59 @@ extension Field {
 
     private var path: String { "data." + name }
 
-    private func invalid(_ detail: String) -> EventFault { EventFault(.invalidValue, path, detail) }
+    private func invalid(_ detail: String) -> InputFault { InputFault(.invalidValue, path, detail) }
 
-    private func text(_ json: JSONValue, upTo limit: Int) throws(EventFault) -> String {
+    private func text(_ json: JSONValue, upTo limit: Int) throws(InputFault) -> String {
         guard let text = json.string, Identifier.isValid(text), text.utf8.count <= limit else {
             throw invalid("expected 1 to \(limit) bytes of text without control characters")
         }
         return text
     }
 
-    private func code(_ json: JSONValue) throws(EventFault) -> String {
+    private func code(_ json: JSONValue) throws(InputFault) -> String {
         guard let text = json.string, Code.isValid(text) else {
             throw invalid("expected 1 to \(Code.byteLimit) of letters, digits and \(Code.signs)")
         }
         return text
     }
 
-    private func freeText(_ json: JSONValue) throws(EventFault) -> String {
+    private func freeText(_ json: JSONValue) throws(InputFault) -> String {
         guard let text = json.string, text.utf8.count <= FieldShape.textByteLimit else {
             throw invalid("expected at most \(FieldShape.textByteLimit) bytes of text")
         }
         return text
     }
 
-    private func choice(_ json: JSONValue, of words: [String]) throws(EventFault) -> String {
+    private func choice(_ json: JSONValue, of words: [String]) throws(InputFault) -> String {
         guard let text = json.string, words.contains(text) else {
             throw invalid("expected one of " + words.joined(separator: ", "))
         }
         return text
     }
 
-    private func currency(_ json: JSONValue) throws(EventFault) -> String {
+    private func currency(_ json: JSONValue) throws(InputFault) -> String {
         guard let text = json.string, text.utf8.count == 3,
             text.utf8.allSatisfy({ (0x41...0x5A).contains($0) })
         else { throw invalid("expected an ISO 4217 code of three capital letters") }
         return text
     }
 
-    private func instant(_ json: JSONValue) throws(EventFault) -> Instant {
+    private func instant(_ json: JSONValue) throws(InputFault) -> Instant {
         try .event(json, path: path)
     }
 
     private func integer(
         _ json: JSONValue,
         within range: ClosedRange<Int64>
-    ) throws(EventFault) -> Int64 {
+    ) throws(InputFault) -> Int64 {
         guard case .number(let digits) = json, let integer = Int64(digits) else {
             if case .number = json {
-                throw EventFault(.outOfRange, path, "expected an integer of 64 bits")
+                throw InputFault(.outOfRange, path, "expected an integer of 64 bits")
             }
             throw invalid("expected an integer")
         }
         guard range.contains(integer) else {
-            throw EventFault(
+            throw InputFault(
                 .outOfRange,
                 path,
                 "expected \(range.lowerBound) to \(range.upperBound)"
@@ -85,12 +87,12 @@ extension Field {
         return integer
     }
 
-    private func flag(_ json: JSONValue) throws(EventFault) -> Bool {
+    private func flag(_ json: JSONValue) throws(InputFault) -> Bool {
         guard let flag = json.bool else { throw invalid("expected true or false") }
         return flag
     }
 
-    private func purchaseName(_ json: JSONValue) throws(EventFault) -> String {
+    private func purchaseName(_ json: JSONValue) throws(InputFault) -> String {
         guard let text = json.string, let name = PurchaseName(text) else {
             throw invalid("expected STORE/ORIGINAL_ID")
         }
@@ -102,7 +104,7 @@ extension Field {
         _ limit: Int,
         _ byteLimit: Int,
         _ least: Int
-    ) throws(EventFault) -> [String] {
+    ) throws(InputFault) -> [String] {
         guard let elements = json.array, (least...limit).contains(elements.count) else {
             throw invalid("expected an array of \(least) to \(limit) texts")
         }
@@ -111,7 +113,7 @@ extension Field {
         return texts
     }
 
-    private func durations(_ json: JSONValue) throws(EventFault) -> [FieldValue.Duration] {
+    private func durations(_ json: JSONValue) throws(InputFault) -> [FieldValue.Duration] {
         guard let members = json.members, members.count <= FieldShape.durationLimit else {
             throw invalid("expected an object of at most \(FieldShape.durationLimit) stages")
         }
@@ -134,12 +136,12 @@ extension Field {
 
 extension Instant {
     /// Reads an instant that an event may name.
-    static func event(_ json: JSONValue, path: String) throws(EventFault) -> Instant {
+    static func event(_ json: JSONValue, path: String) throws(InputFault) -> Instant {
         guard let text = json.string, let instant = Instant(rfc3339: text) else {
-            throw EventFault(.invalidValue, path, "expected RFC 3339 with an offset")
+            throw InputFault(.invalidValue, path, "expected RFC 3339 with an offset")
         }
         guard instant.isPlausible else {
-            throw EventFault(.outOfRange, path, "expected an instant in 2000 to 2200")
+            throw InputFault(.outOfRange, path, "expected an instant in 2000 to 2200")
         }
         return instant
     }

@@ -1,3 +1,5 @@
+public import Encodings
+
 /// What names a purchase for life: a store and its original id, `STORE/ORIGINAL_ID`.
 public struct PurchaseName: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// Lower snake case, such as `app_store`.

@@ -1,3 +1,5 @@
+public import Encodings
+
 /// What a source hands in at once: events that stand together or not at all (E2), with what they
 /// were read from and what is decided only at append (E4).
 public struct Submission: Sendable, Hashable {

@@ -1,3 +1,5 @@
+import Encodings
+
 extension Explainer {
     /// A source and what it rests on, with whatever stands in its way at T.
     struct Chain {

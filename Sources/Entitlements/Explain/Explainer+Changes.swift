@@ -1,3 +1,5 @@
+import Encodings
+
 extension Explainer {
     /// What would change a decision, the nearest first.
     func changes(

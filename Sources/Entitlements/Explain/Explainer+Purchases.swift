@@ -1,3 +1,5 @@
+import Encodings
+
 extension Explainer {
     /// The periods of a purchase that speak on a feature, with what stands in their way: the last one
     /// that has started, and the last that would unlock the feature if that one does not.

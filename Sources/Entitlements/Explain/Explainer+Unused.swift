@@ -1,3 +1,5 @@
+import Encodings
+
 extension Explainer {
     /// Statements that are known and decide nothing here: older ones, links and trials that do not
     /// count.

@@ -1,3 +1,5 @@
+import Encodings
+
 /// Explains decisions about one customer, as known at R (row Z2).
 ///
 /// It folds the facts as every answer does and reads off what decided: whatever it says of a period,

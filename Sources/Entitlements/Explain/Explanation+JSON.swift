@@ -1,3 +1,5 @@
+public import Encodings
+
 extension Explanation.Effect {
     /// `{"kind": …}` with the parameters.
     var json: JSONValue {

@@ -1,3 +1,5 @@
+public import Encodings
+
 /// A stretch of time in which something unlocks features.
 public struct AccessStretch: Sendable {
     /// When.

@@ -1,3 +1,5 @@
+import Encodings
+
 extension CatalogHistory {
     /// P12's L by the catalog in force at an instant, in milliseconds.
     func leewayMilliseconds(at instant: Instant) -> Int64 {

@@ -1,3 +1,5 @@
+import Encodings
+
 /// One customer over effective time, as known at R: everything that answers are looked up in
 /// (law 3).
 public struct CustomerTimeline: Sendable {

@@ -1,3 +1,5 @@
+import Encodings
+
 /// An id of the catalog, or a list of such ids, as a small number: within one table, equal numbers
 /// are equal texts.
 public struct FactName: Sendable, Hashable {

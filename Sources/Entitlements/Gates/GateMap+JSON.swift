@@ -1,10 +1,4 @@
-/// Why a document is no gate map.
-public struct GateMapFault: Error, Hashable, Sendable {
-    /// Where, such as `features.chat.level`.
-    public var path: String
-    /// A sentence.
-    public var detail: String
-}
+public import Encodings
 
 extension GateMap {
     /// `{"tiers", "features": {ID: {"level", "products"}}, "products": {ID: {"kind", "tier",
@@ -39,30 +33,33 @@ extension GateMap {
 
     /// Reads a map as `json` gives it: one that was fetched, or the one built into an app, which
     /// answers until then (row B6).
-    public init(json: JSONValue) throws(GateMapFault) {
-        tiers = try Self.texts(json["tiers"], "tiers")
-        guard tiers.first == Catalog.freeTier else {
-            throw GateMapFault(path: "tiers", detail: "the first tier is \"free\"")
+    public init(json: JSONValue) throws(InputFault) {
+        let map = ObjectReader(json)
+        tiers = try map.required("tiers", Self.expectedTexts, Self.texts)
+        guard let first = tiers.first, first == Catalog.freeTier else {
+            throw map.fault("tiers", "the first tier is \"free\"")
+        }
+        let tiers = tiers
+        func tier(_ json: JSONValue) -> String? {
+            json.string.flatMap { tiers.holds($0) ? $0 : nil }
         }
         var features: [Name: Feature] = [:]
-        for member in try Self.members(json["features"], "features") {
-            let path = "features." + member.name
+        for member in try map.required("features", "expected an object", \.members) {
+            let reader = ObjectReader(member.value, at: "features." + member.name)
             features[member.name] = Feature(
-                level: try Self.tier(member.value["level"], path + ".level", of: tiers),
-                products: try Self.texts(member.value["products"], path + ".products")
+                level: try reader.required("level", Self.expectedTier, tier),
+                products: try reader.required("products", Self.expectedTexts, Self.texts)
             )
         }
         var products: [Name: Product] = [:]
-        for member in try Self.members(json["products"], "products") {
-            let path = "products." + member.name
-            guard let kind = member.value["kind"]?.string.flatMap(ProductKind.init(name:)) else {
-                throw GateMapFault(path: path + ".kind", detail: "not a kind of product")
-            }
-            let tier = member.value["tier"] ?? .null
+        for member in try map.required("products", "expected an object", \.members) {
+            let reader = ObjectReader(member.value, at: "products." + member.name)
             products[member.name] = Product(
-                kind: kind,
-                tier: tier.isNull ? nil : try Self.tier(tier, path + ".tier", of: tiers),
-                features: try Self.texts(member.value["features"], path + ".features")
+                kind: try reader.required("kind", "not a kind of product") { json in
+                    json.string.flatMap(ProductKind.init(name:))
+                },
+                tier: try reader.optional("tier", Self.expectedTier, tier),
+                features: try reader.required("features", Self.expectedTexts, Self.texts)
             )
         }
         self.features = features
@@ -71,59 +68,35 @@ extension GateMap {
     }
 
     /// Every name stands for something in the map, and both sides say the same.
-    private func requireClosed() throws(GateMapFault) {
+    private func requireClosed() throws(InputFault) {
         for (id, feature) in features {
             for product in feature.products where products[product]?.features.holds(id.text) != true
             {
-                throw GateMapFault(
-                    path: "features.\(id).products",
-                    detail: "a product that does not open it"
+                throw InputFault(
+                    .invalidValue,
+                    "features.\(id).products",
+                    "a product that does not open it"
                 )
             }
         }
         for (id, product) in products {
             for feature in product.features
             where features[feature]?.products.holds(id.text) != true {
-                throw GateMapFault(
-                    path: "products.\(id).features",
-                    detail: "a feature that does not name it"
+                throw InputFault(
+                    .invalidValue,
+                    "products.\(id).features",
+                    "a feature that does not name it"
                 )
             }
         }
     }
 
-    private static func members(
-        _ json: JSONValue?,
-        _ path: String
-    ) throws(GateMapFault) -> [JSONMember] {
-        guard let members = json?.members else {
-            throw GateMapFault(path: path, detail: "expected an object")
-        }
-        return members
-    }
+    private static let expectedTexts = "expected an array of texts"
+    private static let expectedTier = "not among the tiers"
 
-    private static func texts(
-        _ json: JSONValue?,
-        _ path: String
-    ) throws(GateMapFault) -> [String] {
-        guard let array = json?.array else {
-            throw GateMapFault(path: path, detail: "expected an array of texts")
-        }
+    private static func texts(_ json: JSONValue) -> [String]? {
+        guard let array = json.array else { return nil }
         let texts = array.compactMap(\.string)
-        guard texts.count == array.count else {
-            throw GateMapFault(path: path, detail: "expected an array of texts")
-        }
-        return texts
-    }
-
-    private static func tier(
-        _ json: JSONValue?,
-        _ path: String,
-        of tiers: [String]
-    ) throws(GateMapFault) -> String {
-        guard let name = json?.string, tiers.holds(name) else {
-            throw GateMapFault(path: path, detail: "not among the tiers")
-        }
-        return name
+        return texts.count == array.count ? texts : nil
     }
 }

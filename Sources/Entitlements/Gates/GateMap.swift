@@ -1,3 +1,5 @@
+public import Encodings
+
 /// What opens which gate: a closed map that an app can hold and ask without I/O (rows CL6, B6).
 ///
 /// Made of one catalog as a customer sees it (K8). It answers for what somebody holds now (K2, K5);

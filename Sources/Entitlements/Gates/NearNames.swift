@@ -1,3 +1,5 @@
+import Encodings
+
 /// Names that somebody may have meant who wrote another one.
 public enum NearNames {
     /// Most names that are offered.

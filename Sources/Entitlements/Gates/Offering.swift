@@ -1,3 +1,5 @@
+public import Encodings
+
 /// What a paywall shows: products in order, for one feature or for all.
 public struct Offering: Sendable, Hashable {
     /// The feature whose closed gate leads here; nil: any.

@@ -1,3 +1,5 @@
+public import Encodings
+
 /// The words of a product in one language: the member `texts` of a catalog's product maps language
 /// tags (BCP 47) to objects such as `{"title", "description", "price"}`.
 public struct ProductText: Sendable, Hashable {

@@ -1,3 +1,5 @@
+public import Encodings
+
 /// Comma-separated values (RFC 4180) that are safe to open in a spreadsheet.
 public enum CSV {
     /// One record with its end; null is an empty cell.

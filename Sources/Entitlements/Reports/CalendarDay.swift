@@ -1,3 +1,5 @@
+import Encodings
+
 /// A day of the calendar in UTC.
 public struct CalendarDay: Sendable, Hashable, Comparable {
     /// Days since 1970-01-01.

@@ -1,3 +1,5 @@
+public import Encodings
+
 /// Customers by tier, and what they own by status and product, at T (Model, "Questions").
 ///
 /// Every customer who is known at R counts once; what is owned counts for its owner at T.

@@ -1,3 +1,5 @@
+public import Encodings
+
 /// Errors by their code, and those that come far more often than a while ago (row 10.5).
 public struct ErrorReport: Sendable, Hashable {
     /// Errors by where they were met and what they are.

@@ -1,3 +1,5 @@
+public import Encodings
+
 /// Who saw which variant of an experiment, and bought (row B7).
 ///
 /// An app names the experiment on the statements of its flows, as `EXPERIMENT/VARIANT` or

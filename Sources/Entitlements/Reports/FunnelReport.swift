@@ -1,3 +1,5 @@
+public import Encodings
+
 /// How purchase flows end, by product and platform (row 10.1).
 ///
 /// A flow is what one customer id calls by one flow id. It counts once, at its earliest statement,

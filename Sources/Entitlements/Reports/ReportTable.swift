@@ -1,3 +1,5 @@
+public import Encodings
+
 /// A table of a report: flat rows, the same as JSON, as CSV and for people.
 public struct ReportTable: Sendable, Hashable {
     /// The member of the JSON answer that holds it.

@@ -1,3 +1,5 @@
+public import Encodings
+
 /// What products brought in, by month, store, product and currency, and what was given back, told
 /// three ways (row 10.2): on the purchase's date, on the refund's date, and as it was booked.
 ///

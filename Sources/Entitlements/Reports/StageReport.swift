@@ -1,3 +1,5 @@
+public import Encodings
+
 /// How long the stages of purchase flows took (row 10.3), and which are slow (row 10.4).
 public struct StageReport: Sendable, Hashable {
     /// How often a stage took so many milliseconds.

@@ -1,3 +1,5 @@
+public import Encodings
+
 /// A point in time: signed milliseconds since 1970-01-01T00:00:00Z (Model, "Time").
 ///
 /// Text form is RFC 3339 in UTC with exactly three fraction digits.
@@ -33,43 +35,29 @@ public struct Instant: Hashable, Comparable, Sendable {
     }
 }
 
+extension Instant {
+    /// Reads RFC 3339: any offset, lower-case `t` and `z`, 0 to 9 fraction digits cut to
+    /// milliseconds.
+    ///
+    /// Leap seconds, a missing offset and bare dates are refused (nil).
+    public init?(rfc3339 text: String) {
+        guard let milliseconds = RFC3339.milliseconds(of: text) else { return nil }
+        self.init(milliseconds: milliseconds)
+    }
+
+    /// Reads a bare date, `YYYY-MM-DD`, as its midnight in UTC.
+    public init?(dateOnly text: String) {
+        guard let milliseconds = RFC3339.milliseconds(ofDate: text) else { return nil }
+        self.init(milliseconds: milliseconds)
+    }
+}
+
 extension Instant: CustomStringConvertible {
     /// RFC 3339 in UTC with three fraction digits, such as `2026-01-02T03:04:05.678Z`.
-    public var description: String {
-        let (days, rest) = floorDivide(milliseconds, by: Self.millisecondsPerDay)
-        let date = CivilDate(daysSinceEpoch: days)
-        let seconds = rest / 1000
-        var text = ""
-        text.reserveCapacity(24)
-        text.append(decimal: date.year, width: 4)
-        text.append("-")
-        text.append(decimal: date.month, width: 2)
-        text.append("-")
-        text.append(decimal: date.day, width: 2)
-        text.append("T")
-        text.append(decimal: seconds / 3600, width: 2)
-        text.append(":")
-        text.append(decimal: seconds / 60 % 60, width: 2)
-        text.append(":")
-        text.append(decimal: seconds % 60, width: 2)
-        text.append(".")
-        text.append(decimal: rest % 1000, width: 3)
-        text.append("Z")
-        return text
-    }
+    public var description: String { RFC3339.text(milliseconds: milliseconds) }
 }
 
-extension String {
-    fileprivate mutating func append(decimal number: Int64, width: Int) {
-        let digits = String(number.magnitude)
-        if number < 0 { append("-") }
-        append(String(repeating: "0", count: max(0, width - digits.utf8.count)))
-        append(digits)
-    }
-}
-
-/// Quotient rounded towards minus infinity, and the non-negative rest.
-func floorDivide(_ value: Int64, by divisor: Int64) -> (quotient: Int64, rest: Int64) {
-    let (quotient, rest) = value.quotientAndRemainder(dividingBy: divisor)
-    return rest < 0 ? (quotient - 1, rest + divisor) : (quotient, rest)
+extension JSONValue {
+    /// An instant in RFC 3339, or null.
+    public static func instant(_ value: Instant?) -> JSONValue { .optional(value?.description) }
 }

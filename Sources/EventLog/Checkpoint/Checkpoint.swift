@@ -1,3 +1,5 @@
+import Encodings
+
 /// What a log says of itself at a size: the text that is signed (C2SP tlog-checkpoint).
 public struct Checkpoint: Hashable, Sendable {
     /// Which log, such as `ledger.example/audit`; one line, not empty.

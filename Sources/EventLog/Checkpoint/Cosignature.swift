@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 
 /// What a witness signs: that it has seen a checkpoint, and when (C2SP tlog-cosignature, Ed25519).
 enum Cosignature {
@@ -66,6 +67,6 @@ extension SignedNote {
 
 extension NoteSignature {
     func names(_ key: VerifierKey) -> Bool {
-        keyID == key.keyID && NoteName.areEqual(name, key.name)
+        keyID == key.keyID && name.isSame(as: key.name)
     }
 }

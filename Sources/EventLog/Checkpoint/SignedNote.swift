@@ -1,3 +1,5 @@
+import Encodings
+
 /// One signature line of a note.
 public struct NoteSignature: Hashable, Sendable {
     /// The name of the key.
@@ -42,7 +44,7 @@ public struct SignedNote: Hashable, Sendable, CustomStringConvertible {
     public init(text: String, signatures: [NoteSignature]) throws(NoteFault) {
         let whole = text + "\n" + signatures.map(\.line).joined()
         let parsed = try Self.parse(whole)
-        guard parsed.text.utf8.elementsEqual(text.utf8) else {
+        guard parsed.text.isSame(as: text) else {
             throw NoteFault(.malformedNote, "the text does not end in a newline")
         }
         self = parsed
@@ -91,7 +93,7 @@ public struct SignedNote: Hashable, Sendable, CustomStringConvertible {
         let text = String(decoding: line, as: UTF8.self)
         let fields = text.unicodeScalars
             .split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        guard fields.count == 3, fields[0].utf8.elementsEqual("\u{2014}".utf8),
+        guard fields.count == 3, fields[0].isSame(as: "\u{2014}"),
             NoteName.isValid(fields[1]),
             let bytes = Base64.decode(fields[2]), bytes.count > 4
         else {

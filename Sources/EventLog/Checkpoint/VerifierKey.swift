@@ -1,4 +1,5 @@
 public import Crypto
+import Encodings
 
 /// A named Ed25519 key that notes are verified by (C2SP signed-note).
 ///
@@ -48,7 +49,7 @@ public struct VerifierKey: Sendable {
         let parts = text.split(separator: "+", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[1].utf8.count == 8,
             let id = Hexadecimal.decode(String(parts[1])),
-            let encoded = Base64.decode(parts[2].utf8), let type = encoded.first
+            let encoded = Base64.decode(String(parts[2])), let type = encoded.first
         else {
             throw NoteFault(.malformedKey, "a key is written name+id+base64")
         }
@@ -93,7 +94,7 @@ public struct VerifierKey: Sendable {
 extension VerifierKey: Hashable, CustomStringConvertible {
     /// Compares the texts byte by byte.
     public static func == (left: VerifierKey, right: VerifierKey) -> Bool {
-        left.text.utf8.elementsEqual(right.text.utf8)
+        left.text.isSame(as: right.text)
     }
 
     /// Feeds the key id to a hasher.

@@ -1,3 +1,5 @@
+import Encodings
+
 /// A file that proves that a log extends an older checkpoint.
 ///
 /// The form is that of a request to a witness (C2SP tlog-witness, `add-checkpoint`): the old size,

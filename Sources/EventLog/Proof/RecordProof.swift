@@ -1,3 +1,5 @@
+import Encodings
+
 /// A file that proves to anybody that a record stands in a log (C2SP tlog-proof, version 1).
 ///
 /// From outside like any other input: nothing in it is trusted before ``verified(leafHash:by:)``.
@@ -39,7 +41,7 @@ public struct RecordProof: Sendable, Equatable {
         lines.removeFirst()
         let extra = "extra "
         if let line = lines.first, line.hasPrefix(extra) {
-            guard let bytes = Base64.decode(line.dropFirst(extra.count).utf8) else {
+            guard let bytes = Base64.decode(String(line.dropFirst(extra.count))) else {
                 throw NoteFault(.malformedProof, "the line of extra data is not base64")
             }
             record = bytes
@@ -97,7 +99,7 @@ extension SignedNote {
             throw NoteFault(.noKnownSignature, "\(key.name) has not signed")
         }
         let checkpoint = try Checkpoint(verified)
-        if let log = keys.first, !NoteName.areEqual(log.name, checkpoint.origin) {
+        if let log = keys.first, !log.name.isSame(as: checkpoint.origin) {
             throw NoteFault(.malformedCheckpoint, "the checkpoint is another log's")
         }
         return checkpoint

@@ -1,27 +1,17 @@
 public import Crypto
+public import Encodings
 
 /// What a stream is about: a subject in one environment.
 public struct StreamName: Hashable, Sendable {
     /// Which world.
     public var environment: UInt8
-    /// The subject's text form.
-    public var subject: String
+    /// The subject's text form; names are bytes (Model, "Events").
+    @Bytewise public var subject: String
 
     /// Makes a name.
     public init(environment: UInt8, subject: String) {
         self.environment = environment
         self.subject = subject
-    }
-
-    /// Names are bytes: what Unicode holds to be equivalent stays apart (Model, "Events").
-    public static func == (left: StreamName, right: StreamName) -> Bool {
-        left.environment == right.environment && left.subject.hasSameBytes(as: right.subject)
-    }
-
-    /// Hashes the text: equal bytes are equal texts.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(environment)
-        hasher.combine(subject)
     }
 
     /// The bytes of which the vault makes digests.
@@ -31,17 +21,6 @@ public struct StreamName: Hashable, Sendable {
     public func shard(under secret: KeyedHash) -> Int {
         let word = secret.code(for: message.span).words.0
         return Int(UInt64(bigEndian: word) >> 52)
-    }
-}
-
-extension String {
-    /// Whether both have the same bytes of UTF-8.
-    fileprivate func hasSameBytes(as other: String) -> Bool {
-        let bytes = utf8.span
-        let others = other.utf8.span
-        guard bytes.count == others.count else { return false }
-        for index in bytes.indices where bytes[index] != others[index] { return false }
-        return true
     }
 }
 

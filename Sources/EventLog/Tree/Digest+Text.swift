@@ -1,3 +1,5 @@
+import Encodings
+
 extension Digest: CustomStringConvertible {
     /// The bytes as standard base64: 44 characters, as checkpoints write them.
     public var base64: String { Base64.encode(bytes.span) }

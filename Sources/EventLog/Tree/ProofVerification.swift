@@ -1,3 +1,5 @@
+import Encodings
+
 /// Proof that one record is in a tree: the hashes of the siblings on its way to the root.
 ///
 /// From outside like any other input: nothing in it is trusted, and no proof can trap.

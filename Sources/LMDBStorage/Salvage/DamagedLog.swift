@@ -1,4 +1,5 @@
 import Dispatch
+import Encodings
 import EventLog
 import FoundationEssentials
 import Synchronization

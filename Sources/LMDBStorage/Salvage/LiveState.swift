@@ -1,3 +1,4 @@
+import Encodings
 import EventLog
 
 /// What a meta page leads to in a damaged log: the pages that were in use.

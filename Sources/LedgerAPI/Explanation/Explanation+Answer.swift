@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 
 extension Explanation {

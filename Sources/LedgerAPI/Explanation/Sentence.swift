@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// A sentence in each language, with places such as `{what}`.

@@ -1,3 +1,4 @@
+package import Encodings
 public import Entitlements
 import EventLog
 public import LMDBStorage

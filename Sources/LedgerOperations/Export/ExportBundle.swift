@@ -1,3 +1,4 @@
+import Encodings
 public import EntitlementLedger
 import Entitlements
 import Foundation

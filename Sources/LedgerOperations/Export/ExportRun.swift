@@ -1,9 +1,11 @@
+import Encodings
 public import EntitlementLedger
 import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
 import LedgerAPI
+import Stores
 
 /// An export into a directory, begun or stopped; the ledger notes where it is, so that an erasure
 /// can name it.
@@ -25,7 +27,7 @@ public struct ExportRun {
         at ledgerPath: String
     ) throws {
         let path = URL(filePath: output).standardizedFileURL.path
-        let export = try ledger.export(plan)
+        let export = try ledger.export(plan, reading: StoredEvidenceNames())
         guard try !export.isNamed(in: path) else {
             throw OperationFault(
                 .usage,
@@ -52,7 +54,7 @@ public struct ExportRun {
                 place: output
             )
         }
-        self.init(try ledger.export(plan), folder, ledgerPath)
+        self.init(try ledger.export(plan, reading: StoredEvidenceNames()), folder, ledgerPath)
     }
 
     private init(_ export: LedgerExport, _ folder: ExportFolder, _ ledgerPath: String) {

@@ -1,3 +1,4 @@
+import Entitlements
 import Foundation
 public import Stores
 
@@ -23,7 +24,7 @@ public enum StoresFile {
                 let file = URL(filePath: name, relativeTo: folder).path
                 return try ConfigurationFile.read(file, ledger: ledgerPath)
             }
-        } catch let fault as StoresConfigurationFault {
+        } catch let fault as InputFault {
             throw OperationFault(
                 .configuration,
                 fault.detail,

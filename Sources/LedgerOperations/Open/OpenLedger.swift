@@ -1,3 +1,4 @@
+import Encodings
 public import EntitlementLedger
 public import Entitlements
 public import EventLog

@@ -1,4 +1,5 @@
 import CTimex
+import Encodings
 public import EntitlementLedger
 public import Entitlements
 import Foundation

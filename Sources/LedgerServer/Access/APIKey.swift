@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 package import Entitlements
 import EventLog
 
@@ -65,7 +66,7 @@ package struct APIKey: Hashable, Sendable {
         let secret = (0..<secretByteCount).map { _ in
             UInt8(truncatingIfNeeded: randomness.next())
         }
-        let text = prefix + id + "_" + Base64URL.encode(secret)
+        let text = prefix + id + "_" + Base64.encode(secret.span, .url)
         let key = APIKey(
             id: id,
             name: name,

@@ -1,3 +1,4 @@
+import Encodings
 package import Entitlements
 import EventLog
 import JWTKit
@@ -41,7 +42,7 @@ package struct CustomerTokenVerifier: Sendable {
                 maxSplits: 3,
                 omittingEmptySubsequences: false
             )
-            guard parts.count == 3, let signature = Base64URL.decode(parts[2]) else {
+            guard parts.count == 3, let signature = Base64.decode(Array(parts[2]).span, .url) else {
                 throw .malformed
             }
             let header = try Self.object(parts[0])
@@ -59,7 +60,7 @@ package struct CustomerTokenVerifier: Sendable {
     private static func object(
         _ part: some Collection<UInt8>
     ) throws(AuthenticationRefusal) -> JSONValue {
-        guard let bytes = Base64URL.decode(part),
+        guard let bytes = Base64.decode(Array(part).span, .url),
             let json = try? JSONValue(parsing: bytes), json.members != nil
         else { throw .malformed }
         return json

@@ -1,4 +1,5 @@
-import Entitlements
+import Encodings
+package import Entitlements
 import EventLog
 import FoundationEssentials
 
@@ -40,15 +41,15 @@ package struct KeyFile: Hashable, Sendable {
 
     /// Reads the file of a ledger's directory; without one there are no keys.
     ///
-    /// - Throws: `KeyFileFault`.
-    package static func read(at path: String) throws(KeyFileFault) -> KeyFile {
+    /// - Throws: `InputFault`.
+    package static func read(at path: String) throws(InputFault) -> KeyFile {
         let bytes: [UInt8]
         do {
             bytes = Array(try Data(contentsOf: URL(filePath: path + "/" + name)))
         } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
             return KeyFile()
         } catch {
-            throw KeyFileFault("it cannot be read")
+            throw InputFault(.malformed, "", "it cannot be read")
         }
         return try KeyFile(parsing: bytes)
     }
@@ -68,29 +69,39 @@ extension KeyFile {
             "id": .string(key.id), "name": .optional(key.name),
             "scopes": .strings(key.scopes.named.map(\.rawValue)),
             "createdAt": .instant(key.createdAt), "expiresAt": .instant(key.expiresAt),
-            "digest": .string(Base64URL.encode(key.digest)),
+            "digest": .string(Base64.encode(key.digest.span, .url)),
         ])
     }
 
     /// Reads the file's bytes.
     ///
-    /// - Throws: `KeyFileFault`.
-    package init(parsing bytes: [UInt8]) throws(KeyFileFault) {
-        guard bytes.count <= Self.byteLimit else { throw KeyFileFault("it is too large") }
+    /// - Throws: `InputFault`.
+    package init(parsing bytes: [UInt8]) throws(InputFault) {
+        guard bytes.count <= Self.byteLimit else {
+            throw InputFault(.malformed, "", "it is too large")
+        }
         let json: JSONValue
         do {
             json = try JSONValue(parsing: bytes)
         } catch {
-            throw KeyFileFault("it is not JSON: \(error.message) at byte \(error.offset)")
+            throw InputFault(
+                .malformed,
+                "",
+                "it is not JSON: \(error.message) at byte \(error.offset)"
+            )
         }
         guard json["format"]?.integer == Self.format, let list = json["keys"]?.array,
             json.members?.count == 2
-        else { throw KeyFileFault("it is not of format \(Self.format)") }
-        guard list.count <= Self.keyLimit else { throw KeyFileFault("it has too many keys") }
+        else { throw InputFault(.malformed, "", "it is not of format \(Self.format)") }
+        guard list.count <= Self.keyLimit else {
+            throw InputFault(.malformed, "", "it has too many keys")
+        }
         for (index, element) in list.enumerated() {
-            guard let key = Self.key(element) else { throw KeyFileFault("key \(index) is not one") }
+            guard let key = Self.key(element) else {
+                throw InputFault(.malformed, "", "key \(index) is not one")
+            }
             guard !keys.contains(where: { $0.id == key.id }) else {
-                throw KeyFileFault("key \(index) has the id of another")
+                throw InputFault(.malformed, "", "key \(index) has the id of another")
             }
             keys.append(key)
         }
@@ -103,7 +114,7 @@ extension KeyFile {
             let names = json["scopes"]?.array, !names.isEmpty,
             let createdAt = json["createdAt"]?.string.flatMap(Instant.init(rfc3339:)),
             let end = json["expiresAt"],
-            let digest = json["digest"]?.string.flatMap({ Base64URL.decode($0.utf8) }),
+            let digest = json["digest"]?.string.flatMap({ Base64.decode($0, .url) }),
             digest.count == 32
         else { return nil }
         let scopes = names.compactMap { $0.string.flatMap(Scope.init(rawValue:)) }
@@ -118,12 +129,4 @@ extension KeyFile {
             digest: digest
         )
     }
-}
-
-/// Why `keys.json` cannot be used.
-package struct KeyFileFault: Error, Hashable, Sendable {
-    /// What is wrong with the file; holds nothing of its content.
-    package let message: String
-
-    init(_ message: String) { self.message = message }
 }

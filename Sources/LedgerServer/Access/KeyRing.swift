@@ -8,7 +8,7 @@ import Synchronization
 /// that `entitle keys revoke` took out stops working without a restart.
 package final class KeyRing: Sendable {
     private let path: String
-    private let report: @Sendable (KeyFileFault) -> Void
+    private let report: @Sendable (InputFault) -> Void
     private let state: Mutex<State>
 
     /// Milliseconds between two looks at the file.
@@ -19,19 +19,19 @@ package final class KeyRing: Sendable {
         var identity: FileIdentity?
         var lookedAt: Instant
         /// Why the file of `identity` is not what `keys` were read from.
-        var fault: KeyFileFault?
+        var fault: InputFault?
     }
 
     /// Reads the keys of a ledger's directory.
     ///
     /// `report` is told once of each file that turns up later and cannot be used. Until the next
     /// one the keys that were read before go on working: a slip of an editor is not an outage.
-    /// - Throws: `KeyFileFault` for the file that is there now.
+    /// - Throws: `InputFault` for the file that is there now.
     package init(
         ledgerPath path: String,
         at now: Instant,
-        report: @escaping @Sendable (KeyFileFault) -> Void
-    ) throws(KeyFileFault) {
+        report: @escaping @Sendable (InputFault) -> Void
+    ) throws(InputFault) {
         self.path = path
         self.report = report
         // Looked at before it is read: if it changes in between, it is read again.
@@ -42,7 +42,7 @@ package final class KeyRing: Sendable {
     }
 
     /// Why the file that stands there now is not in use; nil while it is.
-    package var fault: KeyFileFault? { state.withLock { $0.fault } }
+    package var fault: InputFault? { state.withLock { $0.fault } }
 
     /// The key of an id.
     ///
@@ -65,14 +65,14 @@ package final class KeyRing: Sendable {
 
     /// Reads the file if it is another one; true if the keys may have changed.
     private func look() -> Bool {
-        let seen = Result { () throws(KeyFileFault) in
+        let seen = Result { () throws(InputFault) in
             try FileIdentity(path: path + "/" + KeyFile.name)
         }
         switch seen {
         case .success(let identity) where identity == state.withLock({ $0.identity }):
             return false
         case .success(let identity):
-            let read = Result { () throws(KeyFileFault) in try KeyFile.read(at: path) }
+            let read = Result { () throws(InputFault) in try KeyFile.read(at: path) }
             return take(read.map(Self.byID), identity)
         case .failure(let fault):
             return take(.failure(fault), nil)
@@ -80,7 +80,7 @@ package final class KeyRing: Sendable {
     }
 
     private func take(
-        _ read: Result<[String: APIKey], KeyFileFault>,
+        _ read: Result<[String: APIKey], InputFault>,
         _ identity: FileIdentity?
     ) -> Bool {
         switch read {
@@ -115,7 +115,7 @@ private struct FileIdentity: Equatable {
     /// In words, because Foundation's number types differ from FoundationEssentials'.
     private let attributes: [String]
 
-    init(path: String) throws(KeyFileFault) {
+    init(path: String) throws(InputFault) {
         do {
             let found = try FileManager.default.attributesOfItem(atPath: path)
             let time = (found[.modificationDate] as? Date)?.timeIntervalSinceReferenceDate
@@ -125,7 +125,7 @@ private struct FileIdentity: Equatable {
         } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
             attributes = []
         } catch {
-            throw KeyFileFault("it cannot be looked at")
+            throw InputFault(.malformed, "", "it cannot be looked at")
         }
     }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import EntitlementLedger
 import Entitlements
 import HTTPTypes
@@ -23,7 +24,7 @@ extension Call {
         var id = try idempotencyKey() ?? service.makeID()
         if case .customer(let customer) = caller {
             let digest = SHA256.hash(data: Array(customer.utf8)).prefix(8)
-            id += "@" + digest.map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
+            id += "@" + Hexadecimal.encode(digest)
         }
         let world: StoreEnvironment
         if let environment { world = environment } else { world = try self.environment() }
@@ -71,7 +72,7 @@ extension Call {
         guard json["observedAt"] == nil else {
             throw Problem(.unknownField, "the ledger itself observes it", path: "observedAt")
         }
-        do throws(EventFault) {
+        do throws(InputFault) {
             return try EventData(kind, validating: json, of: .customer)
         } catch {
             throw Problem(error)
@@ -88,7 +89,7 @@ extension Call {
 
 extension Problem {
     /// A field that does not fit the tables.
-    init(_ fault: EventFault) {
+    init(_ fault: InputFault) {
         let path = fault.path.hasPrefix("data.") ? String(fault.path.dropFirst(5)) : fault.path
         self.init(
             ProblemCode(rawValue: fault.code.rawValue) ?? .invalidValue,

@@ -1,3 +1,4 @@
+import Encodings
 import HTTPTypes
 
 extension HTTPField.Name {

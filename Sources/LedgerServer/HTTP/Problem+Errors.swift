@@ -1,19 +1,16 @@
 import EntitlementLedger
 import EventLog
-import LMDB
 import LedgerAPI
 import Stores
 
 extension Problem {
-    /// Gives a refusal or fault of the layers below its problem.
+    /// Gives a fault of the layers below its problem.
     init(anyError error: any Error) {
         switch error {
         case let problem as Problem: self = problem
-        case let refusal as Refusal: self.init(refusal)
         case let refusal as SignalRefusal: self.init(refusal)
         case let fault as LedgerFault: self.init(fault)
         case let fault as LogStorageFault: self.init(fault)
-        case let error as LMDBError: self.init(error)
         case is CancellationError: self.init(.busy, "the server is going down", retryAfter: 1)
         default: self.init(.internal)
         }
@@ -66,14 +63,6 @@ extension Problem {
         case .busy: self.init(.busy, fault.message, retryAfter: 1)
         case .outcomeUnknown, .damaged, .replaced, .unreadable, .newerFormat:
             self.init(.storage, fault.message)
-        }
-    }
-
-    private init(_ error: LMDBError) {
-        switch error.kind {
-        case .mapFull, .diskFull: self.init(.storageFull, error.message, retryAfter: 30)
-        case .readersFull, .mapResized: self.init(.busy, error.message, retryAfter: 1)
-        default: self.init(.storage, error.message)
         }
     }
 }

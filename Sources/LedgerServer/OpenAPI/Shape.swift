@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// The shape of a JSON value, as the interface description states it (JSON Schema 2020-12).

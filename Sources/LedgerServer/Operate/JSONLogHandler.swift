@@ -1,3 +1,4 @@
+import Encodings
 public import Entitlements
 public import Logging
 

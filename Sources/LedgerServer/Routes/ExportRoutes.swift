@@ -2,6 +2,7 @@ import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import LedgerAPI
+import Stores
 import Synchronization
 
 /// A customer's log for support (row 8.6).
@@ -72,7 +73,7 @@ extension RouteTable {
                     redaction: level,
                     formats: [media.format]
                 )
-                return try service.ledger.export(plan)
+                return try service.ledger.export(plan, reading: StoredEvidenceNames())
             } catch let refusal as ExportRefusal {
                 throw Problem(.unknownCustomer, refusal.message)
             }

@@ -1,3 +1,4 @@
+import Encodings
 import EntitlementLedger
 import Entitlements
 import HTTPTypes
@@ -63,7 +64,7 @@ extension RouteTable {
         case .success(let value): notification = value
         case .failure(let refusal):
             try await service.count(refusal, of: Source.appStore)
-            throw refusal
+            throw Problem(refusal)
         }
         return try await record(
             AppStoreMapping.submission(for: notification, body: call.body),
@@ -83,7 +84,7 @@ extension RouteTable {
         switch read {
         case .failure(let refusal):
             try await service.count(refusal, of: Source.revenueCat)
-            throw refusal
+            throw Problem(refusal)
         case .success(let webhook):
             return try await record(
                 RevenueCatMapping.submission(
@@ -131,14 +132,14 @@ extension Receipt {
 }
 
 extension Answer {
-    /// What became of a submission; a refusal is thrown.
+    /// What became of a submission; a refusal as its problem.
     init(_ receipt: Receipt, _ further: [(name: String, value: JSONValue)]) throws {
         let sequence: UInt64?
         switch receipt {
         case .appended(let first, _): sequence = first
         case .duplicate(let first): sequence = first
         case .known: sequence = nil
-        case .refused(let refusal): throw refusal
+        case .refused(let refusal): throw Problem(refusal)
         }
         let members = [
             JSONMember("outcome", .string(receipt.outcome)),

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// Takes what the App Store sent apart, so that its certificates are stored once.

@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 
 /// Reads what the App Store has signed from files and bodies (`entitle import --format app-store`,

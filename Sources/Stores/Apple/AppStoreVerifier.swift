@@ -14,16 +14,17 @@ public final class AppStoreVerifier: AppStoreSignalVerifier {
 
     /// Reads the trusted roots.
     ///
-    /// - Throws: `StoresConfigurationFault` for a root that is not a DER certificate, and for an
+    /// - Throws: `InputFault` for a root that is not a DER certificate, and for an
     ///   environment in which nothing is signed by the App Store.
-    public init(_ configuration: AppStoreConfiguration) throws(StoresConfigurationFault) {
+    public init(_ configuration: AppStoreConfiguration) throws(InputFault) {
         var environments: [String: StoreEnvironment] = [:]
         for environment in configuration.environments {
             switch environment {
             case .production: environments["Production"] = environment
             case .sandbox: environments["Sandbox"] = environment
             case .local:
-                throw StoresConfigurationFault(
+                throw InputFault(
+                    .invalidValue,
                     "appStore.environments",
                     "expected production or sandbox: local testing has a verifier of its own"
                 )
@@ -33,7 +34,8 @@ public final class AppStoreVerifier: AppStoreSignalVerifier {
         for (index, root) in configuration.roots.enumerated() {
             // Whatever the parser finds, it is not a certificate.
             guard let certificate = try? Certificate(derEncoded: root) else {
-                throw StoresConfigurationFault(
+                throw InputFault(
+                    .invalidValue,
                     "appStore.roots[\(index)]",
                     "expected a DER certificate"
                 )

@@ -1,10 +1,12 @@
+import Encodings
+
 /// Apple's public root certificate that the App Store's chains end at.
 enum AppleRootCertificate {
     /// Apple Root CA - G3, valid until 2039-04-30, DER.
     ///
     /// From https://www.apple.com/certificateauthority/ (AppleRootCA-G3.cer); SHA-256
     /// 63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179.
-    static let g3: [UInt8] = Base64.decode(Array(g3Text.utf8).span, .standard) ?? []
+    static let g3: [UInt8] = Base64.decode(g3Text) ?? []
 
     private static let g3Text = """
         MIICQzCCAcmgAwIBAgIILcX8iNLFS5UwCgYIKoZIzj0EAwMwZzEbMBkGA1UEAwwSQXBwbGUgUm9v\

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 public import Entitlements
 
 /// What RevenueCat proves itself with: the authorization header that its dashboard was given, or
@@ -63,7 +64,11 @@ public struct RevenueCatAuthentication: Sendable {
                 guard time == nil else { return false }
                 time = part.dropFirst(2)
             } else if part.hasPrefix("v1=") {
-                if let code = hexadecimal(part.dropFirst(3)) { signatures.append(code) }
+                if let code = Hexadecimal.decode(String(part.dropFirst(3))),
+                    code.count == SHA256.byteCount
+                {
+                    signatures.append(code)
+                }
             }
         }
         guard let time, let seconds = Int64(time), (0...0xFFFF_FFFF).contains(seconds),
@@ -74,21 +79,5 @@ public struct RevenueCatAuthentication: Sendable {
         return signatures.contains {
             HMAC<SHA256>.isValidAuthenticationCode($0, authenticating: signed, using: secret)
         }
-    }
-
-    private static func hexadecimal(_ text: Substring) -> [UInt8]? {
-        guard text.utf8.count == 2 * SHA256.byteCount else { return nil }
-        var bytes: [UInt8] = []
-        var high: UInt8?
-        for character in text {
-            guard character.isASCII, let digit = character.hexDigitValue else { return nil }
-            if let first = high {
-                bytes.append(first << 4 | UInt8(digit))
-                high = nil
-            } else {
-                high = UInt8(digit)
-            }
-        }
-        return bytes
     }
 }

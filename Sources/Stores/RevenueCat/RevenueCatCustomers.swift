@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// The ids that a signal gives to one customer of RevenueCat's.

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// Why a signal changes nothing although its type is known: it is noted instead (Stores, rule 6).

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// The event inside a webhook body: its envelope is checked, its other fields are read on demand.

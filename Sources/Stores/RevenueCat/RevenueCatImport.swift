@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 
 /// Reads webhook bodies that the operator hands in (`entitle import --format revenuecat`).

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// What was paid, exactly: RevenueCat sends decimals (Stores, rule 8), negative on refunds.

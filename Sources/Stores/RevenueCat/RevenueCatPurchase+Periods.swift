@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// The rows of the events that give a period: each can be the first that we hear of a purchase.

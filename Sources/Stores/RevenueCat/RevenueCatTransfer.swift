@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// All purchases of one customer go to another: `TRANSFER`, and a redeemed purchase link.

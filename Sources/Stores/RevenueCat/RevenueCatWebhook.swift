@@ -1,4 +1,5 @@
-public import Entitlements
+public import Encodings
+import Entitlements
 
 /// A webhook body of RevenueCat that holds the envelope's rules and that nobody has vouched for.
 ///

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// The catalog of the benchmark's ledgers: three tiers, eight features, one limit.

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// Words from a seed (splitmix64, Steele and others 2014): every run is over the same events.

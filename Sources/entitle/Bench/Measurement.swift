@@ -1,5 +1,6 @@
 // The only unsafe code of the benchmarks: system calls that fill a local variable or a buffer.
 
+import Encodings
 import Glibc
 
 /// Reads the monotonic clock (clock_gettime(2)).

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
@@ -78,7 +79,7 @@ struct Erase: ParsableCommand {
 
     private func requireConfirmation(of customers: [String]) throws {
         let expected = customer ?? "\(customers.count)"
-        guard confirm.map({ $0.utf8.elementsEqual(expected.utf8) }) ?? false else {
+        guard expected.isSame(as: confirm) else {
             throw CommandFailure(
                 .usage,
                 "usage",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Encodings
 import Entitlements
 import EventLog
 import LMDBStorage
@@ -174,13 +175,13 @@ private enum KeyShelf {
     static func read(_ options: LedgerOptions) throws -> KeyFile {
         let path = options.path
         _ = try LedgerDirectory.manifest(at: path)
-        do throws(KeyFileFault) {
+        do throws(InputFault) {
             return try KeyFile.read(at: path)
         } catch {
             throw CommandFailure(
                 .misconfigured,
                 "bad_keys",
-                "the key file cannot be used: \(error.message)",
+                "the key file cannot be used: \(error.detail)",
                 place: path + "/" + KeyFile.name,
                 hint: "mend it, or move it away to begin without keys"
             )

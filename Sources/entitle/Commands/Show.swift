@@ -1,4 +1,5 @@
 import ArgumentParser
+import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
@@ -121,7 +122,7 @@ enum QuestionLine {
     ) throws -> CustomerQuestion {
         do {
             guard let bytes = line.bytes, let json = try? JSONValue(parsing: bytes) else {
-                throw QuestionFault(path: "", message: "not a JSON object")
+                throw InputFault(.invalidValue, "", "not a JSON object")
             }
             return try CustomerQuestion(
                 json,
@@ -129,11 +130,11 @@ enum QuestionLine {
                 point: defaults,
                 now: SystemClock.now()
             )
-        } catch let fault as QuestionFault {
+        } catch let fault as InputFault {
             throw CommandFailure(
                 .badInput,
                 "invalid_question",
-                fault.message,
+                fault.detail,
                 place: "line \(line.number): \(fault.path)"
             )
         }

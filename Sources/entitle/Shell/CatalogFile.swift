@@ -1,3 +1,4 @@
+import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
@@ -31,7 +32,7 @@ enum CatalogFile {
     }
 
     /// Every fault of a document; empty: it is valid.
-    static func faults(_ document: JSONValue) -> [CatalogFault] {
+    static func faults(_ document: JSONValue) -> [InputFault] {
         do {
             _ = try Catalog(document: document)
             return []
@@ -78,7 +79,7 @@ enum CatalogFile {
 }
 
 extension CommandFailure {
-    init(_ faults: [CatalogFault]) {
+    init(_ faults: [InputFault]) {
         self.init(
             .badInput,
             "invalid_catalog",

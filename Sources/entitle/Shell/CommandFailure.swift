@@ -1,9 +1,9 @@
 import ArgumentParser
+import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
 import Foundation
-import LMDB
 import LMDBStorage
 import LedgerOperations
 import SQLite
@@ -71,7 +71,6 @@ extension CommandFailure {
         case let fault as LedgerOpenFault: self.init(fault)
         case let fault as LogStorageFault: self.init(fault)
         case let fault as LedgerFault: self.init(fault)
-        case let fault as LMDBError: self.init(fault)
         case let fault as ArchiveFault: self.init(fault)
         case let fault as NoteFault: self.init(.integrity, fault.code.rawValue, fault.message)
         case let fault as FileFault where [ENOSPC, EDQUOT].contains(fault.code):
@@ -286,23 +285,6 @@ extension CommandFailure {
                 place: place,
                 hint: "run `entitle archive --check` to see all that is wrong"
             )
-        }
-    }
-
-    private init(_ fault: LMDBError) {
-        let message = "\(fault.message) (\(fault.operation))"
-        switch fault.kind {
-        case .mapFull, .diskFull: self.init(.io, Self.fullDisk, message, hint: "make room")
-        case .readersFull, .mapResized: self.init(busy: message)
-        case .notPermitted:
-            self.init(
-                .notPermitted,
-                "not_permitted",
-                message,
-                hint: "the ledger's directories must be writable even to read, for locks"
-            )
-        case .invalid: self.init(.integrity, "damaged", message, hint: "run `entitle audit`")
-        default: self.init(.io, "io", message)
         }
     }
 

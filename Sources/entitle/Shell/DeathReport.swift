@@ -2,6 +2,7 @@
 // signal handler, where nothing else may be called.
 
 import ArgumentParser
+import Encodings
 import Glibc
 
 /// What is said when the system ends the program: nobody is left without a word.

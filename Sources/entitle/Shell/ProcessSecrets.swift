@@ -1,6 +1,7 @@
 // The only unsafe code beside `DeathReport` and `Interrupt`: names of variables are lent to the system.
 
 import CLinux
+import Encodings
 import Glibc
 
 /// Keeps the master key, and the names that a ledger opens, in this process.

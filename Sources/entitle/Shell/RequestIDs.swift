@@ -1,3 +1,4 @@
+import Encodings
 import EventLog
 
 /// Ids for requests that bring none.

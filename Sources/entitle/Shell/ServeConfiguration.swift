@@ -1,3 +1,4 @@
+import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
@@ -159,10 +160,10 @@ struct ServeConfiguration {
     private func keys(_ path: String, _ logger: Logger) throws -> KeyRing {
         do {
             return try KeyRing(ledgerPath: path, at: SystemClock.now()) { fault in
-                logger.error("keys.json is not used", metadata: ["fault": "\(fault.message)"])
+                logger.error("keys.json is not used", metadata: ["fault": "\(fault.detail)"])
             }
         } catch {
-            throw misconfigured("keys.json: \(error.message)", path)
+            throw misconfigured("keys.json: \(error.detail)", path)
         }
     }
 

@@ -1,4 +1,5 @@
 import Configuration
+import Encodings
 
 /// What `entitle serve` goes by where no flag says otherwise; secrets are files, never values.
 struct ServeSettings {

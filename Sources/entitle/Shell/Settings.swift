@@ -1,4 +1,5 @@
 import Configuration
+import Encodings
 import Foundation
 import LMDBStorage
 import LedgerOperations

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import Testing
 
@@ -86,7 +87,7 @@ struct `A catalog with many things` {
         try JSONValue(parsing: Array(text.utf8))
     }
 
-    private static func faults(_ json: JSONValue) -> [CatalogFault] {
+    private static func faults(_ json: JSONValue) -> [InputFault] {
         do throws(CatalogFaults) {
             _ = try Catalog(document: json)
             return []

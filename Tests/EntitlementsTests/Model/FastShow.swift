@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Entitlements
 import ModelSupport
 import Testing

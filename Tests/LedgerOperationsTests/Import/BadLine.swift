@@ -1,3 +1,4 @@
+import Encodings
 import Testing
 
 /// One line that an import refuses.

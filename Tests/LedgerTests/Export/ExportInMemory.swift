@@ -1,6 +1,8 @@
+import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import Stores
 
 /// An export's files, held in memory to be looked at and tampered with.
 struct ExportInMemory: ExportSource {
@@ -186,9 +188,9 @@ enum ExportSample {
 
     /// A compact JWS whose signature can be found again.
     private static func signed(_ payload: String) -> [UInt8] {
-        let header = Base64URL.encode(Array(#"{"alg":"ES256","x5c":["CERTIFICATE"]}"#.utf8))
+        let header = Base64.encode(Array(#"{"alg":"ES256","x5c":["CERTIFICATE"]}"#.utf8).span, .url)
         let signature = "SIGNATURE-OF-APPLE"
-        return Array("\(header).\(Base64URL.encode(Array(payload.utf8))).\(signature)".utf8)
+        return Array("\(header).\(Base64.encode(Array(payload.utf8).span, .url)).\(signature)".utf8)
     }
 
     static func question(_ customer: String = customers[0]) -> CustomerQuestion {
@@ -206,7 +208,8 @@ enum ExportSample {
         _ formats: [ExportFormat] = [.ndjson]
     ) throws -> LedgerExport {
         try ledger.export(
-            ledger.exportPlan(of: question(), redaction: redaction, formats: formats)
+            ledger.exportPlan(of: question(), redaction: redaction, formats: formats),
+            reading: StoredEvidenceNames()
         )
     }
 }

@@ -1,7 +1,9 @@
 import Crypto
+import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import Stores
 import Testing
 
 /// Row Z4: whatever is changed in an export is found, and named.
@@ -18,7 +20,7 @@ struct `A tampered export` {
                 redaction: .none,
                 formats: [.ndjson]
             )
-            let range = try scratch.ledger.export(plan)
+            let range = try scratch.ledger.export(plan, reading: StoredEvidenceNames())
             try body(range, ExportInMemory(range))
         }
     }

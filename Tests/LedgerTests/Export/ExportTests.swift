@@ -1,7 +1,9 @@
+import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
 import ModelSupport
+import Stores
 import Testing
 
 /// Row 8.6: a customer's log for support.
@@ -83,7 +85,7 @@ struct `An export` {
             // Records behind the range and behind the checkpoint.
             let plan = try ledger.exportPlan(of: range, redaction: .all, formats: [.ndjson, .csv])
             _ = try ledger.record(Sample.submissions(Sample.ownedPurchase("late", "app_store/9")))
-            let export = try ledger.export(plan)
+            let export = try ledger.export(plan, reading: StoredEvidenceNames())
             let files = try ExportInMemory(export)
             let check = try ExportCheck(files, key: nil)
             #expect(check.isOK, "\(check.faults)")
@@ -95,7 +97,7 @@ struct `An export` {
     @Test func `reads a piece at a time, from wherever it was`() async throws {
         try await Self.filled { ledger in
             let plan = try ledger.exportPlan(of: 0 ..< .max, redaction: .none, formats: [.ndjson])
-            let export = try ledger.export(plan)
+            let export = try ledger.export(plan, reading: StoredEvidenceNames())
             var position = LedgerExport.Position(.events)
             var pieces: [Int] = []
             while !position.isAtEnd {
@@ -109,7 +111,7 @@ struct `An export` {
     @Test func `goes on from its plan, also when the log has grown`() async throws {
         try await Self.filled { ledger in
             let plan = try ExportSample.export(ledger, .names).plan
-            let before = try ExportInMemory(ledger.export(plan))
+            let before = try ExportInMemory(ledger.export(plan, reading: StoredEvidenceNames()))
             _ = try ledger.record(
                 Sample.submissions([
                     Sample.line(
@@ -124,13 +126,20 @@ struct `An export` {
                 ExportPlan(JSONValue(parsing: Array(plan.json.description.utf8)))
             )
             #expect(read == plan)
-            #expect(try ExportInMemory(ledger.export(read)).files == before.files)
+            #expect(
+                try ExportInMemory(ledger.export(read, reading: StoredEvidenceNames())).files
+                    == before.files
+            )
             var foreign = plan
             foreign.checkpoint = foreign.checkpoint.replacing("ledger.test", with: "ledger.tost")
-            #expect(throws: ExportRefusal.self) { try ledger.export(foreign) }
+            #expect(throws: ExportRefusal.self) {
+                try ledger.export(foreign, reading: StoredEvidenceNames())
+            }
             foreign = plan
             foreign.size += 1000
-            #expect(throws: ExportRefusal.self) { try ledger.export(foreign) }
+            #expect(throws: ExportRefusal.self) {
+                try ledger.export(foreign, reading: StoredEvidenceNames())
+            }
         }
     }
 
@@ -160,7 +169,7 @@ struct `An export` {
             var question = ExportSample.question()
             question.point.knownAt = .sequence(4)
             let plan = try ledger.exportPlan(of: question, redaction: .none, formats: [.ndjson])
-            let files = try ExportInMemory(ledger.export(plan))
+            let files = try ExportInMemory(ledger.export(plan, reading: StoredEvidenceNames()))
             #expect(try files.json("events.ndjson").count == 3)
             #expect(try ExportCheck(files, key: nil).isOK)
         }
@@ -191,7 +200,9 @@ struct `An export` {
                         redaction: ExportRedaction.allCases[exported % 4],
                         formats: [.ndjson, .csv, .html]
                     )
-                    let files = try ExportInMemory(scratch.ledger.export(plan))
+                    let files = try ExportInMemory(
+                        scratch.ledger.export(plan, reading: StoredEvidenceNames())
+                    )
                     let check = try ExportCheck(files, key: nil)
                     #expect(check.isOK && check.records > 0, "seed \(seed): \(check.faults)")
                     exported += 1

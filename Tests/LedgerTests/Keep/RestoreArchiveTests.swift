@@ -1,3 +1,4 @@
+import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
@@ -235,7 +236,7 @@ struct `A restored ledger` {
         try source.events(EventFilter(sequences: first..<source.size())) { _, event in
             do {
                 submissions.append(Submission(event: try Event(validating: event)))
-            } catch is EventFault {
+            } catch is InputFault {
                 refused += 1
             }
             return true

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import EventLog
 import Foundation
@@ -43,8 +44,8 @@ struct KeyFolder {
 
 /// What a key ring told of.
 final class FaultLog: Sendable {
-    private let faults = Mutex<[KeyFileFault]>([])
-    func add(_ fault: KeyFileFault) { faults.withLock { $0.append(fault) } }
+    private let faults = Mutex<[InputFault]>([])
+    func add(_ fault: InputFault) { faults.withLock { $0.append(fault) } }
     var count: Int { faults.withLock { $0.count } }
 }
 
@@ -117,8 +118,9 @@ struct TokenIssuer {
     /// A token of this payload, in JSON, with this header or the key's own.
     func token(_ payload: String, header: String? = nil) throws -> String {
         let signed = [header ?? self.header, payload]
-            .map { Base64URL.encode(Array($0.utf8)) }.joined(separator: ".")
-        return signed + "." + Base64URL.encode(try signer.sign(Array(signed.utf8)))
+            .map { Base64.encode(Array($0.utf8).span, .url) }.joined(separator: ".")
+        let signature = [UInt8](try signer.sign(Array(signed.utf8)))
+        return signed + "." + Base64.encode(signature.span, .url)
     }
 
     /// A token for a customer, an hour long.

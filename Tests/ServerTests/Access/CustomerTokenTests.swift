@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import EventLog
 import Foundation
@@ -205,7 +206,8 @@ struct `A customer token` {
         let empty = parts[0] + "." + parts[1] + "."
         #expect(Self.verdict(empty, verifier) == .failure(.badSignature))
         let zeros =
-            parts[0] + "." + parts[1] + "." + Base64URL.encode(Array(repeating: 0, count: 64))
+            parts[0] + "." + parts[1] + "."
+            + Base64.encode([UInt8](repeating: 0, count: 64).span, .url)
         #expect(Self.verdict(zeros, verifier) == .failure(.badSignature))
     }
 
@@ -299,7 +301,7 @@ struct `The keys of customer tokens` {
         let key = try #require(
             try await CustomerTokenKeys(set).candidates(.edDSA, keyID: nil).first
         )
-        let bytes = try #require(Base64URL.decode(signature.utf8))
+        let bytes = try #require(Base64.decode(signature, .url))
         #expect(try key.verify(bytes, signs: Array(signed.utf8)))
         #expect(try !key.verify(bytes, signs: Array((signed + "A").utf8)))
     }

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import Foundation
 import ModelSupport
@@ -83,7 +84,7 @@ struct `A key file` {
         #expect(try KeyFile(parsing: Array(good.utf8)).keys.count == 1)
         try #require(good.contains(found))
         let bad = good.replacingOccurrences(of: found, with: put)
-        #expect(throws: KeyFileFault.self) { try KeyFile(parsing: Array(bad.utf8)) }
+        #expect(throws: InputFault.self) { try KeyFile(parsing: Array(bad.utf8)) }
     }
 
     @Test func `is refused with two keys of one id, too many or too many bytes`() throws {
@@ -94,12 +95,16 @@ struct `A key file` {
             return Array(#"{"format":1,"keys":[\#(keys)]}"#.utf8)
         }
         #expect(try KeyFile(parsing: file(1)).keys.count == 1)
-        #expect(throws: KeyFileFault("key 1 has the id of another")) {
+        #expect(throws: InputFault(.malformed, "", "key 1 has the id of another")) {
             try KeyFile(parsing: file(2))
         }
-        #expect(throws: KeyFileFault("it has too many keys")) { try KeyFile(parsing: file(1001)) }
+        #expect(throws: InputFault(.malformed, "", "it has too many keys")) {
+            try KeyFile(parsing: file(1001))
+        }
         let space = [UInt8](repeating: 0x20, count: KeyFile.byteLimit)
-        #expect(throws: KeyFileFault("it is too large")) { try KeyFile(parsing: file(1) + space) }
+        #expect(throws: InputFault(.malformed, "", "it is too large")) {
+            try KeyFile(parsing: file(1) + space)
+        }
     }
 
     @Test func `is read without a trap whatever is in it`() throws {
@@ -186,7 +191,7 @@ struct `A key ring` {
     @Test func `does not begin with a damaged file`() async throws {
         try await KeyFolder.with { folder in
             try folder.write(bytes: Array("{".utf8))
-            #expect(throws: KeyFileFault.self) { try folder.ring() }
+            #expect(throws: InputFault.self) { try folder.ring() }
             try folder.write([])
             #expect(throws: Never.self) { try folder.ring() }
         }

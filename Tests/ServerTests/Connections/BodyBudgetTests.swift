@@ -1,3 +1,4 @@
+import Encodings
 import ModelSupport
 import Synchronization
 import Testing

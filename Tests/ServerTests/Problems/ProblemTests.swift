@@ -1,3 +1,4 @@
+import Encodings
 import EntitlementLedger
 import Entitlements
 import HTTPTypes
@@ -46,10 +47,10 @@ struct `A problem` {
     }
 
     @Test(arguments: [
-        EventFault.Code.malformed, .unknownField, .missingField, .invalidValue, .outOfRange,
+        InputFault.Code.malformed, .unknownField, .missingField, .invalidValue, .outOfRange,
     ])
-    func `keeps the code of a field that does not fit`(_ code: EventFault.Code) {
-        let problem = Problem(EventFault(code, "data.expiresAt", "a sentence"))
+    func `keeps the code of a field that does not fit`(_ code: InputFault.Code) {
+        let problem = Problem(InputFault(code, "data.expiresAt", "a sentence"))
         #expect(problem.code.rawValue == code.rawValue)
         #expect(problem.path == "expiresAt")
     }

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import EntitlementLedger
 import Entitlements
 import HTTPTypes

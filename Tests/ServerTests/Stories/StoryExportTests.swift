@@ -1,7 +1,9 @@
+import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
 import LedgerAPI
+import Stores
 import Testing
 
 @testable import LedgerServer
@@ -41,7 +43,7 @@ struct `An exported life story` {
         _ question: CustomerQuestion
     ) throws -> [ExportPart: [JSONValue]] {
         let plan = try ledger.exportPlan(of: question, redaction: .none, formats: [.ndjson])
-        let export = try ledger.export(plan)
+        let export = try ledger.export(plan, reading: StoredEvidenceNames())
         var parts: [ExportPart: [JSONValue]] = [:]
         for part in plan.files.flatMap(\.parts) {
             var position = LedgerExport.Position(part)

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Entitlements
 import ModelSupport
 import StoreSimulator
@@ -74,10 +75,10 @@ struct `The App Store's chains` {
     /// Judges as a header's `x5c` is judged.
     private static func chain(_ texts: [String], roots: [String]) async throws -> AppStoreChain {
         let anchors = try roots.map {
-            try Certificate(derEncoded: Base64.decode(Array($0.utf8).span, .standard) ?? [])
+            try Certificate(derEncoded: Base64.decode($0) ?? [])
         }
         let header = JSONValue.members(["alg": "ES256", "x5c": .strings(texts)])
-        let jws = Base64.encode(Array(header.description.utf8), .url) + Array("..".utf8)
+        let jws = Base64.digits(of: Array(header.description.utf8).span, .url) + Array("..".utf8)
         return try await AppStoreChainVerifier(roots: anchors).chain(of: CompactJWS(jws))
     }
 

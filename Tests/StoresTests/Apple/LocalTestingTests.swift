@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import ModelSupport
 import StoreSimulator
@@ -45,7 +46,7 @@ struct `Local testing` {
             await verifier.transaction(signed, now: AppStoreSample.now).refusal
                 == .wrongEnvironment
         )
-        #expect(throws: StoresConfigurationFault.self) {
+        #expect(throws: InputFault.self) {
             try AppStoreSample.verifier { $0.environments = [.production, .local] }
         }
     }

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 public import Entitlements
 
 /// From what the App Store has signed to what it says: a pure table (Stores, rule 1).
@@ -148,11 +149,7 @@ public enum AppStoreMapping {
         _ payload: AppStorePayload,
         _ meaning: AppStoreMeaning
     ) -> Submission {
-        let digits = Array("0123456789abcdef".utf8)
-        let digest = SHA256.hash(data: jws).flatMap {
-            [digits[Int($0 >> 4)], digits[Int($0 & 15)]]
-        }
-        let id = kind.rawValue + "/" + String(decoding: digest, as: UTF8.self)
+        let id = kind.rawValue + "/" + Hexadecimal.encode(SHA256.hash(data: jws))
         let headers = payload.isSigned ? [AppStoreEvidence.header(of: jws)] : []
         return submission(id, payload.environment, meaning, jws, headers: headers)
     }

@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 
 /// A message of the App Store about one purchase or app (`responseBodyV2DecodedPayload`,

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// What the App Store has signed, as JSON: what every payload has is checked, the rest is read on

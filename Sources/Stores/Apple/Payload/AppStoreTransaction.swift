@@ -1,3 +1,4 @@
+public import Encodings
 public import Entitlements
 
 /// A transaction as the App Store signs it (`JWSTransactionDecodedPayload`,

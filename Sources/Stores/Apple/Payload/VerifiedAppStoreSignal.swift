@@ -1,3 +1,4 @@
+import Encodings
 public import Entitlements
 
 /// What the App Store signs.

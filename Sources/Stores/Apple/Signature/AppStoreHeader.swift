@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// What the first part of an App Store JWS says: how it is signed, and by whom.
@@ -63,7 +64,7 @@ struct AppStoreHeader: Hashable, Sendable {
                 "expected at most \(AppStoreLimits.certificateBytes) bytes"
             )
         }
-        guard let certificate = Base64.decode(Array(text.utf8).span, .standard) else {
+        guard let certificate = Base64.decode(text) else {
             throw SignalRefusal(.badChain, path, "expected canonical base64")
         }
         return certificate

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// The three parts of a compact JWS (RFC 7515, section 3.1), found in place; nothing is checked

@@ -1,0 +1,31 @@
+import Encodings
+
+/// Members of a store's payloads whose values name no person: what an export that hides names shows.
+///
+/// They stand beside the readers of the members that do (`PayloadNames`).
+enum ImpersonalMembers {
+    /// The App Store's, and those of the header of what it signs.
+    static let appStore: Set<Name> = [
+        "alg", "typ", "notificationType", "subtype", "version", "signedDate", "data",
+        "environment", "bundleId", "bundleVersion", "appAppleId", "status", "signedPayload",
+        "signedTransactionInfo", "signedRenewalInfo", "transactionId", "originalTransactionId",
+        "productId", "subscriptionGroupIdentifier", "purchaseDate", "originalPurchaseDate",
+        "expiresDate", "quantity", "type", "inAppOwnershipType", "transactionReason",
+        "storefront", "storefrontId", "price", "currency", "offerType", "offerIdentifier",
+        "offerDiscountType", "revocationDate", "revocationReason", "isUpgraded",
+        "autoRenewProductId", "autoRenewStatus", "renewalPrice", "renewalDate",
+        "gracePeriodExpiresDate", "isInBillingRetryPeriod", "expirationIntent",
+        "priceIncreaseStatus", "recentSubscriptionStartDate",
+    ]
+
+    /// RevenueCat's.
+    static let revenueCat: Set<Name> = [
+        "api_version", "event", "product_id", "new_product_id", "period_type",
+        "purchased_at_ms", "expiration_at_ms", "event_timestamp_ms", "entitlement_ids",
+        "transaction_id", "original_transaction_id", "is_family_share", "country_code",
+        "price_in_purchased_currency", "takehome_percentage", "commission_percentage",
+        "tax_percentage", "store", "cancel_reason", "expiration_reason",
+        "grace_period_expiration_at_ms", "auto_resume_at_ms", "renewal_number",
+        "is_trial_conversion",
+    ]
+}

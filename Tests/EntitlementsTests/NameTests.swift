@@ -90,6 +90,20 @@ struct `Names in two normal forms` {
         #expect(try GateMap(json: map.json) == map)
     }
 
+    // K8: a variant's override is of the feature whose bytes it names.
+    @Test func `are two features that a variant overrides each by itself`() throws {
+        for (overridden, levels) in [(Self.composed, [0, 1]), (Self.decomposed, [1, 0])] {
+            let document = """
+                {"tiers":["free","pro"],
+                 "features":[{"id":"\(Self.composed)"},{"id":"\(Self.decomposed)"}],"products":[],
+                 "experiments":[{"id":"e","variants":[{"id":"v","weight":1,
+                   "overrides":{"features":[{"id":"\(overridden)","level":"free"}]}}]}]}
+                """
+            let catalog = try Catalog(document: JSONValue(parsing: Array(document.utf8)))
+            #expect(catalog.seen { _ in 0 }.features.map(\.level) == levels)
+        }
+    }
+
     @Test func `are two lists of features of a grant`() {
         var names = FactNameTable()
         #expect(names.list([Self.composed]) != names.list([Self.decomposed]))

@@ -89,10 +89,11 @@ struct `The house` {
             lines: [
                 "var met: Set<String> = []", "var byID: [String: Int]",
                 "names.sorted { $0.id < $1.id }",
-                "let sure: Set<Name> = []",
+                "let sure: Set<Name> = []", "Dictionary(", "    features.map { ($0.id, $0) },",
+                "Dictionary(", "features.map { (Name($0.id), $0) }, ", "things.map { ($0.id, $0) }",
             ]
         )
-        #expect(House.textKeys(planted) == [1, 2] && House.textOrders(planted) == [3])
+        #expect(House.textKeys(planted) == [1, 2, 6] && House.textOrders(planted) == [3])
     }
 
     @Test func `has walls: a target imports only what its table says`() throws {
@@ -224,7 +225,16 @@ enum House {
     }
 
     static func textKeys(_ file: File) -> [Int] {
-        numbers(file) { $0.contains("Set<String>") || $0.contains("[String: ") }
+        var isDictionary = false
+        return numbers(file) { line in
+            // One that is made of pairs names no type: what stands first in each is the key.
+            isDictionary = isDictionary || line.contains("Dictionary(")
+            let isPair =
+                line.contains("{ (") && (line.contains(".id, ") || line.contains(".name, "))
+            defer { isDictionary = line.contains("Dictionary(") && !line.contains(")") }
+            return line.contains("Set<String>") || line.contains("[String: ")
+                || isDictionary && isPair
+        }
     }
 
     static func textOrders(_ file: File) -> [Int] {

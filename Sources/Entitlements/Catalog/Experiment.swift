@@ -54,7 +54,7 @@ extension Catalog {
         }
         guard overridden.contains(where: { !$0.isEmpty }) else { return self }
         let places = Dictionary(
-            features.indices.map { (features[$0].id, $0) },
+            features.indices.map { (Name(features[$0].id), $0) },
             uniquingKeysWith: { first, _ in first }
         )
         for overrides in overridden {

@@ -62,7 +62,7 @@ extension ProblemCode {
     /// Whether whoever runs the server has something to mend.
     fileprivate var isFault: Bool {
         switch self {
-        case .internal, .storage, .storageFull, .clockBehind: true
+        case .internal, .storage, .storageFull, .clockBehind, .clockAhead: true
         default: false
         }
     }

@@ -95,6 +95,21 @@ struct `Metrics and logs` {
         }
     }
 
+    // What keeps the ledger from appending is for whoever runs it to mend.
+    @Test(arguments: [LedgerFault.Code.clockBehind, .clockAhead])
+    func `tell of a clock that is not believed`(_ code: LedgerFault.Code) async throws {
+        var setup = TestServer.Setup()
+        setup.audit = { _, _ in throw LedgerFault(code, "a fault that a test made") }
+        try await TestServer.with(setup) { server in
+            for _ in 0..<3 {
+                let answer = try await server.get("/v1/audit", as: .audit)
+                #expect(answer.status == 503 && answer.code == code.rawValue)
+            }
+            let told = server.log.all.filter { $0.contains(#""level":"error""#) }
+            #expect(told.count == 1 && told[0].contains(code.rawValue))
+        }
+    }
+
     @Test func `count what was answered`() async throws {
         try await TestServer.with(AppStoreWorld.setup()) { server in
             try await Self.busyDay(server)

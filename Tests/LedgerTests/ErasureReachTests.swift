@@ -1,6 +1,10 @@
 import Encodings
+import EntitlementLedger
+import Entitlements
 import EventLog
 import Foundation
+import LMDB
+import Stores
 import Testing
 
 @testable import LMDBStorage
@@ -179,6 +183,58 @@ struct `What an erasure reaches` {
                 #expect(try quarantine.items(of: "2026-05-30") == kept)
                 #expect(try quarantine.days() == ["2026-05-30"])
                 #expect(try DurableFile.read(key) != before, "what stays is under another key")
+            }
+        }
+    }
+
+    // Nothing else is known of them: their ids stand in what no event was made of.
+    @Test func `somebody who waits in refused items alone is erased there`() async throws {
+        try await ScratchLedger.with { scratch in
+            var quarantine = try Quarantine(
+                ledgerPath: scratch.path,
+                masterKey: (0..<32).map { UInt8($0) },
+                oldest: "2026-01-01",
+                randomness: .system
+            )
+            let others = Array(#"{"app_user_id":"bob-1234"}"#.utf8)
+            let theirs = Array(#"{"app_user_id":"Ann-1234"}"#.utf8)
+            try quarantine.add([theirs, others], day: "2026-05-30")
+            func erase(_ customer: String) throws -> ErasureOutcome {
+                try scratch.ledger.erase(
+                    [customer],
+                    Request(id: customer, source: Source.support, environment: .production),
+                    reading: StoredEvidenceNames()
+                )
+            }
+            guard case .unknown = try erase("cat-1234") else {
+                Issue.record("somebody whom nothing names was erased")
+                return
+            }
+            guard case .erased = try erase("ann-1234") else {
+                Issue.record("somebody whom an item names is unknown")
+                return
+            }
+            #expect(try quarantine.items(of: "2026-05-30") == [others])
+        }
+    }
+
+    // What is damaged would be passed over where the copy is read, without a word.
+    @Test func `a copy is made of whole items alone`() async throws {
+        try await withScratchDirectory { folder in
+            try Place.with(folder) { place in
+                try place.backUp(to: folder + "/sound")
+                let (vault, key) = (place.directory.vault, Key(place.numbers[3]))
+                try vault.environment.write { transaction in
+                    var value = try #require(
+                        try transaction.get(vault.streams, key) { $0.copy() }
+                    )
+                    value[value.count / 2] ^= 1
+                    try transaction.put(vault.streams, key, value.span)
+                }
+                let fault = #expect(throws: LogStorageFault.self) {
+                    try place.backUp(to: folder + "/damaged")
+                }
+                #expect(fault?.code == .damaged)
             }
         }
     }

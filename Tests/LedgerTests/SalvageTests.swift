@@ -10,7 +10,7 @@ import Testing
 /// A ledger whose files are damaged comes back as far as they hold it (row 3.6, row Z5).
 struct `A salvage` {
     private static let masterKey = (0..<32).map { UInt8($0) }
-    private static let rules = SalvageRules.records
+    static let rules = SalvageRules.records
 
     /// A ledger of several bundles and a tail, closed.
     private static func filled(_ body: (ScratchLedger) async throws -> Void) async throws {

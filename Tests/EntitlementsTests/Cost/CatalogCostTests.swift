@@ -38,6 +38,27 @@ private struct Many {
         #"{"id":"p\#(number)","kind":"consumable"\#(more)}"#
     }
 
+    /// As many features, products, trials, zones and overrides, each of which names another.
+    static func everything(_ count: Int) -> String {
+        let zones = list(count) { #""z\#($0)":{"offsetSeconds":0}"# }
+        let overrides = list(count) { #"{"id":"f\#($0)","level":"pro"}"# }
+        let trials = list(count) { #"{"id":"t\#($0)","days":1,"features":["f\#($0)"]}"# }
+        return catalog(
+            tiers: #","pro""#,
+            features: list(count) { number in
+                let limit = #"{"perPeriod":{"count":1,"period":"day","timeZone":"z\#(number)"}}"#
+                return #"{"id":"f\#(number)","limits":{"free":\#(limit)}}"#
+            },
+            products: list(count) { number in
+                let unlocks = #"{"features":["f\#(number)"]}"#
+                return #"{"id":"p\#(number)","kind":"auto_renewable","unlocks":\#(unlocks)}"#
+            },
+            #","trials":[\#(trials)]"#
+                + #","timeZones":{"zones":{\#(zones)}},"experiments":[{"id":"e","variants":"#
+                + #"[{"id":"v","weight":1,"overrides":{"features":[\#(overrides)]}}]}]"#
+        )
+    }
+
     static let all = [
         Many("tiers", 100) { catalog(tiers: "," + list($0 - 1) { "\"t\($0)\"" }) },
         Many("features", 1000) { catalog(features: list($0) { #"{"id":"f\#($0)"}"# }) },
@@ -132,6 +153,20 @@ struct `A catalog with many things` {
             let json = try? Self.json(many.text(size))
             return { _ = json.map(Self.faults) }
         }
+        #expect(cost.isLinear)
+    }
+
+    // Two lists that name one another: either alone may be long.
+    @Test func `costs no more for each thing where all of its lists are long`() {
+        let cost = Cost(name: "all lists", limit: 1000) { size in
+            let json = try? Self.json(Many.everything(size))
+            return {
+                guard let catalog = json.flatMap({ try? Catalog(recorded: $0) }) else { return }
+                _ = catalog.doubts
+                _ = catalog.seen { _ in 0 }
+            }
+        }
+        #expect(Self.faults((try? Self.json(Many.everything(1000))) ?? .null) == [])
         #expect(cost.isLinear)
     }
 }

@@ -147,6 +147,9 @@ struct `Evidence of an older program` {
     @Test func `is restored from no copy, however old`() async throws {
         try await ScratchLedger.with { scratch in
             try Self.record(scratch)
+            // A bundle that is full is archived once, and stays as it was then.
+            let more = (0..<150).flatMap { Sample.ownedPurchase("u\($0)", "app_store/\($0)") }
+            _ = try scratch.ledger.record(Sample.submissions(more))
             let folder = (scratch.path as NSString).deletingLastPathComponent
             let places = try Self.archive(scratch, folder + "/backup")
             let old = folder + "/old"
@@ -158,6 +161,7 @@ struct `Evidence of an older program` {
             _ = try scratch.ledger.checkpoint()
             let manifest = try LedgerDirectory.manifestBytes(at: scratch.path)
             _ = try scratch.ledger.archive(to: older, manifest: manifest)
+            #expect(try Self.findings(sealed, old).count == 1, "the control")
             let reader = ArchiveReader(older)
             let restore = try ArchiveRestore(reader, key: scratch.ledger.verifierKey)
             let log = MemoryLog()
@@ -165,6 +169,42 @@ struct `Evidence of an older program` {
             for (carrier, bytes) in zip([UInt64(0), 1], sealed) {
                 let companion = try #require(log.companion(of: carrier))
                 #expect(Data(companion).range(of: bytes) == nil)
+                #expect(ErasedEvidence.digest(companion.span) != nil)
+            }
+        }
+    }
+
+    // Where the log's own page is lost, what a salvage finds in a copy is the evidence itself.
+    @Test func `is brought back by no salvage`() async throws {
+        try await ScratchLedger.with { scratch in
+            try Self.record(scratch)
+            _ = try scratch.ledger.checkpoint()
+            try scratch.close()
+            let (copy, new) = (scratch.path + "-copy", scratch.path + "-new")
+            try FileManager.default.copyItem(atPath: scratch.path, toPath: copy)
+            try scratch.reopen()
+            let sealed = try Self.sealed(scratch)
+            try Self.erase(scratch)
+            try scratch.close()
+            let file = URL(filePath: scratch.path + "/log/data.mdb")
+            var data = try Data(contentsOf: file)
+            while let mark = data.range(of: Data("ELD1".utf8)) {
+                data.replaceSubrange(mark, with: Data(count: 4))
+            }
+            try data.write(to: file)
+            let salvage = try LedgerSalvage(
+                of: scratch.path,
+                masterKey: (0..<32).map { UInt8($0) },
+                rules: `A salvage`.rules,
+                supplies: [LedgerCopy(at: copy)]
+            )
+            #expect(try salvage.rescue(into: new).isWhole)
+            #expect(try !Self.findings(sealed, copy).isEmpty, "the control: the copy has it")
+            #expect(try Self.findings(sealed, new).isEmpty)
+            let log = try LMDBLog(path: new + "/log", isReadOnly: true)
+            defer { log.close() }
+            for carrier in [UInt64(0), 1] {
+                let companion = try #require(try log.companion(of: carrier))
                 #expect(ErasedEvidence.digest(companion.span) != nil)
             }
         }

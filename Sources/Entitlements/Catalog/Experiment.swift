@@ -1,3 +1,5 @@
+import Encodings
+
 /// An experiment whose variants override gates (K8).
 public struct Experiment: Sendable, Hashable {
     /// Its id.

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import EventLog
 import Foundation

@@ -54,7 +54,7 @@ struct `A code in an event` {
             "", "ann@example.org", "Ann Lee", "josé", "a%40b", "a,b", "a=b", "a\\u0000",
             String(repeating: "x", count: 65),
         ] {
-            let fault = #expect(throws: EventFault.self, "\(code)") { try make(code) }
+            let fault = #expect(throws: InputFault.self, "\(code)") { try make(code) }
             #expect(fault?.path.hasPrefix(path) == true, "\(code): \(fault?.path ?? "")")
         }
     }

@@ -4,7 +4,9 @@ import Synchronization
 /// The connections that are open: how many in all and from each address, and which give way.
 ///
 /// Where there may be no more, the connection that has been waiting for a head for longest is
-/// closed for the one that comes, else the one whose body has been arriving for longest.
+/// closed for the one that comes, else the one whose body has been arriving for longest. A tenth of
+/// the places is spared for those that wait for a head while bodies arrive: else half-sent bodies,
+/// sent as fast as they connect, would close whoever's head is still on its way.
 final class Connections: Sendable {
     private let limit: Int
     private let addressLimit: Int
@@ -22,8 +24,10 @@ final class Connections: Sendable {
         /// Whether somebody waits to be accepted until another gives way.
         var isStalled = false
 
-        mutating func removeOldest() -> GiveWay? {
-            headless.removeOldest() ?? bodiless.removeOldest()
+        /// `spared`: connections waiting for a head that outlast those waiting for a body.
+        mutating func removeOldest(spared: Int) -> GiveWay? {
+            if headless.count <= spared, let oldest = bodiless.removeOldest() { return oldest }
+            return headless.removeOldest() ?? bodiless.removeOldest()
         }
     }
 
@@ -38,6 +42,8 @@ final class Connections: Sendable {
 
     /// Connections beyond the limit that are accepted while others close.
     private static let excess = 16
+
+    private var spared: Int { limit / 10 }
 
     /// `limit`: in all; `addressLimit`: from one address, proxies that are trusted apart.
     init(limit: Int, addressLimit: Int, _ proxies: TrustedProxies) {
@@ -59,7 +65,7 @@ final class Connections: Sendable {
                 state.byNetwork[network] = count + 1
             }
             state.count += 1
-            return (true, state.count > limit ? state.removeOldest() : nil)
+            return (true, state.count > limit ? state.removeOldest(spared: spared) : nil)
         }
         evicted?()
         return isIn
@@ -86,7 +92,7 @@ final class Connections: Sendable {
             let ticket = state.headless.insert(giveWay)
             guard state.isStalled else { return (ticket, GiveWay?.none) }
             state.isStalled = false
-            return (ticket, state.removeOldest())
+            return (ticket, state.removeOldest(spared: spared))
         }
         evicted?()
         return .head(ticket)

@@ -28,6 +28,19 @@ struct `The connections` {
         #expect(closed.all == ["head", "body"])
     }
 
+    @Test func `whose head is on its way outlast half-sent bodies, to a tenth of the places`() {
+        let connections = Connections(limit: 20, addressLimit: 99, .none)
+        for _ in 0..<20 { #expect(connections.enter(nil)) }
+        for index in 0..<18 { _ = connections.waitForBody(close("body \(index)")) }
+        for index in 0..<2 { _ = connections.waitForHead(close("head \(index)")) }
+        for _ in 0..<3 { #expect(connections.enter(nil)) }
+        #expect(closed.all == ["body 0", "body 1", "body 2"])
+        // Control: what only connects is closed before a body is.
+        _ = connections.waitForHead(close("head 2"))
+        #expect(connections.enter(nil))
+        #expect(closed.all.last == "head 0")
+    }
+
     @Test func `that are all served keep others waiting until one is idle`() {
         let connections = Connections(limit: 2, addressLimit: 9, .none)
         let acceptance = Connections.Acceptance(connections: connections)

@@ -53,6 +53,8 @@ package enum LedgerServer {
         package var isReadOnlyByFault = false
         /// How long the answers under way may take once the server is told to stop.
         package var drainSeconds: Int64 = 25
+        /// Threads on which questions and decisions wait for the disk.
+        var threadCount = 32
         /// How long the parts of an exchange may take.
         var deadlines = RequestDeadline.Limits()
         /// Where log lines go; they name nobody.

@@ -30,9 +30,6 @@ final class LedgerService: Sendable {
     let resolveTimeZones: @Sendable (JSONValue) -> JSONValue
     private let pool: NIOThreadPool
 
-    /// Threads on which questions and decisions wait for the disk.
-    static let threadCount = 32
-
     init(_ options: LedgerServer.Options) {
         let metrics = ServerMetrics(operations: RouteTable.routes.map(\.operation))
         ledger = options.ledger
@@ -60,7 +57,7 @@ final class LedgerService: Sendable {
         resolveTimeZones = options.resolveTimeZones
         auditing = options.audit ?? { [ledger] scope, _ in try ledger.audit(scope).json }
         isReadOnlyByFault = options.isReadOnlyByFault
-        let pool = NIOThreadPool(numberOfThreads: Self.threadCount)
+        let pool = NIOThreadPool(numberOfThreads: options.threadCount)
         self.pool = pool
         audits = AuditGate { try await pool.runIfActive($0) }
         pool.start()

@@ -83,6 +83,8 @@ struct TestServer: Sendable {
                 makeID: { "r-\(counter.next())" },
                 resolveTimeZones: { $0 }
             )
+            // Tests begin all at once: a system ends a process with too many threads.
+            options.threadCount = 4
             options.quotas = setup.quotas
             options.stores = setup.stores
             options.deadlines = setup.deadlines

@@ -55,6 +55,8 @@ package enum LedgerServer {
         package var drainSeconds: Int64 = 25
         /// Threads on which questions and decisions wait for the disk.
         var threadCount = 32
+        /// How long faults of a kind are counted before the next is told of.
+        var faultInterval = Duration.seconds(60)
         /// How long the parts of an exchange may take.
         var deadlines = RequestDeadline.Limits()
         /// Where log lines go; they name nobody.

@@ -45,7 +45,7 @@ final class LedgerService: Sendable {
         self.metrics = metrics
         logger = options.logger
         accesses = AccessLog(options.ledger, options.logger)
-        faults = FaultNotes(options.logger)
+        faults = FaultNotes(options.logger, every: options.faultInterval)
         connections = Connections(
             limit: options.connectionLimit,
             addressLimit: options.addressConnectionLimit,

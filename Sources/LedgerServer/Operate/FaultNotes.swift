@@ -2,7 +2,7 @@ import LedgerAPI
 import Logging
 import Synchronization
 
-/// Tells of faults in the log, of each kind once a minute: nobody fills it by asking again.
+/// Tells of faults in the log, of each kind once in so long: nobody fills it by asking again.
 ///
 /// What is no fault of ours is not told of, whatever its status: a store that is not configured, or
 /// a server that is asked too much.
@@ -22,9 +22,13 @@ final class FaultNotes: Sendable {
         var repeated = 0
     }
 
-    private static let interval = Duration.seconds(60)
+    private let interval: Duration
 
-    init(_ logger: Logger) { self.logger = logger }
+    /// `interval`: how long faults of a kind are counted before the next is told of.
+    init(_ logger: Logger, every interval: Duration) {
+        self.logger = logger
+        self.interval = interval
+    }
 
     /// Notes the fault that a request met, with its type, never with what the request held.
     func note(_ error: any Error, _ exchange: Exchange) {
@@ -47,7 +51,7 @@ final class FaultNotes: Sendable {
     /// How many of a kind were not told of since the last one was; nil: nor is this one.
     private func count(_ kind: Kind, at now: ContinuousClock.Instant) -> Int? {
         kinds.withLock { kinds in
-            if let told = kinds[kind], now - told.at < Self.interval {
+            if let told = kinds[kind], now - told.at < interval {
                 kinds[kind]?.repeated += 1
                 return nil
             }

@@ -78,7 +78,7 @@ struct `The command's secrets` {
         )
         // Waits for a key on its standard input.
         let command = [executable, "audit", "--in-process"]
-        let other = ["/bin/sleep", "60"]
+        let other = ["/bin/sleep", "3600"]
         let user = geteuid() == 0 ? 65_534 : geteuid()
         let drop =
             geteuid() == 0

@@ -85,6 +85,8 @@ struct TestServer: Sendable {
             )
             // Tests begin all at once: a system ends a process with too many threads.
             options.threadCount = 4
+            // On a busy machine a test takes longer than a minute.
+            options.faultInterval = .seconds(86_400)
             options.quotas = setup.quotas
             options.stores = setup.stores
             options.deadlines = setup.deadlines

@@ -108,7 +108,9 @@ let package = Package(
         // Row 2: the application, its storage, the stores
         .target(
             name: "EntitlementLedger",
-            dependencies: ["Encodings", "Entitlements", "EventLog", "LMDB", "CZstd", crypto],
+            dependencies: [
+                "Encodings", "Entitlements", "EventLog", "LedgerAPI", "LMDB", "CZstd", crypto,
+            ],
             swiftSettings: house + counted
         ),
         .target(
@@ -183,14 +185,14 @@ let package = Package(
         // The slow, obvious model and its random histories, for two test targets
         .target(
             name: "ModelSupport",
-            dependencies: ["Encodings", "Entitlements", crypto],
+            dependencies: ["Encodings", "Entitlements", "LedgerAPI", crypto],
             path: "Tests/ModelSupport",
             swiftSettings: house
         ),
         .testTarget(name: "EncodingsTests", dependencies: ["Encodings"], swiftSettings: house),
         .testTarget(
             name: "EntitlementsTests",
-            dependencies: ["Encodings", "Entitlements", "ModelSupport", crypto],
+            dependencies: ["Encodings", "Entitlements", "LedgerAPI", "ModelSupport", crypto],
             swiftSettings: house
         ),
         .testTarget(
@@ -229,7 +231,8 @@ let package = Package(
             name: "LedgerTests",
             dependencies: [
                 "Encodings", "EntitlementLedger", "LMDBStorage", "LedgerOperations", "EventLog",
-                "Entitlements", "Stores", "LMDB", "ModelSupport", "StoreSimulator", crypto,
+                "Entitlements", "LedgerAPI", "Stores", "LMDB", "ModelSupport", "StoreSimulator",
+                crypto,
             ],
             swiftSettings: house
         ),

@@ -43,6 +43,7 @@ struct Entitle: ParsableCommand {
                 name: "OPERATE",
                 subcommands: [
                     Serve.self, Keys.self, Simulate.self, Status.self, Bench.self,
+                    SchemaCommand.self,
                 ]
             ),
         ]

@@ -29,7 +29,7 @@ print(published, given)
 for known in [BitemporalPoint.Known.sequence(1), .everything] {
     let point = BitemporalPoint(at: SystemClock.now(), knownAt: known)
     let alice = CustomerQuestion(customer: "alice", environment: .production, point: point)
-    if case .explained(_, let size, let why) = try ledger.explain("export", alice) {
+    if case .explained(let why, let size) = try ledger.explain("export", alice) {
         print("known of \(size) events: \(why.isAllowed) by \(why.steps.map(\.rule.rawValue))")
     }
 }

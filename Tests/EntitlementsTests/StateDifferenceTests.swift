@@ -1,22 +1,22 @@
 import Encodings
 import Entitlements
+import LedgerAPI
 import ModelSupport
 import Testing
 
-/// What differs between two states (Model, "Questions").
+/// What differs between two states (T4, T5).
 struct `A difference of states` {
     private static func state(
         _ history: RandomHistory,
         _ question: RandomQuestion
-    ) throws -> [JSONMember] {
-        let answer = SlowModel(log: Array(history.log.prefix(question.prefix))).show(
-            customer: question.customer,
-            environment: question.environment,
-            at: question.at
+    ) throws -> StateContent {
+        try StateContent.fields.read(
+            SlowModel(log: Array(history.log.prefix(question.prefix))).show(
+                customer: question.customer,
+                environment: question.environment,
+                at: question.at
+            )
         )
-        return try #require(answer.members).filter {
-            !["customer", "environment", "at"].contains($0.name)
-        }
     }
 
     // T4, T5: whatever the two points.
@@ -41,9 +41,9 @@ struct `A difference of states` {
     }
 
     @Test func `names the members that differ, what came and what went`() throws {
-        let before = try JSONValue(parsing: Array(Self.before.utf8))
-        let after = try JSONValue(parsing: Array(Self.after.utf8))
-        let difference = StateDifference(from: before.members ?? [], to: after.members ?? [])
+        let before = try Self.state("free", export: #"false,"until":null,"reason":"none""#, 1, 3)
+        let after = try Self.state("pro", export: #"true,"until":null,"reason":"purchase""#, 2, 2)
+        let difference = StateDifference(from: before, to: after)
         #expect(difference.tier?.after == "pro" && difference.validUntil == nil)
         #expect(difference.features.map(\.name) == ["export"])
         #expect(difference.features.first?.changed == ["allowed", "reason"])
@@ -53,27 +53,39 @@ struct `A difference of states` {
         #expect(difference.grants.isEmpty && difference.trials.first?.changed == ["remainingDays"])
     }
 
-    // The names of two customers may differ in their bytes alone.
-    @Test func `tells names apart that Swift takes for one`() {
-        let (one, two) = ("caf\u{E9}", "cafe\u{301}")
+    // The names of two purchases may differ in their bytes alone.
+    @Test func `tells names apart that Swift takes for one`() throws {
+        var before = try Self.state("free", export: #"false,"until":null,"reason":"none""#, 1, 3)
+        let (one, two) = ("app_store/caf\u{E9}", "app_store/cafe\u{301}")
         #expect(one == two)
-        let changes = [NamedChange](
-            from: [JSONMember(one, "a"), JSONMember(two, "b")],
-            to: [JSONMember(one, "a"), JSONMember(two, "c")]
-        )
-        #expect(changes.count == 1 && changes.first?.before == "b")
+        before.purchases = [one, two].map { name in
+            var purchase = before.purchases[0]
+            purchase.purchase = name
+            return purchase
+        }
+        var after = before
+        after.purchases[1].isVerified = false
+        let changes = StateDifference(from: before, to: after).purchases
+        #expect(changes.count == 1 && changes.first?.before == before.purchases[1])
+        #expect(changes.first?.name.utf8.elementsEqual(two.utf8) == true)
     }
 
-    private static let before = #"""
-        {"tier":"free","validUntil":null,"features":{"export":{"allowed":false,"reason":"none"},
-         "scan":{"allowed":true,"reason":"free"}},
-         "purchases":[{"purchase":"app_store/1","status":"active"}],"grants":[],
-         "trials":[{"trialId":"week","remainingDays":3}],"warnings":[]}
-        """#
-    private static let after = #"""
-        {"tier":"pro","validUntil":null,"features":{"export":{"allowed":true,"reason":"purchase"},
-         "scan":{"allowed":true,"reason":"free"}},
-         "purchases":[{"purchase":"app_store/2","status":"active"}],"grants":[],
-         "trials":[{"trialId":"week","remainingDays":2}],"warnings":[]}
-        """#
+    private static func state(
+        _ tier: String,
+        export: String,
+        _ purchase: Int,
+        _ remainingDays: Int
+    ) throws -> StateContent {
+        let text = #"""
+            {"tier":"\#(tier)","validUntil":null,"features":{
+             "export":{"allowed":\#(export),"sources":[],"limit":null},
+             "scan":{"allowed":true,"until":null,"reason":"free","sources":[],"limit":null}},
+             "purchases":[{"purchase":"app_store/\#(purchase)","productId":null,
+              "productKind":null,"status":"active","expiresAt":null,"isVerified":true,
+              "isSynced":false,"syncedAt":null,"willRenew":null,"nextProductId":null}],
+             "grants":[],"trials":[{"trialId":"week","remainingDays":\#(remainingDays)}],
+             "warnings":[]}
+            """#
+        return try StateContent.fields.read(JSONValue(parsing: Array(text.utf8)))
+    }
 }

@@ -43,8 +43,8 @@ struct RecordTarget: FuzzTarget {
                     environment: .production,
                     point: BitemporalPoint(at: FuzzedLedger.now, knownAt: .everything)
                 )
-                try Self.refusing { _ = try ledger.show(question) }
-                try Self.refusing { _ = try ledger.timelineAnswer(question) }
+                try Self.refusing { _ = try ledger.show(question).json }
+                try Self.refusing { _ = try ledger.timelineAnswer(question).json }
             }
             let audit = try ledger.audit()
             // No tile stands beside the block: what is there cannot be whole.

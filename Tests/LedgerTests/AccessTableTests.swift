@@ -130,7 +130,7 @@ import Testing
         for customer in customers {
             let state = try scratch.ledger.show(
                 CustomerQuestion(customer: customer, environment: .production, point: point)
-            )
+            ).json
             for feature in state["features"]?.members ?? [] {
                 let isAllowed = try scratch.ledger.can(
                     customer,

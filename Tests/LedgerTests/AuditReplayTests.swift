@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import Foundation
+import ModelSupport
 import Testing
 
 /// What the ledger would have answered then, from the log alone.
@@ -53,7 +54,7 @@ struct `An auditor's replay` {
                 let report = try replay.answers(at: Sample.day(10), environment: .production)
                 #expect(report.differences == [] && report.events == prefix)
                 let answers = try (0..<20).map {
-                    try scratch.ledger.show(Self.question("u\($0)", prefix))
+                    try scratch.ledger.show(Self.question("u\($0)", prefix)).json
                 }
                 let tokens = try replay.tokens(Self.tokens(answers))
                 #expect(tokens.isOK && tokens.counts == [.same: 20])
@@ -73,7 +74,7 @@ struct `An auditor's replay` {
                 try file.change { bytes in for index in bytes.indices { bytes[index] = 0 } }
             }
             let question = Self.question("u3", replay.size)
-            let tokens = try replay.tokens(Self.tokens([try scratch.ledger.show(question)]))
+            let tokens = try replay.tokens(Self.tokens([try scratch.ledger.show(question).json]))
             let report = try replay.answers(at: Sample.day(10), environment: .production)
             #expect(tokens.counts == [.same: 1])
             #expect(report.answersDigest == before.answersDigest)
@@ -85,12 +86,12 @@ struct `An auditor's replay` {
     @Test func `finds a token that says otherwise, and of another ledger`() async throws {
         try await Self.filled { scratch in
             let size = try scratch.ledger.size()
-            let answer = try scratch.ledger.show(Self.question("u1", size))
+            let answer = try scratch.ledger.show(Self.question("u1", size)).json
             let text = try #require(answer["token"]?.string)
             var bytes = try #require(Base64.decode(text, .url))
             bytes[bytes.count - 1] ^= 1
             let planted = Base64.encode(bytes.span, .url)
-            let unknown = try scratch.ledger.show(Self.question("nobody", size))
+            let unknown = try scratch.ledger.show(Self.question("nobody", size)).json
             let replay = try AuditReplay(scratch.ledger, knownAt: .everything)
             let rows: [(token: String, customer: String?, TokenReplay.Outcome)] = [
                 (text, nil, .same), (planted, nil, .differs), ("AAAA", nil, .malformed),

@@ -228,7 +228,7 @@ struct `A ledger that many threads use` {
                 environment: .production,
                 point: BitemporalPoint(at: at, knownAt: known)
             )
-            return try isHistory ? ledger.purchases(of: question) : ledger.show(question)
+            return try isHistory ? ledger.purchases(of: question).json : ledger.show(question).json
         }
     }
 

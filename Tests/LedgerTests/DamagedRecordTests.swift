@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import ModelSupport
 import Testing
 
 /// Records whose bytes are not what was written.
@@ -17,7 +18,7 @@ struct `A question that meets a damaged record` {
                 point: BitemporalPoint(at: Sample.day(3), knownAt: .everything)
             )
             let size = try ledger.size()
-            let sound = try ledger.show(question)
+            let sound = try ledger.show(question).json
             #expect(sound.description.contains(#""status":"active""#))
             var flips = 0
             for sequence in 0..<size {
@@ -27,7 +28,7 @@ struct `A question that meets a damaged record` {
                     log.place = FlippedLog.Place(sequence: sequence, byte: byte)
                     flips += 1
                     #expect(throws: (any Error).self, "record \(sequence), byte \(byte)") {
-                        _ = try ledger.show(question)
+                        _ = try ledger.show(question).json
                     }
                     #expect(throws: (any Error).self, "record \(sequence), byte \(byte)") {
                         _ = try ledger.foldCustomers(
@@ -41,7 +42,7 @@ struct `A question that meets a damaged record` {
             #expect(flips > 300, "there were bits to flip")
             // The control: the same questions, once the bit is what it was.
             log.place = nil
-            #expect(try ledger.show(question) == sound)
+            #expect(try ledger.show(question).json == sound)
             let counts = try ledger.foldCustomers(
                 upTo: size,
                 environment: .production,

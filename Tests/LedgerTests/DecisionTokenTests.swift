@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import LedgerAPI
 import ModelSupport
 import Testing
 
@@ -53,15 +54,17 @@ struct `A decision token` {
         try await Self.withPurchase { scratch in
             let asked = Self.question("ann", 10)
             let answers = [
-                try scratch.ledger.show(asked), try scratch.ledger.accessAnswer("export", asked),
-                try scratch.ledger.timelineAnswer(asked), try scratch.ledger.purchases(of: asked),
+                try scratch.ledger.show(asked).json,
+                try scratch.ledger.accessAnswer("export", asked).json,
+                try scratch.ledger.timelineAnswer(asked).json,
+                try scratch.ledger.purchases(of: asked).json,
             ]
             try Self.later(scratch)
-            #expect(try scratch.ledger.show(asked)["tier"] != answers[0]["tier"])
+            #expect(try scratch.ledger.show(asked).json["tier"] != answers[0]["tier"])
             try scratch.reopenWithoutViews()
             for answer in answers {
                 let again = try scratch.ledger.answer(to: Self.token(answer))
-                #expect(again.description == answer.description)
+                #expect(again.text.description == answer.description)
             }
         }
     }
@@ -71,10 +74,12 @@ struct `A decision token` {
         try await Self.withPurchase { scratch in
             var asked = Self.question("ann", 10)
             asked.point.knownAt = .instant(scratch.clock.now.advanced(byMilliseconds: 86_400_000))
-            let answer = try scratch.ledger.show(asked)
+            let answer = try scratch.ledger.show(asked).json
             try Self.later(scratch)
-            #expect(try scratch.ledger.show(asked) != answer)
-            #expect(try scratch.ledger.answer(to: Self.token(answer)) == answer)
+            #expect(try scratch.ledger.show(asked).json != answer)
+            #expect(
+                try scratch.ledger.answer(to: Self.token(answer)).text.json == answer
+            )
         }
     }
 
@@ -82,7 +87,7 @@ struct `A decision token` {
     @Test func `names nobody`() async throws {
         try await Self.withPurchase { scratch in
             for customer in ["ann", "nobody-here"] {
-                let token = try Self.token(scratch.ledger.show(Self.question(customer, 10)))
+                let token = try Self.token(scratch.ledger.show(Self.question(customer, 10)).json)
                 let bytes = try #require(Base64.decode(token.text, .url))
                 #expect(bytes.firstRange(of: Array(customer.utf8)) == nil)
             }
@@ -91,13 +96,15 @@ struct `A decision token` {
 
     @Test func `of somebody unknown wants to be told who is meant`() async throws {
         try await Self.withPurchase { scratch in
-            let answer = try scratch.ledger.show(Self.question("bob", 10))
+            let answer = try scratch.ledger.show(Self.question("bob", 10)).json
             let token = try Self.token(answer)
             let refusal = #expect(throws: TokenRefusal.self) {
                 try scratch.ledger.answer(to: token)
             }
             #expect(refusal?.code == .customerMissing)
-            #expect(try scratch.ledger.answer(to: token, customer: "bob") == answer)
+            #expect(
+                try scratch.ledger.answer(to: token, customer: "bob").text.json == answer
+            )
             // Somebody else's answer is another one.
             let other = #expect(throws: TokenRefusal.self) {
                 try scratch.ledger.answer(to: token, customer: "cy")
@@ -108,7 +115,7 @@ struct `A decision token` {
 
     @Test func `tells an answer that is not the same`() async throws {
         try await Self.withPurchase { scratch in
-            let answer = try scratch.ledger.show(Self.question("ann", 10))
+            let answer = try scratch.ledger.show(Self.question("ann", 10)).json
             let text = try #require(answer["token"]?.string)
             // The last bytes are the digest's.
             var bytes = try #require(Base64.decode(text, .url))
@@ -127,7 +134,7 @@ struct `A decision token` {
         var foreign: DecisionToken?
         try await Self.withPurchase { scratch in
             try Self.later(scratch)
-            foreign = try Self.token(scratch.ledger.show(Self.question("ann", 10)))
+            foreign = try Self.token(scratch.ledger.show(Self.question("ann", 10)).json)
         }
         try await Self.withPurchase { [foreign] scratch in
             let token = try #require(foreign)
@@ -144,7 +151,7 @@ struct `A decision token` {
         #expect(DecisionToken(String(repeating: "A", count: 5000)) == nil)
         try await Self.withPurchase { scratch in
             let text = try #require(
-                try scratch.ledger.show(Self.question("ann", 10))["token"]?.string
+                try scratch.ledger.show(Self.question("ann", 10)).json["token"]?.string
             )
             #expect(DecisionToken(String(text.dropLast())) == nil)
             #expect(DecisionToken(text + "AAAA") == nil)
@@ -169,7 +176,7 @@ struct `A decision token` {
         var texts: Set<String> = []
         for _ in 0..<3 {
             try await Self.withPurchase { scratch in
-                let answer = try scratch.ledger.show(Self.question("ann", 10))
+                let answer = try scratch.ledger.show(Self.question("ann", 10)).json
                 texts.insert(try #require(answer["token"]?.string))
             }
         }

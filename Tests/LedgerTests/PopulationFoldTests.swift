@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerAPI
 import ModelSupport
 import Testing
 
@@ -153,9 +154,9 @@ struct `A fold of the whole population` {
             }
             #expect(timeline.tierStretches == expected.tierStretches, "\(what): \(customer)")
             for at in instants {
-                let members = try timeline.state(at: at).members(names: ledger.names)
-                let shown = try expected.state(at: at).members(names: ledger.names)
-                #expect(JSONValue.object(members) == .object(shown), "\(what): \(customer)")
+                let state = try StateContent(timeline.state(at: at), names: ledger.names)
+                let shown = try StateContent(expected.state(at: at), names: ledger.names)
+                #expect(state == shown, "\(what): \(customer)")
             }
         }
         #expect(Set(timelines.keys) == met, "\(what)")

@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
+import ModelSupport
 import Testing
 
 /// Law 6, row 9.1: no file of a ledger holds an id or a receipt in clear.
@@ -196,7 +197,7 @@ struct `No file of a ledger` {
                 environment: .production,
                 point: BitemporalPoint(at: Sample.newYear, knownAt: .everything)
             )
-        )
+        ).json
         _ = try? ledger.use("none", by: customer, amount: nil, unit: nil, request)
         _ = try? ledger.withdraw(secrets.make("grant"), from: customer, request)
     }

@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import ModelSupport
 import Testing
 
 /// Rows 3.2, 7.1 and 7.2: purchases with their history.
@@ -17,7 +18,7 @@ struct `The purchases of a customer` {
                 environment: .production,
                 point: BitemporalPoint(at: instant, knownAt: known)
             )
-        )
+        ).json
     }
 
     private static func request(_ id: String) -> Request {

@@ -137,7 +137,7 @@ private final class LedgerPlay {
 
     /// Asks, and compares with the model.
     private func answer(_ question: Question, _ ledger: Ledger) throws -> String {
-        let answer = try ledger.show(question.asked)
+        let answer = try ledger.show(question.asked).json
         let slow = SlowModel(log: Array(log.prefix(question.prefix))).show(
             customer: question.asked.customer,
             environment: question.asked.environment,
@@ -158,7 +158,7 @@ private final class LedgerPlay {
         _ when: String
     ) throws {
         for (question, answer) in zip(questions, answers) {
-            try expect(ledger.show(question.asked).description == answer, when, question)
+            try expect(ledger.show(question.asked).json.description == answer, when, question)
         }
     }
 

@@ -81,7 +81,7 @@ struct `Conformance of a ledger over its storage` {
                         environment: question.environment,
                         point: BitemporalPoint(at: question.at, knownAt: known)
                     )
-                ).description
+                ).json.description
             }
         }
     }

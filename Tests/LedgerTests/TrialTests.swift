@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import ModelSupport
 import Testing
 
 /// C4, row 4.5: one trial for each customer and trial id.
@@ -107,7 +108,7 @@ struct `A trial` {
                     environment: .production,
                     point: BitemporalPoint(at: Sample.day(2), knownAt: .everything)
                 )
-            )
+            ).json
             let period = history["purchases"]?.array?.first?["periods"]?.array?.first
             #expect(period?["offer"] == "trial")
             scratch.clock.now = Sample.day(9)

@@ -8,7 +8,7 @@ public enum ContentDigest {
     private static let byteCount = 16
 
     /// 128 bits of SHA-256 over a text's UTF-8, in lower-case hexadecimal.
-    public static func text(of content: String) -> String {
-        Hexadecimal.encode(Array(SHA256.hash(data: Array(content.utf8)).prefix(byteCount)))
+    public static func text(of content: [UInt8]) -> String {
+        Hexadecimal.encode(Array(SHA256.hash(data: content).prefix(byteCount)))
     }
 }

@@ -2,6 +2,7 @@ import Crypto
 public import Encodings
 public import Entitlements
 import EventLog
+public import LedgerAPI
 
 /// A question about a customer.
 public struct CustomerQuestion: Sendable, Hashable {
@@ -179,18 +180,26 @@ extension Ledger {
         return positions
     }
 
-    /// The state of a customer: the `show` shape (Interfaces, "Shapes").
-    public func show(_ question: CustomerQuestion) throws -> JSONValue {
+    /// The state of a customer.
+    public func show(_ question: CustomerQuestion) throws -> Written<StateAnswer> {
         try show(question, size: prefix(knownAt: question.point.knownAt))
     }
 
-    func show(_ question: CustomerQuestion, size: UInt64) throws -> JSONValue {
+    func show(
+        _ question: CustomerQuestion,
+        size: UInt64,
+        rules: UInt16 = RulesVersion.current
+    ) throws -> Written<StateAnswer> {
         let state = try state(question, size: size)
-        return try answer(
+        return try written(
             .state,
             question,
             size: size,
-            question.members(size: size) + state.members(names: RecordedNames(ledger: self))
+            rules: rules,
+            StateAnswer(
+                question.echo(size: size),
+                StateContent(state, names: RecordedNames(ledger: self))
+            )
         )
     }
 
@@ -200,8 +209,11 @@ extension Ledger {
         return view.shown(timeline.state(at: question.point.at))
     }
 
-    /// Access to one feature: the `can` shape, with what to buy where the gate is closed (row 4.4).
-    public func accessAnswer(_ feature: String, _ question: CustomerQuestion) throws -> JSONValue {
+    /// Access to one feature, with what to buy where the gate is closed (row 4.4).
+    public func accessAnswer(
+        _ feature: String,
+        _ question: CustomerQuestion
+    ) throws -> Written<AccessAnswer> {
         try accessAnswer(
             feature,
             question,
@@ -212,8 +224,9 @@ extension Ledger {
     func accessAnswer(
         _ feature: String,
         _ question: CustomerQuestion,
-        size: UInt64
-    ) throws -> JSONValue {
+        size: UInt64,
+        rules: UInt16 = RulesVersion.current
+    ) throws -> Written<AccessAnswer> {
         let timeline = try timeline(
             of: question.customer,
             environment: question.environment,
@@ -224,20 +237,18 @@ extension Ledger {
         let sold = timeline.catalogs.catalog(at: at).map {
             GateMap($0).products(opening: feature)
         }
-        return try answer(
+        return try written(
             .access,
             question,
             size: size,
             feature: feature,
-            question.members(size: size) + [JSONMember("feature", .string(feature))]
-                + ((state ?? .absent(feature)).json(names: RecordedNames(ledger: self)).members
-                    ?? [])
-                + [
-                    JSONMember(
-                        "requiredProducts",
-                        .strings(state?.isAllowed == true ? [] : sold ?? [])
-                    )
-                ]
+            rules: rules,
+            AccessAnswer(
+                question.echo(size: size),
+                feature: feature,
+                FeatureAccess(state ?? .absent(feature), names: RecordedNames(ledger: self)),
+                requiredProducts: state?.isAllowed == true ? [] : sold ?? []
+            )
         )
     }
 
@@ -259,16 +270,17 @@ extension Ledger {
 }
 
 extension CustomerQuestion {
-    /// The members that every answer about a customer begins with.
-    func members(size: UInt64) -> [JSONMember] {
-        var known = JSONValue.null
-        if case .instant(let instant) = point.knownAt { known = .instant(instant) }
-        return [
-            JSONMember("customer", .string(customer)),
-            JSONMember("environment", .string(environment.name)),
-            JSONMember("at", .instant(point.at)), JSONMember("known", known),
-            JSONMember("sequence", .integer(size)),
-        ]
+    /// What every answer about a customer begins with.
+    func echo(size: UInt64) -> QuestionEcho {
+        var known: Instant?
+        if case .instant(let instant) = point.knownAt { known = instant }
+        return QuestionEcho(
+            customer: customer,
+            environment: environment,
+            at: point.at,
+            known: known,
+            sequence: size
+        )
     }
 }
 

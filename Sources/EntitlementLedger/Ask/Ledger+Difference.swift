@@ -1,5 +1,6 @@
-public import Encodings
+import Encodings
 public import Entitlements
+public import LedgerAPI
 
 /// A question about what differs for a customer between two points.
 public struct DifferenceQuestion: Sendable, Hashable {
@@ -27,34 +28,35 @@ public struct DifferenceQuestion: Sendable, Hashable {
 }
 
 extension Ledger {
-    /// What changed between two effective instants, or became known between two recorded ones: the
-    /// `diff` shape.
+    /// What changed between two effective instants, or became known between two recorded ones.
     ///
     /// `events` are the customer's that became known between the two prefixes, and those that took
     /// effect between the two instants; `catalogs` likewise.
     /// - Throws: `LedgerFault` for a prefix that the log does not have.
-    public func difference(_ question: DifferenceQuestion) throws -> JSONValue {
+    public func difference(
+        _ question: DifferenceQuestion
+    ) throws -> Written<DifferenceAnswer> {
         let ends = [question.from, question.to]
         let sizes = try ends.map { try prefix(knownAt: $0.knownAt) }
         let states = try zip(ends, sizes).map { point, size in
-            try timeline(
+            let timeline = try timeline(
                 of: question.customer,
                 environment: question.environment,
                 size: size
-            ).state(at: point.at)
+            )
+            return try StateContent(timeline.state(at: point.at), names: names)
         }
-        let difference = try StateDifference(from: states[0], to: states[1], names: names)
         let between = Between(ends, sizes)
-        return .object(
-            [
-                JSONMember("customer", .string(question.customer)),
-                JSONMember("environment", .string(question.environment.name)),
-                JSONMember("from", question.from.json(size: sizes[0])),
-                JSONMember("to", question.to.json(size: sizes[1])),
-            ] + difference.members + [
-                JSONMember("catalogs", .array(try catalogs(between))),
-                JSONMember("events", .array(try events(question, between))),
-            ]
+        return Written(
+            DifferenceAnswer(
+                customer: question.customer,
+                environment: question.environment,
+                from: ComparedPoint(question.from, size: sizes[0]),
+                to: ComparedPoint(question.to, size: sizes[1]),
+                difference: StateDifference(from: states[0], to: states[1]),
+                catalogs: try catalogs(between),
+                events: try events(question, between)
+            )
         )
     }
 
@@ -77,44 +79,38 @@ extension Ledger {
     private func events(
         _ question: DifferenceQuestion,
         _ between: Between
-    ) throws -> [JSONValue] {
-        var events: [JSONValue] = []
+    ) throws -> [ListedEvent] {
+        var events: [ListedEvent] = []
         var filter = EventFilter(sequences: 0..<between.sequences.lowerBound)
         filter.customer = question.customer
         filter.environment = question.environment
         filter.times = between.times
         try self.events(filter) { _, event in
-            events.append(event)
+            if let event = ListedEvent(event) { events.append(event) }
             return true
         }
         filter.sequences = between.sequences
         filter.times = nil
         try self.events(filter) { _, event in
-            events.append(event)
+            if let event = ListedEvent(event) { events.append(event) }
             return true
         }
         return events
     }
 
-    private func catalogs(_ between: Between) throws -> [JSONValue] {
+    private func catalogs(_ between: Between) throws -> [PublishedCatalog] {
         try catalogHistory(size: between.sequences.upperBound).publications
             .filter { between.sequences.contains($0.sequence) || between.times.contains($0.time) }
             .sorted { $0.sequence < $1.sequence }
-            .map {
-                .members(["sequence": .integer($0.sequence), "time": .instant($0.time)])
-            }
+            .map { PublishedCatalog(sequence: $0.sequence, time: $0.time) }
     }
 }
 
-extension BitemporalPoint {
-    /// The point as an answer echoes it.
-    ///
-    /// `size`: of the prefix that it names.
-    func json(size: UInt64) -> JSONValue {
+extension ComparedPoint {
+    /// A point as an answer echoes it.
+    fileprivate init(_ point: BitemporalPoint, size: UInt64) {
         var known: Instant?
-        if case .instant(let instant) = knownAt { known = instant }
-        return .members([
-            "at": .instant(at), "known": .instant(known), "sequence": .integer(size),
-        ])
+        if case .instant(let instant) = point.knownAt { known = instant }
+        self.init(at: point.at, known: known, sequence: size)
     }
 }

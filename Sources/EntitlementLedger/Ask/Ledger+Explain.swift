@@ -1,11 +1,12 @@
-public import Encodings
+import Encodings
 public import Entitlements
 import EventLog
+public import LedgerAPI
 
 /// What is said of a feature.
 public enum FeatureExplanation: Sendable {
-    /// The members that the answer begins with, the size of the prefix, and the explanation.
-    case explained(head: [JSONMember], size: UInt64, Explanation)
+    /// The explanation, and the size of the prefix that it was made from.
+    case explained(Explanation, size: UInt64)
     /// No catalog of the prefix ever listed the feature; names that may have been meant.
     case unknownFeature(near: [String])
 }
@@ -13,8 +14,7 @@ public enum FeatureExplanation: Sendable {
 extension Ledger {
     /// Why a customer has or lacks a feature at T, as known at R (row Z2).
     ///
-    /// One of whom nothing was recorded has what everybody has. `explanation.members(…)` makes the
-    /// `explain` shape of it, with the ledger's `names`.
+    /// One of whom nothing was recorded has what everybody has. `tell` puts it into words.
     ///
     /// Cost: as a state, and one record read for each event that is named.
     public func explain(
@@ -52,7 +52,28 @@ extension Ledger {
         let marks = try marks(of: explanation.sequences, to: view)
         explanation = explanation.shown(to: view) { marks[$0] != nil }
         explanation.events = marks
-        return .explained(head: question.members(size: size), size: size, explanation)
+        return .explained(explanation, size: size)
+    }
+
+    /// Tells an explanation to an audience in a language.
+    ///
+    /// `size`: of the prefix that it was made from. Cost: as the decision, for its token.
+    public func tell(
+        _ explanation: Explanation,
+        of question: CustomerQuestion,
+        size: UInt64,
+        to audience: Audience,
+        in language: Language
+    ) throws -> ExplanationAnswer {
+        try ExplanationAnswer(
+            question.echo(size: size),
+            explanation,
+            for: audience,
+            in: language,
+            customer: question.customer,
+            names: names,
+            token: token(ofAccessTo: explanation.feature, question, size: size)
+        )
     }
 
     /// How many events of other worlds there are under the customer's name.

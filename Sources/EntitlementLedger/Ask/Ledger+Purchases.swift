@@ -1,45 +1,40 @@
-public import Encodings
+import Encodings
 import Entitlements
 import EventLog
+public import LedgerAPI
 
 extension Ledger {
-    /// What a customer owns at a point with its history: the `purchases` shape (rows 3.2, 7.1, 7.2).
-    ///
-    /// Each purchase is as in `show`, with `ownedSince` (null: since ever, C1) and `periods`: those
-    /// that have started, in P3's order.
+    /// What a customer owns at a point with its history (rows 3.2, 7.1, 7.2).
     ///
     /// Cost: as `show`, and some record reads for each period.
-    public func purchases(of question: CustomerQuestion) throws -> JSONValue {
+    public func purchases(of question: CustomerQuestion) throws -> Written<PurchasesAnswer> {
         try purchases(of: question, size: prefix(knownAt: question.point.knownAt))
     }
 
-    func purchases(of question: CustomerQuestion, size: UInt64) throws -> JSONValue {
+    func purchases(
+        of question: CustomerQuestion,
+        size: UInt64,
+        rules: UInt16 = RulesVersion.current
+    ) throws -> Written<PurchasesAnswer> {
         let at = question.point.at
         let (timeline, view) = try timeline(of: question, size: size)
         let shown = view.shown(timeline.state(at: at)).purchases
         let names = RecordedNames(ledger: self)
         let purchases = try zip(timeline.owned(at: at), shown).map { owned, state in
-            let name = try names.purchaseName(owned.timeline.number)
-            let periods = try owned.timeline.periods.indices
-                .filter { owned.timeline.periods[$0].start <= at }
-                .compactMap { try history(ofPeriod: $0, of: owned.timeline, at: at, to: view) }
-            return (
-                name,
-                JSONValue.object(
-                    state.members(name: name) + [
-                        JSONMember("ownedSince", .instant(owned.start(at: at))),
-                        JSONMember("periods", .array(periods)),
-                    ]
-                )
+            OwnedPurchase(
+                state: PurchaseState(state, name: try names.purchaseName(owned.timeline.number)),
+                ownedSince: owned.start(at: at),
+                periods: try owned.timeline.periods.indices
+                    .filter { owned.timeline.periods[$0].start <= at }
+                    .compactMap { try history(ofPeriod: $0, of: owned.timeline, at: at, to: view) }
             )
         }
-        return try answer(
+        return try written(
             .purchases,
             question,
             size: size,
-            question.members(size: size) + [
-                JSONMember("purchases", .array(purchases.sorted { $0.0.precedes($1.0) }.map(\.1)))
-            ]
+            rules: rules,
+            PurchasesAnswer(question.echo(size: size), purchases)
         )
     }
 
@@ -50,7 +45,7 @@ extension Ledger {
         of purchase: PurchaseTimeline,
         at instant: Instant,
         to view: CustomerView
-    ) throws -> JSONValue? {
+    ) throws -> PurchasePeriod? {
         let period = purchase.periods[index]
         guard let statement = try opened(period.statement.sequence, to: view) else { return nil }
         let verdict = try period.verdict(at: instant).flatMap { try opened($0.sequence, to: view) }
@@ -59,34 +54,15 @@ extension Ledger {
         func cut(_ end: Instant?) -> Instant? {
             view.cut(end, of: purchase.number, at: instant)
         }
-        return .object(
-            [
-                JSONMember("transactionId", statement[.transactionID]),
-                JSONMember("productId", .string(period.productID)),
-                JSONMember("productKind", .string(period.kind.name)),
-                JSONMember(
-                    "status",
-                    .string(purchase.status(ofPeriod: index, at: instant).rawValue)
-                ),
-                JSONMember("startsAt", .instant(period.start)),
-                JSONMember("expiresAt", .instant(cut(period.end))),
-                JSONMember("graceUntil", .instant(cut(period.grace?.end))),
-            ]
-                + [.ownership, .offer, .priceMicros, .currencyCode, .quantity, .storefront].map {
-                    (field: Field) in JSONMember(field.name, statement[field])
-                } + [
-                    JSONMember("isVerified", .bool(period.isVerified(at: instant))),
-                    JSONMember("verification", verdict?.verification ?? .null),
-                    JSONMember(
-                        "revocation",
-                        taken?.revocation(until: cut(revocation?.interval.end)) ?? .null
-                    ),
-                    JSONMember("source", .optional(statement.source)),
-                    JSONMember(
-                        "recordedAt",
-                        .instant(Instant(milliseconds: statement.header.recordedAt))
-                    ),
-                ]
+        return PurchasePeriod(
+            index,
+            of: purchase,
+            at: instant,
+            ends: (cut(period.end), cut(period.grace?.end)),
+            statement: statement.values,
+            told: (statement.source, Instant(milliseconds: statement.header.recordedAt)),
+            verification: verdict?.verification,
+            revocation: taken?.revocation(until: cut(revocation?.interval.end))
         )
     }
 
@@ -111,25 +87,24 @@ extension CustomerTimeline.OwnedPurchase {
 }
 
 extension OpenedEvent {
-    /// A field's value as JSON; null where it is absent or erased.
-    fileprivate subscript(field: Field) -> JSONValue {
-        values[field]?.json ?? .null
-    }
-
     /// A verdict (P7).
-    fileprivate var verification: JSONValue {
-        .members([
-            "at": .instant(Instant(milliseconds: header.time)), "method": self[.method],
-            "reason": self[.reason],
-        ])
+    fileprivate var verification: PurchasePeriod.Verification {
+        PurchasePeriod.Verification(
+            at: Instant(milliseconds: header.time),
+            method: values[.method]?.text,
+            reason: values[.reason]?.text
+        )
     }
 
     /// A refund or revocation (P6).
-    fileprivate func revocation(until end: Instant?) -> JSONValue {
-        .members([
-            "type": .string(kind.name), "at": .instant(Instant(milliseconds: header.time)),
-            "until": .instant(end), "reason": self[.reason], "priceMicros": self[.priceMicros],
-            "currencyCode": self[.currencyCode],
-        ])
+    fileprivate func revocation(until end: Instant?) -> PurchasePeriod.Revocation {
+        PurchasePeriod.Revocation(
+            type: kind.name,
+            at: Instant(milliseconds: header.time),
+            until: end,
+            reason: values[.reason]?.text,
+            priceMicros: values[.priceMicros]?.integer,
+            currencyCode: values[.currencyCode]?.text
+        )
     }
 }

@@ -1,6 +1,7 @@
 public import Encodings
 public import Entitlements
 import EventLog
+import LedgerAPI
 import Synchronization
 
 /// The features of a customer as they stand: one fold, whose answers hold until an event about the
@@ -20,15 +21,15 @@ public struct StandingFeatures: Sendable {
         public let isAllowed: Bool
         /// Why.
         public let reason: AccessReason
-        /// Its shape as JSON text (Interfaces, "Shapes"), made once.
-        public let json: String
-        /// What `ContentDigest` makes of `json`, made once.
+        /// `FeatureAccess` as JSON text, made once.
+        public let text: [UInt8]
+        /// What `ContentDigest` makes of the text, made once.
         public let digest: String
     }
 
     /// Bytes that it takes, about.
     var byteCount: Int {
-        features.reduce(256) { $0 + 160 + $1.key.text.utf8.count + $1.value.json.utf8.count }
+        features.reduce(256) { $0 + 160 + $1.key.text.utf8.count + $1.value.text.count }
             + streams.count * 8
     }
 }
@@ -72,12 +73,12 @@ extension Ledger {
         let names = RecordedNames(ledger: self)
         var features: [Name: StandingFeatures.Feature] = [:]
         for feature in state.features {
-            let json = try feature.json(names: names).description
+            let text = AnswerText(try FeatureAccess(feature, names: names)).bytes
             features[feature.id] = StandingFeatures.Feature(
                 isAllowed: feature.isAllowed,
                 reason: feature.reason,
-                json: json,
-                digest: ContentDigest.text(of: json)
+                text: text,
+                digest: ContentDigest.text(of: text)
             )
         }
         let standing = StandingFeatures(

@@ -1,6 +1,7 @@
 import Encodings
 public import Entitlements
 import EventLog
+import LedgerAPI
 
 extension Ledger {
     /// Folds a sample of customers again, from the log alone, and holds the outcome against what
@@ -64,12 +65,10 @@ extension Ledger {
         report.customers += 1
         let (live, streams) = try loadTimeline(ofStream: folded.customer, size: report.size)
         let names = RecordedNames(ledger: self)
-        let difference = try StateDifference(
-            from: folded.state(at: now),
-            to: live.state(at: now),
-            names: names
-        )
-        if !difference.isEmpty || !folded.isSame(as: live) {
+        let states = try [folded, live].map {
+            try StateContent($0.state(at: now), names: names)
+        }
+        if states[0] != states[1] || !folded.isSame(as: live) {
             report.note(.view, folded.customer, "the views lead to another timeline")
         }
         try compareSlot(folded, streams, at: now, &report)
@@ -135,7 +134,8 @@ extension Ledger {
         let isSame =
             try features.count == kept.features.count
             && features.allSatisfy { feature in
-                try kept.features[feature.id]?.json == feature.json(names: names).description
+                try kept.features[feature.id]?.text
+                    == AnswerText(FeatureAccess(feature, names: names)).bytes
             }
         if !isSame {
             report.note(.standing, folded.customer, "kept features are not those of the log")

@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import EventLog
+import LedgerAPI
 
 /// An export as one page to read and to print: no script, nothing loaded, every text escaped.
 struct ExportPage: Sendable {
@@ -47,7 +48,7 @@ struct ExportPage: Sendable {
         """
 
     /// A line, after the heading of its section.
-    mutating func text(_ part: ExportPart, _ line: JSONValue) -> String {
+    mutating func text(_ part: ExportPart, _ line: JSONValue) throws -> String {
         var page = XMLText()
         var text = ""
         if section != part {
@@ -61,7 +62,7 @@ struct ExportPage: Sendable {
         case .identity: Self.identity(line, &page)
         case .state: Self.state(line, &page)
         case .explanations: Self.explanation(line, &page)
-        case .timeline: text += TimelineChart(line).svg
+        case .timeline: text += TimelineChart(try TimelineAnswer.fields.read(line)).svg
         case .events, .errors, .evidence: page.row(Self.columns(part).map { line.cell($0) })
         case .proofs, .range: break
         }

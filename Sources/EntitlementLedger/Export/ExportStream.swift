@@ -1,5 +1,5 @@
-public import Encodings
-public import Entitlements
+import Encodings
+import Entitlements
 
 /// An export as one text, handed out piece by piece: for who takes it over a connection.
 public struct ExportStream: Sendable {
@@ -47,15 +47,15 @@ public struct ExportStream: Sendable {
     }
 
     /// The next piece, some hundred lines at most; nil at the end.
-    public mutating func next(_ wording: LedgerExport.Wording) throws -> String? {
+    public mutating func next() throws -> String? {
         while !isFinished {
-            let piece = try step(wording)
+            let piece = try step()
             if !piece.isEmpty { return piece }
         }
         return nil
     }
 
-    private mutating func step(_ wording: LedgerExport.Wording) throws -> String {
+    private mutating func step() throws -> String {
         guard var current else {
             guard let file = files.popFirst() else {
                 isFinished = true
@@ -71,8 +71,8 @@ public struct ExportStream: Sendable {
             return current.text.tail
         }
         var piece = ""
-        for line in try export.next(&position, wording) {
-            let text = current.text.text(position.part, line)
+        for line in try export.next(&position) {
+            let text = try current.text.text(position.part, line)
             current.digest.add(Array(text.utf8))
             piece += isBundle ? Self.wrapped(current.file.name, line) : text
         }

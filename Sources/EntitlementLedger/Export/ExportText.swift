@@ -22,11 +22,11 @@ public struct ExportText: Sendable {
     }
 
     /// A line of a part.
-    public mutating func text(_ part: ExportPart, _ line: JSONValue) -> String {
+    public mutating func text(_ part: ExportPart, _ line: JSONValue) throws -> String {
         switch file.form {
         case .lines: line.description + "\n"
         case .table(let table): table.rows(of: line).map(CSV.line).joined()
-        case .page: page?.text(part, line) ?? ""
+        case .page: try page?.text(part, line) ?? ""
         case .database: ""
         }
     }

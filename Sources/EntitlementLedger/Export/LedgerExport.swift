@@ -1,22 +1,11 @@
 public import Encodings
-public import Entitlements
+import Entitlements
 import EventLog
+import LedgerAPI
 
 /// The content of an export, read piece by piece: no piece is larger than some hundred records, and
 /// no view of the storage stays open between two.
 public struct LedgerExport: Sendable {
-    /// Words an explanation: sentences are made above the ledger.
-    ///
-    /// `head`: the members that the answer begins with. `customer`: as it is to be shown.
-    public typealias Wording =
-        @Sendable (
-            _ explanation: Explanation,
-            _ head: [JSONMember],
-            _ customer: String,
-            _ names: any AnswerNames,
-            _ token: String
-        ) throws -> JSONValue
-
     let ledger: Ledger
     /// What was planned.
     public let plan: ExportPlan
@@ -129,13 +118,13 @@ public struct LedgerExport: Sendable {
     private static let tellingByteCount = 4
 
     /// The next lines of a part; the position says whether there are more.
-    public func next(_ position: inout Position, _ wording: Wording) throws -> [JSONValue] {
+    public func next(_ position: inout Position) throws -> [JSONValue] {
         switch position.part {
         case .identity: return try single(&position) { try identity() }
         case .state: return try single(&position) { try state() }
         case .timeline: return try single(&position) { try timeline() }
         case .range: return try single(&position) { try rangeProof() }
-        case .explanations: return try explanation(&position, wording)
+        case .explanations: return try explanation(&position)
         case .events, .errors, .evidence, .proofs: return try records(&position)
         }
     }
@@ -150,10 +139,7 @@ public struct LedgerExport: Sendable {
         return [line]
     }
 
-    private func explanation(
-        _ position: inout Position,
-        _ wording: Wording
-    ) throws -> [JSONValue] {
+    private func explanation(_ position: inout Position) throws -> [JSONValue] {
         guard position.index < UInt64(features.count) else {
             position.isAtEnd = true
             return []
@@ -161,7 +147,7 @@ public struct LedgerExport: Sendable {
         let feature = features[Int(position.index)]
         position.index += 1
         position.isAtEnd = position.index == UInt64(features.count)
-        return try explanation(of: feature, wording).map { [$0] } ?? []
+        return try explanation(of: feature).map { [$0] } ?? []
     }
 
     private func records(_ position: inout Position) throws -> [JSONValue] {
@@ -247,72 +233,53 @@ public struct LedgerExport: Sendable {
         }
     }
 
-    /// Members of an answer with the customer as they may be shown.
-    private func shown(_ members: [JSONMember]) throws -> [JSONMember] {
-        try members.map { member in
-            member.name == "customer"
-                ? JSONMember("customer", .optional(try shownCustomer)) : member
-        }
-    }
-
     private func state() throws -> JSONValue {
         guard let question else { return .null }
         guard plan.redaction.hidesCustomers else {
-            return try ledger.show(question, size: plan.size)
+            return try JSONValue(parsing: ledger.show(question, size: plan.size).text.bytes)
         }
         let state = try ledger.state(question, size: plan.size)
         let names = MaskedNames(ledger: ledger, redaction: plan.redaction)
-        return .object(
-            try shown(question.members(size: plan.size)) + state.members(names: names)
-                // A token is a digest of the answer with its names.
-                + [JSONMember("token", .null)]
-        )
+        var echo = question.echo(size: plan.size)
+        echo.customer = try shownCustomer
+        let answer = StateAnswer(echo, try StateContent(state, names: names))
+        return try JSONValue(parsing: AnswerText(answer).bytes)
     }
 
+    /// The events themselves are a part of their own.
     private func timeline() throws -> JSONValue {
         guard let question else { return .null }
-        let answer = try ledger.timelineAnswer(
-            question,
-            size: plan.size,
-            names: MaskedNames(ledger: ledger, redaction: plan.redaction)
-        )
-        let members = (answer.members ?? []).compactMap { member -> JSONMember? in
-            switch member.name {
-            case "token" where plan.redaction.hidesCustomers: JSONMember("token", .null)
-            case "events":
-                // The events themselves are a part of their own.
-                JSONMember("events", .array((member.value.array ?? []).map(Self.mark)))
-            default: member
-            }
-        }
-        return .object(try shown(members))
-    }
-
-    /// What of an event is drawn.
-    private static func mark(_ event: JSONValue) -> JSONValue {
-        .object(
-            ["sequence", "type", "time", "recordedtime"].map {
-                JSONMember($0, event[$0] ?? .null)
-            }
-        )
-    }
-
-    private func explanation(of feature: String, _ wording: Wording) throws -> JSONValue? {
-        guard let question,
-            case .explained(let head, let size, let explanation) = try ledger.explain(
-                feature,
-                question
+        var answer =
+            plan.redaction.hidesCustomers
+            ? try ledger.timelineContent(
+                question,
+                size: plan.size,
+                names: MaskedNames(ledger: ledger, redaction: plan.redaction)
             )
+            : try ledger.timelineAnswer(question, size: plan.size).answer
+        answer.events = answer.events.map(\.mark)
+        answer.question.customer = try shownCustomer
+        return try JSONValue(parsing: AnswerText(answer).bytes)
+    }
+
+    /// In English: for the customer where the export is their own, else for support.
+    private func explanation(of feature: String) throws -> JSONValue? {
+        guard let question,
+            case .explained(let explanation, let size) = try ledger.explain(feature, question)
         else { return nil }
         let isMasked = plan.redaction.hidesCustomers
-        let token = isMasked ? "" : try ledger.token(ofAccessTo: feature, question, size: size)
-        return try wording(
+        var echo = question.echo(size: size)
+        echo.customer = try shownCustomer
+        let answer = try ExplanationAnswer(
+            echo,
             explanation,
-            try shown(head),
-            try shownCustomer ?? "",
-            MaskedNames(ledger: ledger, redaction: plan.redaction),
-            token
+            for: plan.visibility == .own ? .customer : .support,
+            in: .english,
+            customer: echo.customer ?? "",
+            names: MaskedNames(ledger: ledger, redaction: plan.redaction),
+            token: isMasked ? "" : ledger.token(ofAccessTo: feature, question, size: size)
         )
+        return try JSONValue(parsing: AnswerText(answer).bytes)
     }
 }
 

@@ -2,6 +2,7 @@ import Crypto
 public import Encodings
 public import Entitlements
 import EventLog
+import LedgerAPI
 
 /// What folding everything again gave.
 public struct ReplayReport: Sendable {
@@ -84,9 +85,9 @@ extension Ledger {
                 environment: environment,
                 point: BitemporalPoint(at: point.at, knownAt: .sequence(size))
             )
-            let answer = try show(question).description
-            hash.update(data: Array(answer.utf8))
-            if let other, try other.show(question).description != answer {
+            let answer = try show(question).text.bytes
+            hash.update(data: answer)
+            if let other, try other.show(question).text.bytes != answer {
                 report.differences.append("stream \(stream): the views answer otherwise")
             }
             if index % 256 == 0 { progress(UInt64(index), UInt64(streams.count)) }

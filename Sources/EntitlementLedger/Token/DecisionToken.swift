@@ -34,7 +34,7 @@ public struct DecisionToken: Hashable, Sendable {
     public let visibility: Visibility
     /// The world that was asked about.
     public let environment: StoreEnvironment
-    /// T.
+    /// The effective instant that is asked about (T).
     public let at: Instant
     /// R as it was asked for; nil where it was not given as an instant.
     public let known: Instant?

@@ -1,7 +1,8 @@
 import Crypto
-public import Encodings
+import Encodings
 import Entitlements
 import EventLog
+import LedgerAPI
 
 /// Why a decision token is not answered.
 public struct TokenRefusal: Error, Hashable, Sendable {
@@ -41,7 +42,8 @@ extension Ledger {
     /// `customer`: who is meant, for a token that names nobody; else it is compared.
     ///
     /// - Throws: `TokenRefusal`; `differs` where rules, log or views say otherwise than then.
-    public func answer(to token: DecisionToken, customer asked: String? = nil) throws -> JSONValue {
+    public func answer(to token: DecisionToken, customer asked: String? = nil) throws -> TokenAnswer
+    {
         guard try token.size <= size() else {
             throw TokenRefusal(
                 code: .unknownSequence,
@@ -58,14 +60,9 @@ extension Ledger {
             ),
             visibility: token.visibility
         )
-        let answer =
-            switch token.answer {
-            case .state: try show(question, size: token.size)
-            case .access: try accessAnswer(token.feature ?? "", question, size: token.size)
-            case .timeline: try timelineAnswer(question, size: token.size)
-            case .purchases: try purchases(of: question, size: token.size)
-            }
-        guard answer["token"]?.string == token.text else {
+        let answer = try answer(to: question, token)
+        // Rules of a later program have fields that this one does not know.
+        guard token.rules <= RulesVersion.current, answer.token == token.text else {
             throw TokenRefusal(
                 code: .differs,
                 message: token.rules == RulesVersion.current
@@ -74,6 +71,24 @@ extension Ledger {
             )
         }
         return answer
+    }
+
+    /// The answer by the fields that the token's rules had.
+    private func answer(
+        to question: CustomerQuestion,
+        _ token: DecisionToken
+    ) throws -> TokenAnswer {
+        let (size, rules) = (token.size, token.rules)
+        switch token.answer {
+        case .state: return .state(try show(question, size: size, rules: rules))
+        case .access:
+            let feature = token.feature ?? ""
+            return .access(try accessAnswer(feature, question, size: size, rules: rules))
+        case .timeline:
+            return .timeline(try timelineAnswer(question, size: size, rules: rules))
+        case .purchases:
+            return .purchases(try purchases(of: question, size: size, rules: rules))
+        }
     }
 
     /// The name of the customer whom a token is about.
@@ -112,37 +127,37 @@ extension Ledger {
         _ question: CustomerQuestion,
         size: UInt64
     ) throws -> String {
-        try accessAnswer(feature, question, size: size)["token"]?.string ?? ""
+        try accessAnswer(feature, question, size: size).token ?? ""
     }
 
-    /// An answer with its token as the last member.
+    /// Writes an answer with its token as the last member.
     ///
     /// Cost: a look-up of the customer's first event and one pass of SHA-256 over the answer.
-    func answer(
-        _ answer: DecisionToken.Answer,
+    func written<Answer: Provable>(
+        _ kind: DecisionToken.Answer,
         _ question: CustomerQuestion,
         size: UInt64,
         feature: String? = nil,
-        _ members: [JSONMember]
-    ) throws -> JSONValue {
-        var known: Instant?
-        if case .instant(let instant) = question.point.knownAt { known = instant }
-        let content = JSONValue.object(members).description
-        let token = DecisionToken(
-            answer: answer,
-            visibility: question.visibility,
-            environment: question.environment,
-            at: question.point.at,
-            known: known,
-            size: size,
-            rules: RulesVersion.current,
-            customer: try place(of: question, below: size),
-            feature: feature,
-            digest: Array(
-                SHA256.hash(data: Array(content.utf8)).prefix(DecisionToken.digestCount)
-            )
-        )
-        return .object(members + [JSONMember("token", .string(token.text))])
+        rules: UInt16,
+        _ answer: Answer
+    ) throws -> Written<Answer> {
+        let place = try place(of: question, below: size)
+        return Written(answer, version: rules) { text in
+            DecisionToken(
+                answer: kind,
+                visibility: question.visibility,
+                environment: question.environment,
+                at: question.point.at,
+                known: question.echo(size: size).known,
+                size: size,
+                rules: rules,
+                customer: place,
+                feature: feature,
+                digest: Array(
+                    SHA256.hash(data: text.bytes).prefix(DecisionToken.digestCount)
+                )
+            ).text
+        }
     }
 
     /// Where a prefix names a customer first, under the name that was asked for.

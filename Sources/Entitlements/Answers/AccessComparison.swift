@@ -5,7 +5,7 @@ public import Encodings
 ///
 /// What the catalogs in force list is looked up once, not for each customer.
 public struct AccessComparison: Sendable {
-    /// T.
+    /// The effective instant that is asked about (T).
     public let at: Instant
     /// Every feature that either catalog in force lists, by id.
     private let features: [Feature]

@@ -2,7 +2,7 @@
 ///
 /// Names are numbers still.
 public struct CustomerState: Sendable {
-    /// T.
+    /// The effective instant that is asked about (T).
     public var at: Instant
     /// The highest tier that something of the customer's gives (K7).
     public var tier: String

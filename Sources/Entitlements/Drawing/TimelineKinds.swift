@@ -3,18 +3,20 @@ extension TimelineChart {
     public enum BarKind: String, Sendable, CaseIterable {
         case tier, free, active, trial, grant, grace, retry, paused, revoked, unverified, pending
 
-        init?(reason: String) {
-            switch AccessReason(rawValue: reason) {
+        /// Nil: it gives nothing.
+        public init?(reason: AccessReason) {
+            switch reason {
             case .free: self = .free
             case .purchase: self = .active
             case .trial: self = .trial
             case .grant: self = .grant
-            case .some(.none), nil: return nil
+            case .none: return nil
             }
         }
 
-        init?(status: String) {
-            switch PurchaseStatus(rawValue: status) {
+        /// Nil: it gives nothing.
+        public init?(status: PurchaseStatus) {
+            switch status {
             case .active: self = .active
             case .grace: self = .grace
             case .billingRetry: self = .retry
@@ -22,12 +24,12 @@ extension TimelineChart {
             case .refunded, .revoked: self = .revoked
             case .unverified: self = .unverified
             case .pending: self = .pending
-            case .expired, .some(.none), nil: return nil
+            case .expired, .none: return nil
             }
         }
 
         /// Of a source that is neither feature nor purchase.
-        init?(source: String) {
+        public init?(source: String) {
             if source.utf8.starts(with: "grant/".utf8) {
                 self = .grant
             } else if source.utf8.starts(with: "trial/".utf8) {
@@ -76,7 +78,8 @@ extension TimelineChart {
     public enum MarkKind: String, Sendable, CaseIterable {
         case begins, ends, change, taken, trouble
 
-        init(type: String) {
+        /// Of an event's `type`.
+        public init(type: String) {
             switch EventKind(name: type) {
             case .purchaseCompleted, .purchaseRenewed, .purchaseExtended, .purchaseResumed,
                 .trialStarted, .grantGiven, .revocationReversed:

@@ -161,3 +161,17 @@ extension FieldValue {
         }
     }
 }
+
+extension FieldValue {
+    /// The text of one; nil: it is none.
+    public var text: String? {
+        guard case .text(let text) = self else { return nil }
+        return text
+    }
+
+    /// The integer of one; nil: it is none.
+    public var integer: Int64? {
+        guard case .integer(let integer) = self else { return nil }
+        return integer
+    }
+}

@@ -4,7 +4,7 @@
 public struct Explanation: Sendable {
     /// The feature's id.
     public var feature: String
-    /// T.
+    /// The effective instant that is asked about (T).
     public var at: Instant
     /// The decision; nil: the catalog in force at T does not list the feature, so nobody has it (K2).
     public var decision: CustomerState.FeatureState?

@@ -1,6 +1,6 @@
 /// Adds up the money of purchases, one after the other.
 public struct RevenueTally: Sendable {
-    /// T.
+    /// The effective instant that is asked about (T).
     private let at: Instant
     /// Instants that count.
     private let range: Interval

@@ -1,16 +1,16 @@
-public import Entitlements
+import Entitlements
 
 /// Tells an explanation to an audience in a language.
 ///
 /// What it tells customers holds no id, no name of a purchase or product, and no sequence number.
-public struct ExplanationText: ExplanationSentences {
+struct ExplanationText {
     private let audience: Audience
     private let language: Language
     private let customer: String
     private let names: any AnswerNames
 
     /// An event that was recorded so much later than it happened is told as late news.
-    public static let latenessMilliseconds: Int64 = 3_600_000
+    static let latenessMilliseconds: Int64 = 3_600_000
 
     /// Makes the sentences of one answer.
     ///
@@ -19,7 +19,7 @@ public struct ExplanationText: ExplanationSentences {
     ///   - language: in which language.
     ///   - customer: the customer as they were asked for; customers are not told it.
     ///   - names: of purchases and grants.
-    public init(
+    init(
         for audience: Audience,
         in language: Language,
         customer: String,
@@ -34,7 +34,7 @@ public struct ExplanationText: ExplanationSentences {
     // MARK: What was decided
 
     /// Whether the feature is allowed, until when and by what, in a sentence.
-    public func summary(of explanation: Explanation) -> String {
+    func summary(of explanation: Explanation) -> String {
         let until = explanation.decision?.until
         let sentence: Sentence =
             switch (explanation.isAllowed, until == nil, audience == .customer) {
@@ -90,7 +90,7 @@ public struct ExplanationText: ExplanationSentences {
     // MARK: Steps and remarks
 
     /// What a step does.
-    public func text(
+    func text(
         of step: Explanation.Step,
         in explanation: Explanation
     ) throws -> String {
@@ -103,7 +103,7 @@ public struct ExplanationText: ExplanationSentences {
     }
 
     /// What would change the decision.
-    public func text(
+    func text(
         of change: Explanation.Change,
         in explanation: Explanation
     ) throws -> String {
@@ -128,7 +128,7 @@ public struct ExplanationText: ExplanationSentences {
     }
 
     /// What is known and not used.
-    public func text(
+    func text(
         of unused: Explanation.Unused,
         in explanation: Explanation
     ) throws -> String {

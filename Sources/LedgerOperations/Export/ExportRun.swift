@@ -129,7 +129,7 @@ public struct ExportRun {
         var position = LedgerExport.Position(part)
         var done: UInt64 = 0
         while !position.isAtEnd {
-            for line in try export.next(&position, Explanation.forSupport) { try body(line) }
+            for line in try export.next(&position) { try body(line) }
             guard part == .events || part == .proofs else { continue }
             done = position.index
             progress(done, export.recordCount)

@@ -9,11 +9,9 @@ import NIOCore
 /// What a call is answered with.
 struct Answer: Sendable {
     var status: Int
-    var body: String
+    var body: [UInt8]
     var mediaType: String
     var headers = HTTPFields()
-    /// The body where it is not text; nil: `body` is all.
-    private var bytes: [UInt8]?
     /// What follows the body, piece by piece, nil at the end; nil: nothing does.
     private(set) var pieces: (@Sendable () async throws -> String?)?
     /// How long and by whom it may be kept.
@@ -32,6 +30,11 @@ struct Answer: Sendable {
         case immutable(isPublic: Bool)
     }
 
+    /// An answer whose JSON text is written already.
+    init(status: Int = 200, _ written: Written<some Described>) {
+        self.init(status: status, bytes: written.text.bytes, mediaType: "application/json")
+    }
+
     /// A JSON answer.
     init(status: Int = 200, _ json: JSONValue) {
         self.init(status: status, text: json.description, mediaType: "application/json")
@@ -39,15 +42,14 @@ struct Answer: Sendable {
 
     /// An answer whose text is made already.
     init(status: Int = 200, text: String, mediaType: String) {
-        self.status = status
-        body = text
-        self.mediaType = mediaType
+        self.init(status: status, bytes: Array(text.utf8), mediaType: mediaType)
     }
 
-    /// An answer that is not text.
-    init(bytes: [UInt8], mediaType: String) {
-        self.init(text: "", mediaType: mediaType)
-        self.bytes = bytes
+    /// An answer that is bytes.
+    init(status: Int = 200, bytes: [UInt8], mediaType: String) {
+        self.status = status
+        body = bytes
+        self.mediaType = mediaType
     }
 
     /// An answer whose text is made while it goes out.
@@ -114,7 +116,7 @@ struct Answer: Sendable {
         headers.append(Self.vary)
         if status == 200, Self.matches(call[.ifNoneMatch], tag) {
             status = 304
-            body = ""
+            body = []
         }
     }
 
@@ -136,8 +138,7 @@ struct Answer: Sendable {
         if status != 304 {
             headers.append(HTTPField(name: .contentType, value: mediaType))
             if pieces == nil {
-                let count = bytes?.count ?? body.utf8.count
-                headers.append(HTTPField(name: .contentLength, value: String(count)))
+                headers.append(HTTPField(name: .contentLength, value: String(body.count)))
             }
         }
         headers.append(Self.noSniff)
@@ -153,18 +154,11 @@ struct Answer: Sendable {
                 }
             )
         }
-        if let bytes, !isHead {
-            return Response(
-                status: HTTPResponse.Status(code: status),
-                headers: headers,
-                body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
-            )
-        }
         let isEmpty = isHead || body.isEmpty
         return Response(
             status: HTTPResponse.Status(code: status),
             headers: headers,
-            body: isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(string: body))
+            body: isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: body))
         )
     }
 }

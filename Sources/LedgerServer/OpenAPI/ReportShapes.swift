@@ -1,4 +1,5 @@
 import Entitlements
+import LedgerAPI
 
 /// The shapes of reports, as `entitle report --json` prints them too.
 extension Shapes {

@@ -1,4 +1,5 @@
 import EntitlementLedger
+import LedgerAPI
 
 /// What an audit found (schemas/audit.schema.json).
 extension Shapes {

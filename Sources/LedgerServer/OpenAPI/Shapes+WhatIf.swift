@@ -1,3 +1,5 @@
+import LedgerAPI
+
 /// The shape of what another catalog would change.
 extension Shapes {
     static let whatIf = Shape.object([

@@ -1,19 +1,28 @@
+import LedgerAPI
+
 /// The shapes that have a name, as the command prints them too (Interfaces, "Shapes").
 enum Shapes {
-    static let named: [Shape.Member] = answers + reports
+    static let named: [Shape.Member] = typed + answers + reports
+
+    /// Answers that have a list of fields, and their parts.
+    private static let typed: [Shape.Member] = components([
+        StateAnswer.self, FeatureAnswer.self, PurchasesAnswer.self, TimelineAnswer.self,
+        DifferenceAnswer.self, ExplanationAnswer.self,
+    ])
+
+    private static func components(_ answers: [any Described.Type]) -> [Shape.Member] {
+        var components: [Shape.Member] = []
+        for answer in answers.flatMap({ [$0] + $0.parts })
+        where !components.contains(where: { $0.name == answer.componentName }) {
+            components.append(Shape.Member(answer.componentName, .fields(of: answer)))
+        }
+        return components
+    }
 
     private static let answers: [Shape.Member] = [
         Shape.Member("Problem", problem),
-        Shape.Member("State", state),
-        Shape.Member("Feature", feature),
-        Shape.Member("FeatureAnswer", featureAnswer),
-        Shape.Member("Purchase", purchase),
-        Shape.Member("Purchases", purchases),
-        Shape.Member("Timeline", timeline),
         Shape.Member("GateMap", gateMap),
         Shape.Member("Offering", offering),
-        Shape.Member("Difference", difference),
-        Shape.Member("Explanation", explanation),
         Shape.Member("WhatIf", whatIf),
         Shape.Member("RecordProof", RouteTable.recordProofShape),
         Shape.Member("GrowthProof", RouteTable.growthProofShape),
@@ -57,141 +66,6 @@ enum Shapes {
         optional: [
             Shape.Member("platform", .text), Shape.Member("nativeCode", .text),
             Shape.Member("reason", .text),
-        ]
-    )
-
-    private static let limit = Shape.object([
-        Shape.Member("period", .optional(.choice(["day", "week", "month"]))),
-        Shape.Member("count", .optional(.integer)),
-        Shape.Member("remaining", .optional(.integer)),
-        Shape.Member(
-            "perUse",
-            .optional(
-                .object([
-                    Shape.Member("amount", .integer), Shape.Member("unit", .optional(.text)),
-                ])
-            )
-        ),
-        Shape.Member("resetsAt", .optional(.instant)),
-    ])
-
-    static let featureMembers = [
-        Shape.Member("allowed", .boolean), Shape.Member("until", .optional(.instant)),
-        Shape.Member("reason", .choice(["free", "purchase", "trial", "grant", "none"])),
-        Shape.Member("sources", .list(.text)), Shape.Member("limit", .optional(limit)),
-    ]
-
-    private static let feature = Shape.object(featureMembers)
-
-    private static let featureAnswer = Shape.object(
-        [
-            Shape.Member("customer", .identifier), Shape.Member("feature", .text),
-            Shape.Member("at", .instant),
-        ] + featureMembers
-    )
-
-    private static let purchaseMembers = [
-        Shape.Member("purchase", .text), Shape.Member("productId", .optional(.text)),
-        Shape.Member("productKind", .optional(.text)), Shape.Member("status", .text),
-        Shape.Member("expiresAt", .optional(.instant)), Shape.Member("isVerified", .boolean),
-        Shape.Member("isSynced", .boolean), Shape.Member("syncedAt", .optional(.instant)),
-        Shape.Member("willRenew", .optional(.boolean)),
-        Shape.Member("nextProductId", .optional(.text)),
-    ]
-
-    private static let purchase = Shape.object(purchaseMembers)
-
-    private static let ownedPurchase = Shape.object(
-        purchaseMembers + [
-            Shape.Member("ownedSince", .optional(.instant)), Shape.Member("periods", .list(period)),
-        ]
-    )
-
-    /// What one transaction gave; null where a store does not say.
-    private static let period = Shape.object([
-        Shape.Member("transactionId", .optional(.text)), Shape.Member("productId", .text),
-        Shape.Member("productKind", .text), Shape.Member("status", .text),
-        Shape.Member("startsAt", .instant), Shape.Member("expiresAt", .optional(.instant)),
-        Shape.Member("graceUntil", .optional(.instant)),
-        Shape.Member("ownership", .optional(.text)), Shape.Member("offer", .optional(.text)),
-        Shape.Member("priceMicros", .optional(.integer)),
-        Shape.Member("currencyCode", .optional(.text)),
-        Shape.Member("quantity", .optional(.integer)),
-        Shape.Member("storefront", .optional(.text)), Shape.Member("isVerified", .boolean),
-        Shape.Member("verification", .optional(verdict)),
-        Shape.Member("revocation", .optional(revocation)),
-        Shape.Member("source", .optional(.text)), Shape.Member("recordedAt", .instant),
-    ])
-
-    private static let verdict = Shape.object([
-        Shape.Member("at", .instant), Shape.Member("method", .optional(.text)),
-        Shape.Member("reason", .optional(.text)),
-    ])
-
-    private static let revocation = Shape.object([
-        Shape.Member("type", .text), Shape.Member("at", .instant),
-        Shape.Member("until", .optional(.instant)), Shape.Member("reason", .optional(.text)),
-        Shape.Member("priceMicros", .optional(.integer)),
-        Shape.Member("currencyCode", .optional(.text)),
-    ])
-
-    private static let purchases = Shape.object(
-        question + [
-            Shape.Member("purchases", .list(ownedPurchase)), Shape.Member("token", .text),
-        ]
-    )
-
-    private static let grant = Shape.object([
-        Shape.Member("grantId", .identifier), Shape.Member("features", .list(.text)),
-        Shape.Member("tier", .optional(.text)), Shape.Member("startsAt", .instant),
-        Shape.Member("expiresAt", .optional(.instant)), Shape.Member("active", .boolean),
-    ])
-
-    private static let state = Shape.object(
-        question + [
-            Shape.Member("tier", .text), Shape.Member("validUntil", .optional(.instant)),
-            Shape.Member("features", .map(.named("Feature"))),
-            Shape.Member("purchases", .list(.named("Purchase"))),
-            Shape.Member("grants", .list(grant)),
-            Shape.Member(
-                "trials",
-                .list(
-                    .object([
-                        Shape.Member("trialId", .text), Shape.Member("remainingDays", .integer),
-                    ])
-                )
-            ),
-            Shape.Member("warnings", .list(.document("What is odd about the answer"))),
-            Shape.Member("token", .text),
-        ]
-    )
-
-    private static let stretch = Shape.object([
-        Shape.Member("value", .text), Shape.Member("from", .instant),
-        Shape.Member("to", .optional(.instant)),
-    ])
-
-    private static let accessStretch = Shape.object([
-        Shape.Member("source", .text), Shape.Member("productId", .optional(.text)),
-        Shape.Member("from", .instant), Shape.Member("to", .optional(.instant)),
-    ])
-
-    private static let timeline = Shape.object(
-        question + [
-            Shape.Member("tiers", .list(stretch)),
-            Shape.Member("features", .map(.list(stretch))),
-            Shape.Member("stretches", .list(accessStretch)),
-            Shape.Member("statuses", .map(.list(stretch))),
-            Shape.Member("events", .list(.document("A CloudEvent"))),
-            Shape.Member(
-                "late",
-                .list(
-                    .object([
-                        Shape.Member("sequence", .integer), Shape.Member("seconds", .integer),
-                    ])
-                )
-            ),
-            Shape.Member("token", .text),
         ]
     )
 
@@ -240,7 +114,8 @@ enum Shapes {
         ],
         optional: [
             Shape.Member("grantId", .identifier), Shape.Member("useId", .identifier),
-            Shape.Member("endsAt", .optional(.instant)), Shape.Member("limit", .optional(limit)),
+            Shape.Member("endsAt", .optional(.instant)),
+            Shape.Member("limit", .optional(.described(UsageLimit.self))),
         ]
     )
 

@@ -14,7 +14,7 @@ extension RouteTable {
             summary: "What changed for a customer between two instants, or became known.",
             access: .keys([.read, .support]),
             parameters: pointParameters + secondPointParameters,
-            answers: replies(.named("Difference")),
+            answers: replies(.described(DifferenceAnswer.self)),
             problems: questionProblems,
             isLogged: true,
             handler: compare
@@ -44,12 +44,10 @@ extension RouteTable {
             to: try call.secondPoint()
         )
         try await service.require(call.minimumSequence())
-        let json = try await service.blocking { try service.ledger.difference(question) }
-        var answer = Answer(json)
+        let written = try await service.blocking { try service.ledger.difference(question) }
+        var answer = Answer(written)
         answer.caching = .revalidated
-        if let sequence = json["to"]?["sequence"]?.integer {
-            answer.headers[.ledgerSequence] = String(sequence)
-        }
+        answer.headers[.ledgerSequence] = String(written.to.sequence)
         return answer
     }
 }

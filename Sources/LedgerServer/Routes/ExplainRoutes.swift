@@ -26,7 +26,7 @@ extension RouteTable {
                     shape: .choice(languages)
                 ),
             ],
-            answers: replies(.named("Explanation")),
+            answers: replies(.described(ExplanationAnswer.self)),
             problems: questionProblems + [.missingField, .unknownFeature],
             isLogged: true,
             handler: explain
@@ -45,16 +45,17 @@ extension RouteTable {
         let language =
             try choice(call, "lang") { Language(rawValue: $0) }
             ?? Language(acceptLanguage: call.headers[.acceptLanguage])
-        return try await ask(call, service) { ledger, question in
+        let written = try await written(call, service) { ledger, question in
             switch try ledger.explain(feature, question) {
-            case .explained(let head, let size, let explanation):
-                return try explanation.answer(
-                    head: head,
-                    customer: question.customer,
-                    for: audience,
-                    in: language,
-                    names: ledger.names,
-                    token: ledger.token(ofAccessTo: feature, question, size: size)
+            case .explained(let explanation, let size):
+                return try Written(
+                    ledger.tell(
+                        explanation,
+                        of: question,
+                        size: size,
+                        to: audience,
+                        in: language
+                    )
                 )
             case .unknownFeature(let near):
                 let hint = near.isEmpty ? "" : "; near it: " + near.joined(separator: ", ")
@@ -65,6 +66,7 @@ extension RouteTable {
                 )
             }
         }
+        return answer(call, written, validUntil: nil)
     }
 
     /// A customer's own token is answered in the words for customers alone.

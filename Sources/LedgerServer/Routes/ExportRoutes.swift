@@ -78,10 +78,7 @@ extension RouteTable {
                 throw Problem(.unknownCustomer, refusal.message)
             }
         }
-        let stream = SharedExportStream(
-            ExportStream(export, media.form),
-            isOwn ? Explanation.forCustomer : Explanation.forSupport
-        )
+        let stream = SharedExportStream(ExportStream(export, media.form))
         var answer = Answer(mediaType: media.rawValue) {
             try await service.blocking { try stream.next() }
         }
@@ -116,14 +113,8 @@ enum ExportMedia: String, CaseIterable {
 /// A text on its way, of which one thread after the other takes a piece.
 private final class SharedExportStream: Sendable {
     private let stream: Mutex<ExportStream>
-    private let wording: LedgerExport.Wording
 
-    init(_ stream: consuming ExportStream, _ wording: @escaping LedgerExport.Wording) {
-        self.stream = Mutex(stream)
-        self.wording = wording
-    }
+    init(_ stream: consuming ExportStream) { self.stream = Mutex(stream) }
 
-    func next() throws -> String? {
-        try stream.withLock { try $0.next(wording) }
-    }
+    func next() throws -> String? { try stream.withLock { try $0.next() } }
 }

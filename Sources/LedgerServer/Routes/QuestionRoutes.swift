@@ -14,7 +14,7 @@ extension RouteTable {
             summary: "What a customer is entitled to at T, as known at R.",
             access: .customer([.read, .support]),
             parameters: pointParameters,
-            answers: replies(.named("State")),
+            answers: replies(.described(StateAnswer.self)),
             problems: questionProblems,
             isLogged: true,
             isAskedByBackends: true,
@@ -27,7 +27,7 @@ extension RouteTable {
             summary: "Whether a customer has a feature: the hot path.",
             access: .customer([.read, .support]),
             parameters: pointParameters,
-            answers: replies(.named("FeatureAnswer")),
+            answers: replies(.described(FeatureAnswer.self)),
             problems: questionProblems + [.unknownFeature],
             isLogged: true,
             isAskedByBackends: true,
@@ -40,7 +40,7 @@ extension RouteTable {
             summary: "A customer over time, in both times; drawn for whom prefers SVG.",
             access: .customer([.read, .support]),
             parameters: pointParameters,
-            answers: replies(.named("Timeline")) + [drawingReply],
+            answers: replies(.described(TimelineAnswer.self)) + [drawingReply],
             problems: questionProblems,
             isLogged: true,
             handler: timeline
@@ -52,7 +52,7 @@ extension RouteTable {
             summary: "What a customer bought, with every period (row 7.1).",
             access: .customer([.read, .support]),
             parameters: pointParameters,
-            answers: replies(.named("Purchases")),
+            answers: replies(.described(PurchasesAnswer.self)),
             problems: questionProblems,
             isLogged: true,
             handler: purchases
@@ -72,42 +72,54 @@ extension RouteTable {
 
     @Sendable
     private static func show(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        try await ask(call, service) { ledger, question in try ledger.show(question) }
+        let written = try await written(call, service) { ledger, question in
+            try ledger.show(question)
+        }
+        return answer(call, written, validUntil: .some(written.state.validUntil))
     }
 
     @Sendable
     private static func timeline(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        let answer = try await ask(call, service) { ledger, question in
+        let written = try await written(call, service) { ledger, question in
             try ledger.timelineAnswer(question)
         }
-        return call.prefersSVG ? try await drawn(answer, service) : answer
+        let answer = answer(call, written, validUntil: nil)
+        return call.prefersSVG ? try await drawn(written.answer, answer, service) : answer
     }
 
     @Sendable
     private static func purchases(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        try await ask(call, service) { ledger, question in try ledger.purchases(of: question) }
+        let written = try await written(call, service) { ledger, question in
+            try ledger.purchases(of: question)
+        }
+        return answer(call, written, validUntil: nil)
     }
 
-    /// Asks where it may wait for the disk; the tag leaves out what changes with the clock alone.
-    static func ask(
+    /// Asks where it may wait for the disk.
+    static func written<Content>(
         _ call: Call,
         _ service: LedgerService,
-        _ body: @escaping @Sendable (Ledger, CustomerQuestion) throws -> JSONValue
-    ) async throws -> Answer {
+        _ body: @escaping @Sendable (Ledger, CustomerQuestion) throws -> Written<Content>
+    ) async throws -> Written<Content> {
         let question = try call.question()
         try await service.require(call.minimumSequence())
-        let json = try await service.blocking { try body(service.ledger, question) }
-        var answer = Answer(json)
-        let content = JSONValue.object(
-            (json.members ?? []).filter { !["at", "sequence", "token"].contains($0.name) }
-        )
+        return try await service.blocking { try body(service.ledger, question) }
+    }
+
+    /// The tag leaves out what changes with the clock alone.
+    ///
+    /// `validUntil`: of the answer; nil: it does not say.
+    static func answer(
+        _ call: Call,
+        _ written: Written<some AboutCustomer>,
+        validUntil: Instant??
+    ) -> Answer {
+        var answer = Answer(written)
         answer.caching = .until(
-            call.validUntil(json["validUntil"]),
-            digest: ContentDigest.text(of: content.description)
+            call.validUntil(validUntil),
+            digest: ContentDigest.text(of: written.text.lasting)
         )
-        if let sequence = json["sequence"]?.integer {
-            answer.headers[.ledgerSequence] = String(sequence)
-        }
+        answer.headers[.ledgerSequence] = String(written.question.sequence)
         return answer
     }
 
@@ -130,7 +142,7 @@ extension RouteTable {
             call,
             feature,
             at: call.now,
-            answer.json,
+            answer.text,
             digest: answer.digest,
             validUntil: standing.validUntil,
             sequence: size
@@ -145,50 +157,44 @@ extension RouteTable {
     ) async throws -> Answer {
         let question = try call.question()
         let point = question.point
-        let (json, size) = try await service.blocking {
+        let (access, size) = try await service.blocking {
             let ledger = service.ledger
             let state = try ledger.access(to: feature, question)
             return (
-                try state?.json(names: ledger.names).description,
+                try state.map { try FeatureAccess($0, names: ledger.names) },
                 try ledger.prefix(knownAt: point.knownAt)
             )
         }
-        guard let json else {
+        guard let access else {
             throw Problem(.unknownFeature, "the catalog in force has no such feature")
         }
+        let text = AnswerText(access).bytes
         return Self.answer(
             call,
             feature,
             at: point.at,
-            json,
-            digest: ContentDigest.text(of: json),
+            text,
+            digest: ContentDigest.text(of: text),
             validUntil: call.validUntil(nil),
             sequence: size
         )
     }
 
+    /// A `FeatureAnswer`, whose access is written already.
     private static func answer(
         _ call: Call,
         _ feature: String,
         at: Instant,
-        _ json: String,
+        _ access: [UInt8],
         digest: String,
         validUntil: Instant?,
         sequence: UInt64
     ) -> Answer {
-        var text = ""
-        text.reserveCapacity(
-            json.utf8.count + call.customer.utf8.count + feature.utf8.count + 64
+        let head = FeatureAnswer.Head(customer: call.customer, feature: feature, at: at)
+        var answer = Answer(
+            bytes: AnswerText(head).followed(by: access),
+            mediaType: "application/json"
         )
-        text += "{\"customer\":"
-        JSONValue.string(call.customer).write(to: &text)
-        text += ",\"feature\":"
-        JSONValue.string(feature).write(to: &text)
-        text += ",\"at\":\""
-        text += at.description
-        text += "\","
-        text += json.dropFirst()
-        var answer = Answer(text: text, mediaType: "application/json")
         answer.caching = .until(validUntil, digest: digest)
         answer.headers.append(HTTPField(name: .ledgerSequence, value: String(sequence)))
         return answer
@@ -200,10 +206,9 @@ extension Call {
     ///
     /// `stated`: the answer's `validUntil`; where T moves with the clock and the answer does not
     /// say, it holds for now only. At a fixed T nothing changes without a new event.
-    fileprivate func validUntil(_ stated: JSONValue?) -> Instant? {
+    fileprivate func validUntil(_ stated: Instant??) -> Instant? {
         guard asksNow else { return nil }
-        guard let stated else { return now }
-        return stated.string.flatMap { Instant(rfc3339: $0) }
+        return stated ?? now
     }
 }
 

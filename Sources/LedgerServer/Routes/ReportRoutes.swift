@@ -98,7 +98,7 @@ extension RouteTable {
         // At a fixed T nothing changes without a new event.
         answer.caching = .until(
             call.asksNow ? call.now : nil,
-            digest: ContentDigest.text(of: content.description)
+            digest: ContentDigest.text(of: Array(content.description.utf8))
         )
         if let sequence = json["sequence"]?.integer {
             answer.headers[.ledgerSequence] = String(sequence)

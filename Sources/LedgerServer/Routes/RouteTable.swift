@@ -38,7 +38,7 @@ enum RouteTable {
         name: "Idempotency-Key",
         place: .header,
         text: "A name for this request: repeating it changes nothing",
-        shape: .idempotencyKey
+        shape: .pattern("^[!-~]([ -~]{0,\(Call.keyByteLimit - 2)}[!-~])?$")
     )
 
     /// Problems of everything that appends.

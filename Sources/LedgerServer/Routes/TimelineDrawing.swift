@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import HTTPTypes
+import LedgerAPI
 
 /// A timeline for people who look at it (row Z1).
 extension RouteTable {
@@ -13,12 +14,13 @@ extension RouteTable {
 
     private static let svgMediaType = "image/svg+xml"
 
-    /// The drawing of a timeline's answer: as fresh as that, with a tag of its own.
-    static func drawn(_ answer: Answer, _ service: LedgerService) async throws -> Answer {
-        let text = answer.body
-        let svg = try await service.blocking {
-            TimelineChart(try JSONValue(parsing: Array(text.utf8))).svg
-        }
+    /// The drawing of a timeline: as fresh as its answer, with a tag of its own.
+    static func drawn(
+        _ timeline: TimelineAnswer,
+        _ answer: Answer,
+        _ service: LedgerService
+    ) async throws -> Answer {
+        let svg = try await service.blocking { TimelineChart(timeline).svg }
         var drawn = Answer(text: svg, mediaType: svgMediaType)
         drawn.headers = answer.headers
         if case .until(let instant, let digest) = answer.caching {

@@ -58,7 +58,7 @@ struct ExplainBench {
                     }
                 )
                 if !number.isMultiple(of: 2) { try ask() }
-                guard case .explained(_, _, let explanation) = answer else {
+                guard case .explained(let explanation, _) = answer else {
                     try requireRight(false, "every catalog lists the feature")
                     continue
                 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerAPI
 
 /// The command `entitle can`.
 struct Can: ParsableCommand {
@@ -22,26 +23,22 @@ struct Can: ParsableCommand {
         )
         let answer = try options.withLedger(writing: false) { ledger in
             let answer = try ledger.accessAnswer(feature, question)
-            if answer["allowed"]?.bool != true {
+            if !answer.access.isAllowed {
                 try FeatureArgument.require(feature, ledger, question.point.knownAt)
             }
             return answer
         }
-        let isAllowed = answer["allowed"]?.bool ?? false
-        if options.json {
-            Terminal.line(answer)
-        } else {
-            Terminal.line(Self.text(answer, isAllowed))
-        }
-        if !isAllowed { throw ExitCode.no }
+        Terminal.line(options.json ? answer.text.description : Self.text(answer.answer))
+        if !answer.access.isAllowed { throw ExitCode.no }
     }
 
-    private static func text(_ answer: JSONValue, _ isAllowed: Bool) -> String {
-        if isAllowed {
-            let until = answer["until"]?.string.map { " until \($0)" } ?? ""
-            return "yes\(until) (\(answer["reason"]?.string ?? ""))"
+    private static func text(_ answer: AccessAnswer) -> String {
+        let access = answer.access
+        if access.isAllowed {
+            let until = access.until.map { " until \($0)" } ?? ""
+            return "yes\(until) (\(access.reason.rawValue))"
         }
-        let sold = (answer["requiredProducts"]?.array ?? []).compactMap(\.string)
+        let sold = answer.requiredProducts
         return sold.isEmpty
             ? "no: nothing that is sold unlocks it"
             : "no: nothing unlocks it; it comes with " + sold.joined(separator: ", ")

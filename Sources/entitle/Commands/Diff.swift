@@ -2,6 +2,7 @@ import ArgumentParser
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerAPI
 import LedgerOperations
 
 /// The command `entitle diff`.
@@ -39,7 +40,7 @@ struct Diff: ParsableCommand {
             to: to
         )
         let answer = try options.withLedger(writing: false) { try $0.difference(question) }
-        if options.json { Terminal.line(answer) } else { DiffText.print(answer) }
+        if options.json { Terminal.line(answer.text) } else { DiffText.print(answer.answer) }
     }
 
     /// The two points: what is given once holds for both, unless it is all that differs.

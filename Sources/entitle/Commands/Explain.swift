@@ -1,5 +1,4 @@
 import ArgumentParser
-import Encodings
 import EntitlementLedger
 import Entitlements
 import LedgerAPI
@@ -40,22 +39,21 @@ struct Explain: ParsableCommand {
         let answer = try options.withLedger(writing: access.isNoted) { ledger in
             try access.note("explain", of: question.customer, question.environment, ledger)
             return switch try ledger.explain(feature, question) {
-            case .explained(let head, let size, let explanation):
-                try explanation.answer(
-                    head: head,
-                    customer: customer,
-                    for: audience,
-                    in: language,
-                    names: ledger.names,
-                    token: ledger.token(ofAccessTo: feature, question, size: size)
+            case .explained(let explanation, let size):
+                try ledger.tell(
+                    explanation,
+                    of: question,
+                    size: size,
+                    to: audience,
+                    in: language
                 )
             case .unknownFeature(let near): throw CommandFailure(unknownFeatureNear: near)
             }
         }
         if options.json {
-            Terminal.line(answer)
+            Terminal.line(AnswerText(answer))
         } else {
-            ExplainText.print(answer, for: audience, in: language)
+            ExplainText.print(answer)
         }
     }
 }

@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerAPI
 import LedgerOperations
 
 /// The command `entitle show`.
@@ -43,7 +44,7 @@ struct Show: ParsableCommand {
             point: try point.point()
         )
         let answer = try options.withLedger(writing: false) { try $0.show(question) }
-        if options.json { Terminal.line(answer) } else { ShowText.print(answer) }
+        if options.json { Terminal.line(answer.text) } else { ShowText.print(answer.answer) }
     }
 
     /// A decision token is asked again, and its answer compared byte for byte (row Z11).
@@ -64,10 +65,10 @@ struct Show: ParsableCommand {
                 throw CommandFailure(refusal)
             }
         }
-        if token.answer == .state && !options.json {
-            ShowText.print(answer)
+        if case .state(let state) = answer, !options.json {
+            ShowText.print(state.answer)
         } else {
-            Terminal.line(answer)
+            Terminal.line(answer.text)
         }
     }
 
@@ -79,7 +80,7 @@ struct Show: ParsableCommand {
             while let line = try reader.next() {
                 if line.isBlank { continue }
                 let question = try QuestionLine.read(line, environment, defaults)
-                Terminal.line(try ledger.show(question))
+                Terminal.line(try ledger.show(question).text)
             }
         }
     }

@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerAPI
 import LedgerOperations
 
 /// The command `entitle timeline`.
@@ -27,21 +28,29 @@ struct Timeline: ParsableCommand {
             try access.note("timeline", of: question.customer, question.environment, ledger)
             return try ledger.timelineAnswer(question)
         }
-        if let svg { return try draw(answer, into: svg) }
-        if options.json { return Terminal.line(answer) }
-        Terminal.line("\(customer), from \(ShowText.text(answer["sequence"])) events")
-        for line in TimelineChart(answer).text(width: Self.chartWidth) { Terminal.line(line) }
-        ShowText.table("tiers", (answer["tiers"]?.array ?? []).map(Self.row))
-        for feature in answer["features"]?.members ?? [] {
-            ShowText.table("feature \(feature.name)", (feature.value.array ?? []).map(Self.row))
+        if let svg { return try draw(answer.answer, into: svg) }
+        if options.json { return Terminal.line(answer.text) }
+        Terminal.line("\(customer), from \(answer.question.sequence) events")
+        for line in TimelineChart(answer.answer).text(width: Self.chartWidth) {
+            Terminal.line(line)
         }
-        for purchase in answer["statuses"]?.members ?? [] {
-            ShowText.table(purchase.name, (purchase.value.array ?? []).map(Self.row))
+        ShowText.table("tiers", answer.tiers.map { Self.row($0.start, $0.end, $0.value) })
+        for feature in answer.features {
+            ShowText.table(
+                "feature \(feature.name)",
+                feature.value.map { Self.row($0.start, $0.end, $0.value.rawValue) }
+            )
+        }
+        for purchase in answer.statuses {
+            ShowText.table(
+                purchase.name,
+                purchase.value.map { Self.row($0.start, $0.end, $0.value.rawValue) }
+            )
         }
         ShowText.table(
             "events",
-            (answer["events"]?.array ?? []).map { event in
-                let late = LateFact(event).map { fact in
+            answer.events.map { event in
+                let late = event.late.map { fact in
                     "late by \(fact.delayMilliseconds / Instant.millisecondsPerDay) days"
                 }
                 return DiffText.event(event) + [late ?? ""]
@@ -52,16 +61,13 @@ struct Timeline: ParsableCommand {
     /// Columns of the chart; with labels it fits most terminals.
     private static let chartWidth = 64
 
-    private func draw(_ answer: JSONValue, into file: String) throws {
+    private func draw(_ answer: TimelineAnswer, into file: String) throws {
         let svg = TimelineChart(answer).svg
         guard file != "-" else { return Terminal.write(svg) }
         try OutputFile.write(svg, to: file)
     }
 
-    private static func row(_ stretch: JSONValue) -> [String] {
-        [
-            ShowText.text(stretch["from"]), ShowText.text(stretch["to"]),
-            ShowText.text(stretch["value"]),
-        ]
+    private static func row(_ start: Instant, _ end: Instant?, _ value: String) -> [String] {
+        [start.description, ShowText.text(end), value]
     }
 }

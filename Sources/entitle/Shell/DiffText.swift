@@ -1,93 +1,87 @@
 import Encodings
 import Entitlements
+import LedgerAPI
 
 /// `diff` for people.
 enum DiffText {
-    static func print(_ answer: JSONValue) {
-        let environment = ShowText.text(answer["environment"])
-        Terminal.line("\(ShowText.text(answer["customer"])) (\(environment))")
-        Terminal.line("from \(point(answer["from"]))")
-        Terminal.line("to   \(point(answer["to"]))")
-        for (name, word) in [("tier", "tier"), ("validUntil", "valid until")] {
-            guard let change = answer[name], !change.isNull else { continue }
-            Terminal.line("\(word) \(arrow(change["before"], change["after"]))")
+    static func print(_ answer: DifferenceAnswer) {
+        let difference = answer.difference
+        Terminal.line("\(answer.customer) (\(answer.environment.name))")
+        Terminal.line("from \(point(answer.from))")
+        Terminal.line("to   \(point(answer.to))")
+        if let tier = difference.tier { Terminal.line("tier \(tier.before) → \(tier.after)") }
+        if let until = difference.validUntil {
+            let (before, after) = (ShowText.text(until.before), ShowText.text(until.after))
+            Terminal.line("valid until \(before) → \(after)")
         }
-        for (part, key) in [
-            ("features", "feature"), ("purchases", "purchase"), ("grants", "grantId"),
-            ("trials", "trialId"),
-        ] {
-            let changes = answer[part]?.array ?? []
-            if !changes.isEmpty { Terminal.line(part) }
-            for change in changes {
-                Terminal.line(
-                    "  \(ShowText.text(change[key])): " + words(change).joined(separator: "; ")
-                )
-            }
+        list("features", difference.features)
+        list("purchases", difference.purchases)
+        list("grants", difference.grants)
+        list("trials", difference.trials)
+        if let warnings = difference.warnings {
+            Terminal.line("warnings \(text(warnings.before)) → \(text(warnings.after))")
         }
-        if let warnings = answer["warnings"], !warnings.isNull {
-            Terminal.line("warnings \(arrow(warnings["before"], warnings["after"]))")
-        }
-        if isEmpty(answer) { Terminal.line("nothing differs") }
+        if difference.isEmpty { Terminal.line("nothing differs") }
         ShowText.table(
             "catalogs in between",
-            (answer["catalogs"]?.array ?? []).map {
-                [ShowText.text($0["time"]), "event", ShowText.text($0["sequence"])]
-            }
+            answer.catalogs.map { [$0.time.description, "event", String($0.sequence)] }
         )
-        ShowText.table("events in between", (answer["events"]?.array ?? []).map(event))
+        ShowText.table("events in between", answer.events.map(event))
     }
 
     /// An event as a row, with both its times.
-    static func event(_ event: JSONValue) -> [String] {
+    static func event(_ event: ListedEvent) -> [String] {
         [
-            ShowText.text(event["time"]), "recorded", ShowText.text(event["recordedtime"]),
-            ShowText.text(event["type"]), ShowText.text(event["source"]),
-            String(UInt64(ShowText.text(event["sequence"])) ?? 0),
+            event.time.description, "recorded", event.recordedAt.description, event.type,
+            ShowText.text(event.source), String(event.sequence),
         ]
     }
 
-    private static func isEmpty(_ answer: JSONValue) -> Bool {
-        ["tier", "validUntil", "warnings"].allSatisfy { answer[$0]?.isNull ?? true }
-            && ["features", "purchases", "grants", "trials"]
-                .allSatisfy { answer[$0]?.array?.isEmpty ?? true }
+    private static func point(_ point: ComparedPoint) -> String {
+        let known = point.known.map { ", as known at \($0)" } ?? ""
+        return point.at.description + known + " (sequence \(point.sequence))"
     }
 
-    private static func point(_ point: JSONValue?) -> String {
-        let known = point?["known"]?.string.map { ", as known at \($0)" } ?? ""
-        return ShowText.text(point?["at"]) + known
-            + " (sequence \(ShowText.text(point?["sequence"])))"
-    }
-
-    private static func words(_ change: JSONValue) -> [String] {
-        let (before, after) = (change["before"], change["after"])
-        if before?.isNull ?? true { return ["came"] + summary(after) }
-        if after?.isNull ?? true { return ["went"] }
-        return (change["changed"]?.array ?? []).compactMap(\.string).map { name in
-            "\(name) \(arrow(before?[name], after?[name]))"
+    private static func list<Thing>(_ part: String, _ changes: [NamedPair<Thing>]) {
+        if !changes.isEmpty { Terminal.line(part) }
+        for change in changes {
+            Terminal.line("  \(change.name): " + words(change).joined(separator: "; "))
         }
     }
 
-    /// The plain members of a thing that came.
-    private static func summary(_ thing: JSONValue?) -> [String] {
-        (thing?.members ?? []).compactMap { member in
-            switch member.value {
-            case .string, .number, .bool: "\(member.name) \(ShowText.text(member.value))"
-            default: nil
+    private static func words<Thing>(_ change: NamedPair<Thing>) -> [String] {
+        guard let after = change.after.map(Thing.fields.members) else { return ["went"] }
+        guard let before = change.before.map(Thing.fields.members) else {
+            return ["came"] + after.compactMap(plain)
+        }
+        return zip(before, after).filter { change.changed.contains($0.0.name) }
+            .map { "\($0.name) \(text($0.value)) → \(text($1.value))" }
+    }
+
+    /// A plain member of a thing that came.
+    private static func plain(_ member: JSONMember) -> String? {
+        switch member.value {
+        case .string, .number, .bool: "\(member.name) \(ShowText.text(member.value))"
+        case .array, .object, .null: nil
+        }
+    }
+
+    private static func text(_ warnings: [StateWarning]) -> String {
+        warnings.isEmpty
+            ? "-"
+            : warnings.map {
+                [$0.code.rawValue, $0.productID].compactMap(\.self).joined(separator: " ")
             }
-        }
+            .joined(separator: " ")
     }
 
-    private static func arrow(_ before: JSONValue?, _ after: JSONValue?) -> String {
-        "\(text(before)) → \(text(after))"
-    }
-
-    private static func text(_ value: JSONValue?) -> String {
+    /// A value of any member; the one object among them is a limit.
+    private static func text(_ value: JSONValue) -> String {
         switch value {
-        case .array(let values)?:
+        case .array(let values):
             values.isEmpty ? "-" : values.map { text($0) }.joined(separator: " ")
-        case .object? where value?["code"] != nil:
-            [value?["code"], value?["productId"]].compactMap { $0?.string }.joined(separator: " ")
-        case .object?: ShowText.limit(value)
+        case .object:
+            (try? UsageLimit.fields.read(value)).map { ShowText.limit($0) } ?? "-"
         default: ShowText.text(value)
         }
     }

@@ -1,54 +1,44 @@
-import Encodings
 import Entitlements
 import LedgerAPI
 
 /// `explain` for people.
 enum ExplainText {
-    static func print(_ answer: JSONValue, for audience: Audience, in language: Language) {
-        Terminal.line(ShowText.text(answer["summary"]))
-        let steps = answer["steps"]?.array ?? []
-        if audience == .developer {
-            ShowText.table("steps (happened, recorded, source)", steps.map(row))
+    static func print(_ answer: ExplanationAnswer) {
+        Terminal.line(answer.summary)
+        if answer.audience == .developer {
+            ShowText.table("steps (happened, recorded, source)", answer.steps.map(row))
         } else {
-            for (number, step) in steps.enumerated() {
-                Terminal.line("  \(number + 1). " + ShowText.text(step["text"]))
+            for (number, step) in answer.steps.enumerated() {
+                Terminal.line("  \(number + 1). " + step.text)
             }
         }
-        list(heading(.wouldChange, language), answer["wouldChange"])
-        list(heading(.notUsed, language), answer["notUsed"])
-        guard audience == .developer else { return }
-        ShowText.table("rules", rules(answer))
+        list(heading(.wouldChange, answer.language), answer.wouldChange.map(\.text))
+        list(heading(.notUsed, answer.language), answer.notUsed.map(\.text))
+        guard answer.audience == .developer else { return }
+        ShowText.table("rules", answer.rules.map { [$0.rawValue, $0.summary] })
         ShowText.table(
             "completeness (synced, verified, complete through, refused)",
-            (answer["completeness"]?.array ?? []).map { store in
-                ["store", "lastSyncAt", "lastVerifiedAt", "completeThrough", "lastRefusedAt"]
-                    .map { ShowText.text(store[$0]) }
+            answer.completeness.map { store in
+                [
+                    store.store, ShowText.text(store.lastSyncAt),
+                    ShowText.text(store.lastVerifiedAt), ShowText.text(store.completeThrough),
+                    ShowText.text(store.lastRefusedAt),
+                ]
             }
         )
     }
 
-    /// The rules that are named, in the order of their first mention, and what each says.
-    private static func rules(_ answer: JSONValue) -> [[String]] {
-        var met: Set<String> = []
-        return ["steps", "wouldChange", "notUsed"].flatMap { answer[$0]?.array ?? [] }
-            .compactMap { part in
-                guard let rule = part["rule"]?.string, met.insert(rule).inserted else { return nil }
-                return [rule, ShowText.text(part["ruleText"])]
-            }
-    }
-
-    private static func row(_ step: JSONValue) -> [String] {
+    private static func row(_ step: ExplanationStep) -> [String] {
         [
-            ShowText.text(step["time"]), ShowText.text(step["recordedAt"]),
-            ShowText.text(step["source"]), ShowText.text(step["text"]),
+            ShowText.text(step.mark.time), ShowText.text(step.mark.recordedAt),
+            ShowText.text(step.mark.source), step.text,
         ]
     }
 
-    private static func list(_ heading: String, _ entries: JSONValue?) {
+    private static func list(_ heading: String, _ sentences: [String]) {
         // Several events may say the same.
         var met: Set<String> = []
-        let texts = (entries?.array ?? []).map { ShowText.text($0["text"]) }
-            .filter { met.insert($0).inserted }
+        let texts = sentences.filter { met.insert($0).inserted }
         guard !texts.isEmpty else { return }
         Terminal.line(heading)
         for text in texts { Terminal.line("  - " + text) }

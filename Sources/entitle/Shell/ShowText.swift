@@ -1,49 +1,41 @@
 import Encodings
 import Entitlements
+import LedgerAPI
 
 /// `show` for people.
 enum ShowText {
-    static func print(_ answer: JSONValue) {
-        let known = answer["known"]?.string.map { ", as known at \($0)" } ?? ""
+    static func print(_ answer: StateAnswer) {
+        let (question, state) = (answer.question, answer.state)
+        let known = question.known.map { ", as known at \($0)" } ?? ""
         Terminal.line(
-            "\(text(answer["customer"])) at \(text(answer["at"]))\(known)"
-                + " (\(text(answer["environment"])), sequence \(text(answer["sequence"])))"
+            "\(text(question.customer)) at \(question.at)\(known)"
+                + " (\(question.environment.name), sequence \(question.sequence))"
         )
-        Terminal.line("tier \(text(answer["tier"])), valid until \(text(answer["validUntil"]))")
+        Terminal.line("tier \(state.tier), valid until \(text(state.validUntil))")
         table(
             "features",
-            (answer["features"]?.members ?? []).map { member in
-                let feature = member.value
+            state.features.map { feature in
+                let access = feature.value
                 return [
-                    member.name, feature["allowed"]?.bool == true ? "yes" : "no",
-                    text(feature["reason"]), text(feature["until"]), limit(feature["limit"]),
-                    (feature["sources"]?.array ?? []).map(text).joined(separator: " "),
+                    feature.name, access.isAllowed ? "yes" : "no", access.reason.rawValue,
+                    text(access.until), limit(access.limit),
+                    access.sources.joined(separator: " "),
                 ]
             }
         )
         table(
             "purchases",
-            (answer["purchases"]?.array ?? []).map { purchase in
-                [
-                    text(purchase["purchase"]), text(purchase["productId"]),
-                    text(purchase["status"]), text(purchase["expiresAt"]),
-                ]
+            state.purchases.map {
+                [$0.purchase, text($0.productID), $0.status.rawValue, text($0.expiresAt)]
             }
         )
         table(
             "grants",
-            (answer["grants"]?.array ?? []).map {
-                [text($0["grantId"]), text($0["startsAt"]), text($0["expiresAt"])]
-            }
+            state.grants.map { [$0.grantID, text($0.startsAt), text($0.expiresAt)] }
         )
-        table(
-            "trials",
-            (answer["trials"]?.array ?? []).map {
-                [text($0["trialId"]), "\(text($0["remainingDays"])) days left"]
-            }
-        )
-        for warning in answer["warnings"]?.array ?? [] {
-            Terminal.line("warning: \(text(warning["code"])) \(text(warning["productId"]))")
+        table("trials", state.trials.map { [$0.trialID, "\($0.remainingDays) days left"] })
+        for warning in state.warnings {
+            Terminal.line("warning: \(warning.code.rawValue) \(text(warning.productID))")
         }
     }
 
@@ -73,8 +65,14 @@ enum ShowText {
         }
     }
 
-    static func limit(_ limit: JSONValue?) -> String {
-        guard let limit, !limit.isNull else { return "" }
-        return "\(text(limit["remaining"])) of \(text(limit["count"])) a \(text(limit["period"]))"
+    /// A value, or a dash.
+    static func text(_ value: (some CustomStringConvertible)?) -> String {
+        value?.description ?? "-"
+    }
+
+    static func limit(_ limit: UsageLimit?) -> String {
+        guard let limit else { return "" }
+        let period = text(limit.period?.rawValue)
+        return "\(text(limit.remaining)) of \(text(limit.count)) a \(period)"
     }
 }

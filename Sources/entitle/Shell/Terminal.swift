@@ -3,14 +3,17 @@ import Encodings
 import Entitlements
 import Foundation
 import Glibc
+import LedgerAPI
 import Synchronization
 
 /// Standard output carries the result and nothing else; everything else goes to standard error.
 enum Terminal {
     /// Ends the program if the output takes nothing more (a full disk): what was recorded stands.
-    static func write(_ text: String) {
+    static func write(_ text: String) { write(Data(text.utf8)) }
+
+    static func write(_ bytes: Data) {
         do {
-            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+            try FileHandle.standardOutput.write(contentsOf: bytes)
         } catch {
             let failure = CommandFailure(
                 .io,
@@ -26,6 +29,8 @@ enum Terminal {
     static func line(_ text: String) { write(text + "\n") }
 
     static func line(_ json: JSONValue) { line(json.description) }
+
+    static func line(_ text: AnswerText) { write(Data(text.bytes + [UInt8(ascii: "\n")])) }
 
     static func note(_ text: String) {
         writeError(text + "\n")

@@ -1,6 +1,7 @@
 import Crypto
 import Encodings
 import Entitlements
+import LedgerAPI
 import ModelSupport
 import Testing
 
@@ -27,13 +28,13 @@ func fastShow(
         }
     )
     let state = timeline.state(at: at)
-    guard let members = try? state.members(names: interned) else { return nil }
+    guard let content = try? StateContent(state, names: interned) else { return nil }
     return .object(
         [
             JSONMember("customer", .string(customer)),
             JSONMember("environment", .string(environment.name)),
             JSONMember("at", .instant(at)),
-        ] + members
+        ] + (AnswerText(content).json.members ?? [])
     )
 }
 

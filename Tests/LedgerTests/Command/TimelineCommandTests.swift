@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import Foundation
+import LedgerAPI
 import Testing
 
 /// How the command shows a customer over time.
@@ -31,7 +32,8 @@ struct `A timeline, from the command` {
             let printed = try await ledger.run(ask + ["--svg", "-"])
             #expect(printed.output == (try String(contentsOfFile: file, encoding: .utf8)))
             let answer = try #require(try await ledger.run(ask).json)
-            #expect(printed.output == TimelineChart(answer).svg)
+            let timeline = try TimelineAnswer.fields.read(answer)
+            #expect(printed.output == TimelineChart(timeline).svg)
             let nowhere = try await ledger.run(ask + ["--svg", "/nonexistent/x.svg"])
             #expect(nowhere.code == 73 && nowhere.problemCode == "cannot_create")
         }

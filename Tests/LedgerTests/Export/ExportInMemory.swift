@@ -16,8 +16,8 @@ struct ExportInMemory: ExportSource {
             for part in file.parts {
                 var position = LedgerExport.Position(part)
                 while !position.isAtEnd {
-                    for line in try export.next(&position, Self.wording) {
-                        content += text.text(part, line)
+                    for line in try export.next(&position) {
+                        content += try text.text(part, line)
                     }
                 }
             }
@@ -42,16 +42,6 @@ struct ExportInMemory: ExportSource {
                 digest.add(bytes)
                 return digest.file(name)
             }
-    }
-
-    /// Sentences are LedgerAPI's; here the head stands for them.
-    static let wording: LedgerExport.Wording = { explanation, head, _, names, token in
-        .object(
-            head + [
-                JSONMember("feature", .string(explanation.feature)),
-                JSONMember("token", .string(token)),
-            ]
-        )
     }
 
     /// A file as text; empty where there is none.

@@ -47,7 +47,9 @@ struct `An export` {
             #expect(evidence.count == 1)
             #expect(evidence[0]["content"]?.string?.contains("SIGNATURE-OF-APPLE") == true)
             let state = try #require(files.json("state.json").first)
-            #expect(state == (try ledger.show(ExportSample.question())).withSequence(of: state))
+            #expect(
+                state == (try ledger.show(ExportSample.question()).json).withSequence(of: state)
+            )
             let explained = try files.json("explanations.ndjson").compactMap {
                 $0["feature"]?.string
             }
@@ -101,7 +103,7 @@ struct `An export` {
             var position = LedgerExport.Position(.events)
             var pieces: [Int] = []
             while !position.isAtEnd {
-                pieces.append(try export.next(&position, ExportInMemory.wording).count)
+                pieces.append(try export.next(&position).count)
             }
             #expect(pieces.reduce(0, +) == Int(export.recordCount))
             #expect(pieces.count > 1 && pieces.allSatisfy { $0 <= 256 })

@@ -5,6 +5,7 @@ import EventLog
 import Foundation
 import LMDBStorage
 import LedgerOperations
+import ModelSupport
 import Stores
 import Synchronization
 import Testing
@@ -99,7 +100,7 @@ private struct KeptLedger {
                     knownAt: known.map { .sequence($0) } ?? .everything
                 )
             )
-        )
+        ).json
     }
 }
 

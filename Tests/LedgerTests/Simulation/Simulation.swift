@@ -295,7 +295,7 @@ actor Simulation {
             environment: .production,
             point: point
         )
-        witness.wasAnswered(try ledger.show(question), question)
+        witness.wasAnswered(try ledger.show(question).json, question)
     }
 
     /// Reads the whole log and holds everything that was said against it.

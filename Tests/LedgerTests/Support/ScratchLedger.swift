@@ -5,6 +5,7 @@ import EventLog
 import Foundation
 import LMDBStorage
 import LedgerOperations
+import ModelSupport
 import Synchronization
 
 /// A clock that a test sets.
@@ -157,6 +158,6 @@ final class ScratchLedger {
                 environment: environment,
                 point: BitemporalPoint(at: at ?? clock.now, knownAt: known)
             )
-        )
+        ).json
     }
 }

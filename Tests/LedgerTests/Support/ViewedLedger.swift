@@ -2,6 +2,7 @@ import Encodings
 import Entitlements
 import EventLog
 import Foundation
+import ModelSupport
 import Testing
 
 @testable import EntitlementLedger
@@ -62,7 +63,7 @@ struct Answers: Equatable {
                     environment: .production,
                     point: BitemporalPoint(at: Sample.day(20), knownAt: .everything)
                 )
-            )
+            ).json
             texts.append(state.description)
             let feature = state["features"]?.members?.first?.name ?? "export"
             texts.append(

@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import HTTPTypes
+import LedgerAPI
 import Testing
 
 @testable import LedgerServer
@@ -43,7 +44,7 @@ struct `A difference over HTTP` {
                         to: to
                     )
                 )
-                #expect(answer.status == 200 && answer.body == expected.description)
+                #expect(answer.status == 200 && answer.body == expected.text.description)
                 #expect(answer.headers[.ledgerSequence] == String(size))
                 bodies.insert(answer.body)
                 let again = try await server.send(
@@ -127,7 +128,7 @@ struct `A drawing over HTTP` {
             )
             let tag = try #require(svg.headers[.eTag])
             #expect(tag != json.headers[.eTag])
-            let drawn = TimelineChart(json.json).svg
+            let drawn = TimelineChart(try TimelineAnswer.fields.read(json.json)).svg
             #expect(svg.body == drawn)
             headers[.ifNoneMatch] = tag
             let again = try await server.send(

@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import HTTPTypes
+import ModelSupport
 import Testing
 
 @testable import LedgerServer
@@ -62,17 +63,18 @@ struct `A question over HTTP` {
                     let path = "/v1/customers/\(AppStoreWorld.account)"
                     let tail = "\(query)&environment=\(world.name)"
                     let state = try await server.get(path + tail)
-                    #expect(state.body == (try server.ledger.show(question).description))
+                    #expect(state.body == (try server.ledger.show(question).json.description))
                     #expect(
                         state.headers[.ledgerSequence]
                             == String(state.json["sequence"]?.integer ?? -1)
                     )
                     let timeline = try await server.get(path + "/timeline" + tail)
-                    let expected = try server.ledger.timelineAnswer(question).description
+                    let expected = try server.ledger.timelineAnswer(question).json.description
                     #expect(timeline.body == expected)
                     let purchases = try await server.get(path + "/purchases" + tail)
                     #expect(
-                        purchases.body == (try server.ledger.purchases(of: question).description)
+                        purchases.body
+                            == (try server.ledger.purchases(of: question).json.description)
                     )
                     bodies.insert(state.body)
                 }

@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import LedgerAPI
+import ModelSupport
 import Stores
 import Testing
 
@@ -28,7 +29,7 @@ struct `An exported life story` {
                     )
                 )
                 let parts = try Self.parts(server.ledger, asked)
-                #expect(try parts[.state] == [server.ledger.show(asked)])
+                #expect(try parts[.state] == [server.ledger.show(asked).json])
                 #expect(try parts[.events] == Self.events(server.ledger, asked))
                 let explained = parts[.explanations]?.first {
                     $0["feature"]?.string == question.feature
@@ -48,7 +49,7 @@ struct `An exported life story` {
         for part in plan.files.flatMap(\.parts) {
             var position = LedgerExport.Position(part)
             while !position.isAtEnd {
-                parts[part, default: []] += try export.next(&position, Explanation.forSupport)
+                parts[part, default: []] += try export.next(&position)
             }
         }
         return parts
@@ -75,16 +76,15 @@ struct `An exported life story` {
         _ question: CustomerQuestion,
         _ feature: String
     ) throws -> JSONValue? {
-        guard
-            case .explained(let head, let size, let explanation) =
-                try ledger.explain(feature, question)
+        guard case .explained(let explanation, let size) = try ledger.explain(feature, question)
         else { return nil }
-        return try Explanation.forSupport(
+        let answer = try ledger.tell(
             explanation,
-            head,
-            question.customer,
-            ledger.names,
-            ledger.token(ofAccessTo: feature, question, size: size)
+            of: question,
+            size: size,
+            to: .support,
+            in: .english
         )
+        return try JSONValue(parsing: AnswerText(answer).bytes)
     }
 }

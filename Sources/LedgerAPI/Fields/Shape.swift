@@ -1,8 +1,9 @@
-import Encodings
-import Entitlements
+package import Encodings
+package import Entitlements
 
-/// The shape of a JSON value, as the interface description states it (JSON Schema 2020-12).
-indirect enum Shape: Sendable {
+/// The shape of a JSON value (JSON Schema 2020-12), as the interface description and the schemas in
+/// files state it.
+package indirect enum Shape: Sendable {
     case text
     case identifier
     case instant
@@ -12,10 +13,12 @@ indirect enum Shape: Sendable {
     case sequence
     /// A language tag (BCP 47).
     case languageTag
-    /// A client's name for a request.
-    case idempotencyKey
     /// What a store signs: a compact JWS.
     case signed
+    /// Text that a regular expression matches.
+    case pattern(String)
+    /// What several schemas share.
+    case common(CommonShape)
     /// A value of a field of an event (Model, "Events").
     case field(FieldShape)
     case integer
@@ -36,26 +39,61 @@ indirect enum Shape: Sendable {
     case either([Shape])
     /// A shape with a name of its own.
     case named(String)
+    /// An answer with a list of fields, by its name.
+    case described(any Described.Type)
+    /// The fields of an answer themselves.
+    case fields(of: any Described.Type)
+    /// An object that another file describes, and what it is.
+    case file(String, String)
     /// An object whose members are described elsewhere.
     case document(String)
     case anything
 
     /// A member of an object.
-    struct Member: Sendable {
-        var name: String
-        var shape: Shape
+    package struct Member: Sendable {
+        package var name: String
+        package var shape: Shape
+        /// Whether it may be absent.
+        var isOptional: Bool
+        /// What it is, where its name does not say it.
+        var about: String?
 
-        init(_ name: String, _ shape: Shape) {
+        package init(
+            _ name: String,
+            _ shape: Shape,
+            isOptional: Bool = false,
+            about: String? = nil
+        ) {
             self.name = name
             self.shape = shape
+            self.isOptional = isOptional
+            self.about = about
         }
 
         /// A field of an event, by its name there.
-        init(_ field: Field) { self.init(field.name, .field(field.shape)) }
+        package init(_ field: Entitlements.Field) {
+            self.init(field.name, .field(field.shape))
+        }
+
+        fileprivate func schema(in place: Place) -> JSONMember {
+            let about = about.map { [JSONMember("description", .string($0))] } ?? []
+            return JSONMember(name, .object(about + (shape.schema(in: place).members ?? [])))
+        }
     }
 
+    /// Where a schema stands.
+    package enum Place: Sendable {
+        /// In the interface description: open to members that a later version adds.
+        case interface
+        /// In a file of its own: closed, as a test wants it.
+        case file
+    }
+
+    /// The JSON Schema in the interface description.
+    package var schema: JSONValue { schema(in: .interface) }
+
     /// The JSON Schema.
-    var schema: JSONValue {
+    package func schema(in place: Place) -> JSONValue {
         switch self {
         case .text: .members(["type": "string"])
         case .identifier: Self.text(upTo: Identifier.byteLimit)
@@ -73,48 +111,87 @@ indirect enum Shape: Sendable {
                 "type": "string", "maxLength": .integer(LanguageTag.byteLimit),
                 "pattern": "^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$",
             ])
-        case .idempotencyKey:
-            .members([
-                "type": "string",
-                "pattern": .string("^[!-~]([ -~]{0,\(Call.keyByteLimit - 2)}[!-~])?$"),
-            ])
         case .signed:
-            .members([
-                "type": "string",
-                "pattern": "^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$",
-            ])
+            Self.text(matching: "^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$")
+        case .pattern(let pattern): Self.text(matching: pattern)
+        case .common(let shape):
+            place == .interface
+                ? shape.schema
+                : .members([
+                    "$ref": .string("common.schema.json#/$defs/\(shape.rawValue)")
+                ])
         case .field(let shape): shape.schema
         case .integer: .members(["type": "integer", "format": "int64"])
         case .sum: .members(["type": "integer"])
         case .number: .members(["type": "number"])
         case .boolean: .members(["type": "boolean"])
-        case .choice(let words): .members(["type": "string", "enum": .strings(words)])
+        case .choice(let words): Self.words(words)
         case .optional(let shape):
-            .members(["anyOf": .array([shape.schema, .members(["type": "null"])])])
-        case .list(let shape): .members(["type": "array", "items": shape.schema])
+            .members(["anyOf": .array([shape.schema(in: place), .members(["type": "null"])])])
+        case .list(let shape):
+            .members(["type": "array", "items": shape.schema(in: place)])
         case .some(let shape):
             .members([
-                "type": "array", "items": shape.schema, "minItems": .integer(1),
+                "type": "array", "items": shape.schema(in: place), "minItems": .integer(1),
             ])
         case .map(let shape):
-            .members(["type": "object", "additionalProperties": shape.schema])
+            .members(["type": "object", "additionalProperties": shape.schema(in: place)])
         case .object(let required, let optional, let isClosed):
-            .object(
-                [
-                    JSONMember("type", "object"),
-                    JSONMember(
-                        "properties",
-                        .object((required + optional).map { JSONMember($0.name, $0.shape.schema) })
-                    ),
-                    JSONMember("required", .strings(required.map(\.name))),
-                ] + (isClosed ? [JSONMember("additionalProperties", .bool(false))] : [])
+            Self.object(
+                required + optional.map { Member($0.name, $0.shape, isOptional: true) },
+                isClosed: isClosed || place == .file,
+                in: place
             )
-        case .either(let shapes): .members(["anyOf": .array(shapes.map(\.schema))])
+        case .either(let shapes):
+            .members(["anyOf": .array(shapes.map { $0.schema(in: place) })])
         case .named(let name): .members(["$ref": .string("#/components/schemas/\(name)")])
-        case .document(let text):
+        case .described(let answer): .members(["$ref": .string(answer.reference(in: place))])
+        case .fields(let answer): answer.schema(in: place)
+        case .file(let name, _) where place == .file:
+            .members(["$ref": .string(name + ".schema.json")])
+        case .file(_, let text), .document(let text):
             .members(["type": "object", "description": .string(text)])
         case .anything: .object([])
         }
+    }
+
+    static func object(
+        _ members: [Member],
+        isClosed: Bool,
+        in place: Place
+    ) -> JSONValue {
+        .object(
+            [
+                JSONMember("type", "object"),
+                JSONMember("properties", .object(members.map { $0.schema(in: place) })),
+                JSONMember(
+                    "required",
+                    .strings(members.filter { !$0.isOptional }.map(\.name))
+                ),
+            ] + (isClosed ? [JSONMember("additionalProperties", .bool(false))] : [])
+        )
+    }
+
+    /// The kinds of answers that stand in it.
+    var described: [any Described.Type] {
+        switch self {
+        case .described(let answer): [answer]
+        case .fields(let answer): answer.parts
+        case .optional(let shape), .list(let shape), .some(let shape), .map(let shape):
+            shape.described
+        case .either(let shapes): shapes.flatMap(\.described)
+        case .object(let required, let optional, _):
+            (required + optional).flatMap(\.shape.described)
+        default: []
+        }
+    }
+
+    static func words(_ words: [String]) -> JSONValue {
+        .members(["type": "string", "enum": .strings(words)])
+    }
+
+    private static func text(matching pattern: String) -> JSONValue {
+        .members(["type": "string", "pattern": .string(pattern)])
     }
 
     /// Text without control characters.
@@ -141,7 +218,7 @@ extension FieldShape {
         switch self {
         case .identifier, .subjectName, .purchaseName: Shape.text(upTo: Identifier.byteLimit)
         case .name: Shape.text(upTo: Self.nameByteLimit)
-        case .code: Self.codeSchema
+        case .code: CommonShape.code.schema
         case .text: .members(["type": "string", "maxLength": .integer(Self.textByteLimit)])
         case .choice(let words): Shape.choice(words).schema
         case .currency: .members(["type": "string", "pattern": "^[A-Z]{3}$"])
@@ -157,16 +234,11 @@ extension FieldShape {
         case .durations:
             .members([
                 "type": "object", "maxProperties": .integer(Self.durationLimit),
-                "propertyNames": Self.codeSchema,
+                "propertyNames": CommonShape.code.schema,
                 "additionalProperties": Shape.integer(0...Self.longestDuration),
             ])
         }
     }
-
-    private static let codeSchema = JSONValue.members([
-        "type": "string",
-        "pattern": .string("^[A-Za-z0-9\(Code.signs)]{1,\(Code.byteLimit)}$"),
-    ])
 
     private func list(_ items: JSONValue, _ count: ClosedRange<Int>) -> JSONValue {
         .members([

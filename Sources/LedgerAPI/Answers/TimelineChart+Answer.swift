@@ -1,0 +1,80 @@
+import Encodings
+public import Entitlements
+
+extension TimelineChart {
+    /// Draws an answer.
+    public init(_ answer: TimelineAnswer) {
+        let question = answer.question
+        let known = question.known.map { ", as known at \($0)" } ?? ""
+        self.init(
+            title: "\(question.customer ?? "") (\(question.environment.name)) at \(question.at)"
+                + known,
+            at: question.at,
+            known: question.known,
+            lanes: Self.lanes(answer),
+            marks: answer.events.map { event in
+                Mark(
+                    kind: MarkKind(type: event.type),
+                    type: event.type,
+                    time: event.time,
+                    recordedAt: event.recordedAt,
+                    isLate: event.late != nil
+                )
+            }
+        )
+    }
+
+    private static func lanes(_ answer: TimelineAnswer) -> [Lane] {
+        let tier = Lane(
+            label: "tier",
+            bars: answer.tiers.filter { $0.value != Catalog.freeTier }.map {
+                Bar(kind: .tier, value: $0.value, interval: Interval(start: $0.start, end: $0.end))
+            }
+        )
+        let features = answer.features.map { feature in
+            Lane(
+                label: feature.name,
+                bars: feature.value.compactMap { stretch in
+                    BarKind(reason: stretch.value).map {
+                        Bar(
+                            kind: $0,
+                            value: stretch.value.rawValue,
+                            interval: Interval(start: stretch.start, end: stretch.end)
+                        )
+                    }
+                }
+            )
+        }
+        let purchases = answer.statuses.map { purchase in
+            Lane(
+                label: purchase.name,
+                bars: purchase.value.compactMap { stretch in
+                    BarKind(status: stretch.value).map {
+                        Bar(
+                            kind: $0,
+                            value: stretch.value.rawValue,
+                            interval: Interval(start: stretch.start, end: stretch.end)
+                        )
+                    }
+                }
+            )
+        }
+        return [tier] + features + purchases + others(answer.stretches)
+    }
+
+    /// Grants and trials, each a lane.
+    private static func others(_ stretches: [SourceStretch]) -> [Lane] {
+        var lanes: [Lane] = []
+        for stretch in stretches {
+            guard let kind = BarKind(source: stretch.source) else { continue }
+            let interval = Interval(start: stretch.start, end: stretch.end)
+            let bar = Bar(kind: kind, value: kind.word, interval: interval)
+            if let index = lanes.firstIndex(where: { $0.label.isSame(as: stretch.source) }) {
+                lanes[index].bars.append(bar)
+            } else {
+                lanes.append(Lane(label: stretch.source, bars: [bar]))
+            }
+        }
+        return lanes.sorted { $0.label.precedes($1.label) }
+    }
+}

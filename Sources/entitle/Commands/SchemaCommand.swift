@@ -1,0 +1,22 @@
+import ArgumentParser
+import Encodings
+import Entitlements
+import LedgerAPI
+
+/// The command `entitle schemas`: one line for each schema that is made from fields, for those who
+/// write `schemas/`.
+struct SchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schemas",
+        abstract: "The JSON Schemas of the answers, a line each.",
+        shouldDisplay: false
+    )
+
+    func run() {
+        for file in SchemaFile.all {
+            Terminal.line(
+                .members(["name": .string(file.name), "schema": file.document])
+            )
+        }
+    }
+}

@@ -3,28 +3,32 @@ extension ProblemCode {
     public var serviceError: ServiceError {
         switch self {
         case .notSigned:
-            ServiceError(.purchaseInvalid, reason: .notSigned, platform: "app_store")
+            ServiceError(.notSigned, platform: "app_store")
         case .wrongBundle, .wrongApp:
-            ServiceError(.purchaseInvalid, reason: .wrongBundle, platform: "app_store")
+            ServiceError(.wrongBundle, platform: "app_store")
         case .badSignature, .wrongAlgorithm: ServiceError(.invalidSignature, platform: "app_store")
         case .badChain, .untrustedRoot, .wrongOID, .expiredCertificate, .revokedCertificate,
             .wrongEnvironment, .futureDate, .disagreement:
             ServiceError(.verificationFailed, platform: "app_store")
-        case .claimedByAnother, .trialUsed: ServiceError(.purchaseInvalid)
+        case .claimedByAnother: ServiceError(.claimedByAnother)
+        case .trialUsed: ServiceError(.trialUsed)
         case .purchaseInProgress: ServiceError(.storeProblem, isRetryable: true)
-        case .unknownTrial, .unknownFeature, .unknownGrant, .unknownUse:
-            ServiceError(.productUnavailable)
+        case .unknownTrial, .unknownFeature: ServiceError(.notOffered)
+        case .unknownGrant, .unknownUse: ServiceError(.nothingToUndo)
+        case .notAllowed: ServiceError(.notIncluded)
+        case .overLimit: ServiceError(.overLimit)
+        case .unauthenticated: ServiceError(.signedOut)
+        case .forbidden: ServiceError(.forbidden)
+        case .keyReused: ServiceError(.sentBefore)
         case .malformed, .missingField, .invalidValue, .outOfRange, .unknownField,
             .unknownParameter, .invalidRequest, .tooLarge, .unsupportedMediaType, .invalidCatalog:
             ServiceError(.decodingError)
         case .storage, .storageFull: ServiceError(.databaseError)
-        case .rateLimited, .busy, .notThereYet, .clockBehind, .clockAhead:
-            ServiceError(.networkError)
+        case .rateLimited: ServiceError(.tooManyRequests)
+        case .busy, .notThereYet, .clockBehind, .clockAhead: ServiceError(.busy)
         case .notConfigured: ServiceError(.keyNotFound)
-        case .methodNotAllowed, .notFound, .unauthenticated, .forbidden, .conflict, .keyReused,
-            .notAllowed, .overLimit, .unknownCustomer, .notPermitted, .recordedTime,
-            .unknownSequence, .readOnly,
-            .internal:
+        case .methodNotAllowed, .notFound, .conflict, .unknownCustomer, .notPermitted,
+            .recordedTime, .unknownSequence, .readOnly, .internal:
             ServiceError(.unknown, isRetryable: isRetryable)
         }
     }

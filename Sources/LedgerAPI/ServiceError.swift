@@ -7,7 +7,7 @@ import Entitlements
 public struct ServiceError: Error, Hashable, Sendable {
     /// What happened.
     public var code: Code
-    /// Why a purchase is not valid; only with `PURCHASE_INVALID`.
+    /// What more is known of it; each stands with one code only.
     public var reason: Reason?
     /// Whether the same request may succeed later.
     public var isRetryable: Bool
@@ -21,7 +21,7 @@ public struct ServiceError: Error, Hashable, Sendable {
 
     /// Makes an error.
     ///
-    /// A reason is kept with `PURCHASE_INVALID` only. `isRetryable` defaults to what the code
+    /// A reason is kept with its own code only. `isRetryable` defaults to what the code
     /// says. A platform that is not lower snake case, and a native code that is not 1 to 64
     /// printable ASCII characters, come from outside and are left out.
     public init(
@@ -32,15 +32,20 @@ public struct ServiceError: Error, Hashable, Sendable {
         nativeCode: String? = nil
     ) {
         self.code = code
-        self.reason = code == .purchaseInvalid ? reason : nil
+        self.reason = reason?.code == code ? reason : nil
         self.isRetryable = isRetryable ?? code.isRetryable
         self.platform = platform.flatMap { Identifier.isStore($0) ? $0 : nil }
         self.nativeCode = nativeCode.flatMap { Self.isNativeCode($0) ? $0 : nil }
     }
 
+    /// Makes an error whose reason is known.
+    init(_ reason: Reason, platform: String? = nil) {
+        self.init(reason.code, reason: reason, platform: platform)
+    }
+
     /// What happened and what to do, in one or two polite sentences.
     public func message(in language: Language) -> String {
-        ServiceErrorMessages.texts(code, reason)[language]
+        ServiceErrorMessages.texts(self)[language]
     }
 
     private static func isNativeCode(_ text: String) -> Bool {
@@ -54,7 +59,7 @@ extension ServiceError {
     public enum Code: String, CaseIterable, Sendable {
         /// The customer or the app gave up what it was doing.
         case cancelled = "CANCELLED"
-        /// The server was not reached.
+        /// The server was not reached, or did not answer yet.
         case networkError = "NETWORK_ERROR"
         /// The store could not do its part; the native code says more.
         case storeProblem = "STORE_PROBLEM_ERROR"
@@ -88,7 +93,7 @@ extension ServiceError {
         }
     }
 
-    /// Why a purchase is not valid.
+    /// What more is known, so that a customer is told what they can do about it.
     public enum Reason: String, CaseIterable, Sendable {
         /// It does not carry the store's signature.
         case notSigned = "not_signed"
@@ -96,5 +101,38 @@ extension ServiceError {
         case wrongBundle = "wrong_bundle"
         /// It was refunded or revoked.
         case revoked
+        /// Somebody else's account has it.
+        case claimedByAnother = "claimed_by_another"
+        /// The customer had this trial before.
+        case trialUsed = "trial_used"
+        /// The feature or trial that was asked for is not offered.
+        case notOffered = "not_offered"
+        /// What was to be taken back is not there.
+        case nothingToUndo = "nothing_to_undo"
+        /// The customer's plan does not include the feature.
+        case notIncluded = "not_included"
+        /// The uses of the day, week or month are gone, or one is larger than may be.
+        case overLimit = "over_limit"
+        /// No credential that counts was shown.
+        case signedOut = "signed_out"
+        /// The credential does not allow it.
+        case forbidden
+        /// Another request had the same id.
+        case sentBefore = "sent_before"
+        /// Too many requests in too short a time.
+        case tooManyRequests = "too_many_requests"
+        /// The server was reached, and cannot answer yet.
+        case busy
+
+        /// The code with which it stands.
+        public var code: Code {
+            switch self {
+            case .notSigned, .wrongBundle, .revoked, .claimedByAnother, .trialUsed:
+                .purchaseInvalid
+            case .notOffered, .nothingToUndo: .productUnavailable
+            case .notIncluded, .overLimit, .signedOut, .forbidden, .sentBefore: .unknown
+            case .tooManyRequests, .busy: .networkError
+            }
+        }
     }
 }

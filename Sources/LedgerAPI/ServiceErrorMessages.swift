@@ -23,7 +23,11 @@ enum ServiceErrorMessages {
         }
     }
 
-    static func texts(_ code: ServiceError.Code, _ reason: ServiceError.Reason?) -> Texts {
+    static func texts(_ error: ServiceError) -> Texts {
+        error.reason.map(texts) ?? texts(error.code)
+    }
+
+    private static func texts(_ code: ServiceError.Code) -> Texts {
         switch code {
         case .cancelled:
             Texts(
@@ -50,7 +54,14 @@ enum ServiceErrorMessages {
                 "購入はキャンセルされ、料金は発生していません。いつでもあらためてご購入いただけます。",
                 "購買已取消，未向您收取任何費用。您隨時可以重新購買。"
             )
-        case .purchaseInvalid: invalid(reason)
+        case .purchaseInvalid:
+            Texts(
+                "This purchase is not valid. "
+                    + "Please restore your purchases; if that does not help, contact support.",
+                "この購入は無効です。購入の復元を行ってください。"
+                    + "解決しない場合は、サポートまでお問い合わせください。",
+                "這筆購買無效。請恢復購買項目；若仍未解決，請聯絡客服。"
+            )
         case .productUnavailable:
             Texts(
                 "This product is not on sale at the moment. Please choose another one.",
@@ -102,7 +113,7 @@ enum ServiceErrorMessages {
         }
     }
 
-    private static func invalid(_ reason: ServiceError.Reason?) -> Texts {
+    private static func texts(_ reason: ServiceError.Reason) -> Texts {
         switch reason {
         case .notSigned:
             Texts(
@@ -125,13 +136,78 @@ enum ServiceErrorMessages {
                     + "お心当たりがない場合は、サポートまでお問い合わせください。",
                 "商店已將這筆購買退款或撤銷。您可以重新購買；如認為有誤，請聯絡客服。"
             )
-        case nil:
+        case .claimedByAnother:
             Texts(
-                "This purchase is not valid. "
-                    + "Please restore your purchases; if that does not help, contact support.",
-                "この購入は無効です。購入の復元を行ってください。"
+                "This purchase belongs to another account. "
+                    + "Please sign in with that account, or contact support.",
+                "この購入は別のアカウントのものです。そのアカウントでサインインするか、サポートまでお問い合わせください。",
+                "這筆購買屬於另一個帳號。請以該帳號登入，或聯絡客服。"
+            )
+        case .trialUsed:
+            Texts(
+                "You have had this free trial already. Please choose a plan to go on.",
+                "この無料トライアルはすでにご利用済みです。続けるにはプランをお選びください。",
+                "您已使用過這項免費試用。若要繼續，請選擇方案。"
+            )
+        case .notOffered:
+            Texts(
+                "The app asked for something that is not offered. "
+                    + "Please update the app; if that does not help, contact support.",
+                "アプリが求めたものは提供されていません。アプリを最新版に更新してください。"
                     + "解決しない場合は、サポートまでお問い合わせください。",
-                "這筆購買無效。請恢復購買項目；若仍未解決，請聯絡客服。"
+                "App 要求的項目並未提供。請將 App 更新至最新版本；若仍未解決，請聯絡客服。"
+            )
+        case .nothingToUndo:
+            Texts(
+                "There is nothing to take back: it was not recorded, or was taken back before.",
+                "取り消すものがありません。記録されていないか、すでに取り消されています。",
+                "沒有可撤回的項目：先前未曾記錄，或已經撤回。"
+            )
+        case .notIncluded:
+            Texts(
+                "Your plan does not include this feature. Please choose one that does.",
+                "現在のプランでは、この機能をご利用いただけません。対応するプランをお選びください。",
+                "您目前的方案不包含此功能。請選擇包含此功能的方案。"
+            )
+        case .overLimit:
+            Texts(
+                "You have used this as much as your plan allows for now. "
+                    + "Please come back later, or choose a larger plan.",
+                "現在のプランでのご利用上限に達しました。時間をおいてご利用いただくか、上位のプランをお選びください。",
+                "您已達到目前方案的使用上限。請稍後再使用，或選擇更高的方案。"
+            )
+        case .signedOut:
+            Texts(
+                "You are signed out. Please sign in to go on.",
+                "サインアウトしています。続けるにはサインインしてください。",
+                "您已登出。若要繼續，請先登入。"
+            )
+        case .forbidden:
+            Texts(
+                "Your account does not allow this. "
+                    + "Please sign in with another account, or contact support.",
+                "このアカウントではこの操作を行えません。別のアカウントでサインインするか、サポートまでお問い合わせください。",
+                "您的帳號不允許此操作。請以其他帳號登入，或聯絡客服。"
+            )
+        case .sentBefore:
+            Texts(
+                "This was sent before with other details, so nothing has changed. "
+                    + "Please start over.",
+                "同じ操作が別の内容ですでに送信されているため、変更は行われていません。はじめからやり直してください。",
+                "這項操作先前已以不同內容送出，因此未作任何變更。請從頭開始。"
+            )
+        case .tooManyRequests:
+            Texts(
+                "There were too many requests in a short time. "
+                    + "Please wait a moment and try again.",
+                "短時間に多くのリクエストがありました。少し待ってから、もう一度お試しください。",
+                "短時間內的要求過多。請稍候片刻後再試一次。"
+            )
+        case .busy:
+            Texts(
+                "The service cannot answer just now. Please try again in a few minutes.",
+                "ただいまサービスが応答できません。数分後にもう一度お試しください。",
+                "服務目前無法回應。請於幾分鐘後再試一次。"
             )
         }
     }

@@ -15,14 +15,49 @@ struct `What an app tells its customer` {
                 "UNKNOWN_ERROR",
             ]
         )
-        let reasons = ServiceError.Reason.allCases.map(\.rawValue)
-        #expect(Set(reasons) == ["not_signed", "wrong_bundle", "revoked"])
+        let invalid = ServiceError.Reason.allCases.filter { $0.code == .purchaseInvalid }
+        #expect(
+            Set(invalid.map(\.rawValue)) == [
+                "not_signed", "wrong_bundle", "revoked", "claimed_by_another", "trial_used",
+            ]
+        )
     }
 
     /// Every error that has a message of its own.
     static let errors: [ServiceError] =
         ServiceError.Code.allCases.map { ServiceError($0) }
-        + ServiceError.Reason.allCases.map { ServiceError(.purchaseInvalid, reason: $0) }
+        + ServiceError.Reason.allCases.map { ServiceError($0.code, reason: $0) }
+
+    // row 2.5: whoever meets one of these is told what they can do about it.
+    @Test(arguments: [
+        (ProblemCode.overLimit, "plan"), (.unauthenticated, "sign in"), (.forbidden, "account"),
+        (.keyReused, "sent before"), (.trialUsed, "free trial"),
+        (.claimedByAnother, "another account"), (.unknownFeature, "not offered"),
+        (.unknownTrial, "not offered"), (.unknownUse, "nothing to take back"),
+        (.unknownGrant, "nothing to take back"), (.notAllowed, "does not include"),
+        (.rateLimited, "too many requests"), (.busy, "cannot answer just now"),
+        (.notThereYet, "cannot answer just now"), (.clockBehind, "cannot answer just now"),
+        (.clockAhead, "cannot answer just now"), (.wrongApp, "another app"),
+        (.notSigned, "signature"), (.storageFull, "could not be read or saved"),
+    ])
+    func `speaks of the problem that there is`(_ code: ProblemCode, _ words: String) {
+        let error = code.serviceError
+        #expect(error.message(in: .english).contains(words), "\(code)")
+        #expect(error.isRetryable == code.isRetryable)
+    }
+
+    // The control: of what no customer can mend, they are told that it was not expected.
+    @Test func `is surprised by what is left alone`() {
+        let surprises = ProblemCode.allCases.filter {
+            $0.serviceError.code == .unknown && $0.serviceError.reason == nil
+        }
+        #expect(
+            Set(surprises) == [
+                .methodNotAllowed, .notFound, .conflict, .unknownCustomer, .notPermitted,
+                .recordedTime, .unknownSequence, .readOnly, .internal,
+            ]
+        )
+    }
 
     // row 2.5
     @Test func `has a message of its own in each language`() {
@@ -101,7 +136,7 @@ struct `What an app tells its customer` {
         #expect(ServiceError(.storeProblem, nativeCode: limit).nativeCode == limit)
     }
 
-    @Test func `keeps a reason with an invalid purchase only`() {
+    @Test func `keeps a reason with its own code only`() {
         #expect(ServiceError(.purchaseInvalid, reason: .revoked).reason == .revoked)
         #expect(ServiceError(.networkError, reason: .revoked).reason == nil)
     }

@@ -54,7 +54,7 @@ struct Entitle: ParsableCommand {
         DeathReport.install(json: wantsJSON)
         ProcessSecrets.closeMemory()
         do {
-            Settings.current = try await Settings.load()
+            Settings.current = try Settings.load()
             ProcessSecrets.forgetVariables()
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

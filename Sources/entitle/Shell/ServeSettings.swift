@@ -1,6 +1,3 @@
-import Configuration
-import Encodings
-
 /// What `entitle serve` goes by where no flag says otherwise; secrets are files, never values.
 struct ServeSettings {
     /// `host`: the address to listen on.
@@ -51,7 +48,7 @@ struct ServeSettings {
 
     init() {}
 
-    init(_ value: (ConfigKey) -> String?) {
+    init(_ value: (String) -> String?) {
         host = value("host")
         port = value("port")
         stores = value("stores")

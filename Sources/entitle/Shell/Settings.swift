@@ -4,7 +4,6 @@ import Foundation
 import LMDBStorage
 import LedgerOperations
 import Synchronization
-import SystemPackage
 
 /// What flags do not say: `ENTITLE_*`, then a configuration file, then defaults.
 struct Settings {
@@ -61,13 +60,14 @@ struct Settings {
     /// Reads the variables and the file that `ENTITLE_CONFIG` names (default `./entitle.json`,
     /// which may be absent): `{"ledger":…,"environment":…,"keyFile":…}` and the members of
     /// `ServeSettings`.
-    static func load() async throws -> Settings {
+    static func load() throws -> Settings {
         let variables = ConfigReader(provider: EnvironmentVariablesProvider())
             .scoped(to: "entitle")
-        let path = variables.string(forKey: "config")
-        let file = try await Self.file(path ?? standardFile, isNamed: path != nil)
-        func value(_ key: ConfigKey) -> String? {
-            variables.string(forKey: key) ?? file?.string(forKey: key)
+        let file = try file(variables.string(forKey: "config"))
+        var names: Set<String> = []
+        func value(_ name: String) -> String? {
+            names.insert(name)
+            return variables.string(forKey: ConfigKey(name)) ?? file?[name]
         }
         var settings = Settings()
         settings.ledger = value("ledger")
@@ -75,6 +75,7 @@ struct Settings {
         settings.keyFile = value("keyFile")
         settings.mapBytes = value("mapBytes")
         settings.serve = ServeSettings(value)
+        try file?.requireKnown(names)
         settings.key = variables.string(forKey: "key", isSecret: true)
         settings.keyCommand = variables.string(forKey: "keyCommand")
         return settings
@@ -84,21 +85,12 @@ struct Settings {
     private static let standardFile = "entitle.json"
 
     /// The configuration file; nil: there is none, and none was named.
-    private static func file(_ path: String, isNamed: Bool) async throws -> ConfigReader? {
-        guard isNamed || FileManager.default.fileExists(atPath: path) else { return nil }
-        try ConfigurationFile.requireTrust(path, ledger: nil)
-        do {
-            return ConfigReader(
-                provider: try await FileProvider<JSONSnapshot>(filePath: FilePath(path))
-            )
-        } catch {
-            throw CommandFailure(
-                .misconfigured,
-                "configuration",
-                "the configuration file cannot be read",
-                place: path,
-                hint: "it must be one JSON object"
-            )
-        }
+    private static func file(_ named: String?) throws -> SettingsFile? {
+        guard let path = named ?? (isThere(standardFile) ? standardFile : nil) else { return nil }
+        return try SettingsFile(path: path)
+    }
+
+    private static func isThere(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: path)
     }
 }

@@ -177,7 +177,6 @@ let package = Package(
                 "LedgerAPI", "LedgerServer", "SQLite", "StoreSimulator", "Stores", crypto, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: house
         ),

@@ -165,7 +165,6 @@ enum House {
             "Entitlements", "EventLog", "Foundation", "Glibc", "LMDBStorage", "LedgerAPI",
             "LedgerOperations", "LedgerServer", "Logging", "SQLite", "StoreSimulator", "Stores",
             "Synchronization",
-            "SystemPackage",
         ],
     ]
 

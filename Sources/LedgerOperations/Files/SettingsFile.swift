@@ -55,7 +55,7 @@ public struct SettingsFile: Sendable {
     /// Refuses a member that sets nothing: a misspelt one would leave the default without a word.
     ///
     /// - Throws: `OperationFault`, with names near it.
-    public func requireKnown(_ names: Set<String>) throws {
+    public func requireKnown(_ names: [String]) throws {
         let known = Set(names.map { Name($0) })
         guard let stranger = values.keys.filter({ !known.contains($0) }).min() else { return }
         let near = NearNames.near(stranger.text, among: names)

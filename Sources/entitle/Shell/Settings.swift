@@ -64,9 +64,9 @@ struct Settings {
         let variables = ConfigReader(provider: EnvironmentVariablesProvider())
             .scoped(to: "entitle")
         let file = try file(variables.string(forKey: "config"))
-        var names: Set<String> = []
+        var names: [String] = []
         func value(_ name: String) -> String? {
-            names.insert(name)
+            names.append(name)
             return variables.string(forKey: ConfigKey(name)) ?? file?[name]
         }
         var settings = Settings()

@@ -11,6 +11,8 @@ struct StoreMessages {
     /// Who may be named, each by twelve digits.
     let tokens: [String]
     private var random: SplitMix64
+    /// No two of these members have one name: whoever reads a message refuses a repeated one.
+    private var hiddenCount = 0
     private let verifier = LocalTestingVerifier(bundleIDs: [bundleID])
 
     /// A message as it was received, what came of it, and whom it names.
@@ -69,9 +71,8 @@ struct StoreMessages {
 
     /// JSON at a place where nobody expects it.
     private mutating func hidden(_ inner: JSONValue) -> JSONMember {
-        let name =
-            pick(["extra", "metadata", "context"])
-            + "\(Int.random(in: 0..<1_000_000, using: &random))"
+        hiddenCount += 1
+        let name = pick(["extra", "metadata", "context"]) + "\(hiddenCount)"
         return JSONMember(
             name,
             pick([

@@ -121,8 +121,7 @@ package final class LineReader {
     /// What is there to read, without waiting for more once there is something; empty at the end
     /// or after an interrupt.
     private func readChunk() throws -> [UInt8] {
-        var waiting = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
-        while unsafe poll(&waiting, 1, Self.pollMilliseconds) == 0 {
+        while try !hasInput() {
             if isInterrupted() { return [] }
         }
         let descriptor = FileDescriptor(rawValue: handle.fileDescriptor)
@@ -133,11 +132,23 @@ package final class LineReader {
                 count = try unsafe descriptor.read(into: UnsafeMutableRawBufferPointer(buffer))
             }
         } catch let error as Errno {
-            throw OperationFault(
-                .io,
-                "the input cannot be read (errno \(error.rawValue))"
-            )
+            throw Self.unreadable(error)
         }
+    }
+
+    /// Whether there is something to read, or nothing more to come, after a short wait.
+    ///
+    /// A signal ends the wait early and says nothing of the input: a read after it would wait for
+    /// ever, and nobody would see that the signal meant an interrupt.
+    private func hasInput() throws -> Bool {
+        var waiting = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        let count = unsafe poll(&waiting, 1, Self.pollMilliseconds)
+        if count < 0, errno != EINTR { throw Self.unreadable(Errno(rawValue: errno)) }
+        return count > 0
+    }
+
+    private static func unreadable(_ error: Errno) -> OperationFault {
+        OperationFault(.io, "the input cannot be read (errno \(error.rawValue))")
     }
 
     /// Everything from here on, up to a limit, without passing it; nil if there is more.

@@ -109,7 +109,7 @@ let package = Package(
         .target(
             name: "EntitlementLedger",
             dependencies: [
-                "Encodings", "Entitlements", "EventLog", "LedgerAPI", "LMDB", "CZstd", crypto,
+                "Encodings", "Entitlements", "EventLog", "LedgerAPI", "CZstd", crypto,
             ],
             swiftSettings: house + counted
         ),

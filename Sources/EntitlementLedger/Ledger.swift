@@ -37,9 +37,8 @@ public final class Ledger: Sendable {
     let sharedParts: SharedPartShelf
     /// Appends; nil for who only reads.
     let appending: LogWriter?
-    let rules = Mutex<AccessRules?>(nil)
     let refusals = RefusalTally()
-    let standing = StandingFeaturesShelf()
+    let accessCache: AccessCache
     let rollUps: RollUpShelf
     /// Held while an archive is written, or evidence deleted from one.
     let archiving = Mutex<Void>(())
@@ -65,6 +64,8 @@ public final class Ledger: Sendable {
         public var clockWitness: ClockWitness
         /// Keys, nonces and ids.
         public var randomness: RandomSource
+        /// Bytes of memory that what customers may use now is kept in, about; the oldest goes first.
+        public var accessCacheByteLimit: Int
         /// A checkpoint of this ledger that the log does not hold, a signed note: nothing is signed
         /// against it.
         public var published: String?
@@ -83,6 +84,7 @@ public final class Ledger: Sendable {
             clock: @escaping @Sendable () -> Instant,
             clockWitness: ClockWitness = .trusting,
             randomness: RandomSource = .system,
+            accessCacheByteLimit: Int = usualAccessCacheByteLimit,
             knownLoss: KnownLoss? = nil,
             published: String? = nil,
             release: (@Sendable (_ isClean: Bool) -> Void)? = nil
@@ -95,8 +97,12 @@ public final class Ledger: Sendable {
             self.clock = clock
             self.clockWitness = clockWitness
             self.randomness = randomness
+            self.accessCacheByteLimit = accessCacheByteLimit
             self.knownLoss = knownLoss
         }
+
+        /// 1 M customers of whom is asked whether they may use something.
+        public static let usualAccessCacheByteLimit = 512 << 20
     }
 
     /// Opens a ledger over its storage.
@@ -173,8 +179,11 @@ public final class Ledger: Sendable {
             log: log,
             secret: vault.viewSecret,
             isReadOnly: options.isReadOnly,
-            bootID: options.bootID,
-            randomness: options.randomness
+            bootID: options.bootID
+        )
+        accessCache = AccessCache(
+            using: options.randomness,
+            byteLimit: options.accessCacheByteLimit
         )
         rollUps = RollUpShelf(
             path: options.viewsPath,
@@ -197,6 +206,8 @@ public final class Ledger: Sendable {
                 nil
             }
         release = options.release
+        // What was folded through views that were made anew may be wrong.
+        views.whenReplaced { [accessCache] in accessCache.removeAll() }
         try followErasures()
     }
 

@@ -131,7 +131,7 @@ enum House {
         ],
         "EntitlementLedger": [
             "CZstd", "Crypto", "Dispatch", "Encodings", "Entitlements", "EventLog",
-            "FoundationEssentials", "Glibc", "LMDB", "LedgerAPI", "Synchronization",
+            "FoundationEssentials", "Glibc", "LedgerAPI", "Synchronization",
         ],
         "LedgerAPI": ["Encodings", "Entitlements"],
         "LedgerOperations": [

@@ -1,7 +1,6 @@
 import Encodings
 import Entitlements
 import EventLog
-import LMDB
 import ModelSupport
 import Testing
 
@@ -43,8 +42,14 @@ struct `A drift check` {
     private static func ask(_ ledger: Ledger) throws {
         for number in 0..<count {
             let name = "u\(number)"
-            _ = try ledger.can(name, "export", environment: .production, at: at)
-            _ = try ledger.foldFeatures(of: name, environment: .production, at: at)
+            let access = try ledger.foldAccess(
+                of: name,
+                environment: .production,
+                at: at,
+                isWritten: true
+            )
+            let can = try ledger.can(name, "export", environment: .production, at: at)
+            #expect(can == access.allows("export"))
         }
     }
 
@@ -54,13 +59,13 @@ struct `A drift check` {
             try Self.ask(scratch.ledger)
             let report = try Self.check(scratch.ledger)
             #expect(report.isOK && report.customers == Self.count, "\(report.json)")
-            #expect(report.slots == Self.count && report.standing == Self.count)
+            #expect(report.cached == Self.count)
         }
     }
 
     // law 4, law 8
     @Test func `of random histories finds nothing`() async throws {
-        var (customers, slots) = (0, 0)
+        var (customers, cached) = (0, 0)
         for seed: UInt64 in 1...40 {
             let history = RandomHistory(seed: seed)
             let log = history.log.filter { $0.kind != .customerErased }
@@ -82,12 +87,12 @@ struct `A drift check` {
                         )
                         #expect(report.isOK, "seed \(seed): \(report.json)")
                         customers += report.customers
-                        slots += report.slots
+                        cached += report.cached
                     }
                 }
             }
         }
-        #expect(customers > 200 && slots > 20, "there was something to compare")
+        #expect(customers > 200 && cached > 20, "there was something to compare")
     }
 
     // What is recorded meanwhile is no drift: an alert that is false is worse than none.
@@ -115,53 +120,43 @@ struct `A drift check` {
                 for _ in 0..<20 {
                     let report = try Self.check(ledger)
                     #expect(report.isOK, "\(report.json)")
-                    compared += report.slots + report.standing
+                    compared += report.cached
                 }
                 #expect(compared > 0)
                 try await group.waitForAll()
             }
             try Self.ask(ledger)
             let report = try Self.check(ledger)
-            #expect(report.isOK && report.slots == Self.count && report.standing == Self.count)
+            #expect(report.isOK && report.cached == Self.count)
         }
     }
 
-    @Test func `finds an altered slot of the access table`() async throws {
-        try await Self.with { scratch in
-            let ledger = scratch.ledger
-            try Self.ask(ledger)
-            let stream = try #require(try Self.stream(of: "u7", ledger))
-            let table = try #require(ledger.views.access)
-            let name = table.name("u7", .production)
-            var slot = try #require(table.slot(of: name))
-            slot.stretches[0].end = slot.stretches[0].end.advanced(byMilliseconds: 1)
-            table.keep(slot, of: name)
-            let report = try Self.check(ledger)
-            #expect(report.differences.map(\.kind) == [.access])
-            #expect(report.differences.first?.stream == stream)
-        }
-    }
-
-    @Test func `finds a kept answer that is another`() async throws {
+    @Test(arguments: [true, false])
+    func `finds a kept answer that is another`(_ isText: Bool) async throws {
         try await Self.with { scratch in
             let ledger = scratch.ledger
             try Self.ask(ledger)
             let stream = try #require(try Self.stream(of: "u3", ledger))
-            let key = StandingFeaturesShelf.Key(environment: .production, customer: "u3")
-            let other = try ledger.foldFeatures(of: "u4", environment: .production, at: Self.at)
-            let kept = try #require(ledger.standing[key])
-            ledger.standing.keep(
-                StandingFeatures(
-                    validUntil: kept.validUntil,
-                    features: other.features,
-                    from: kept.from,
-                    size: kept.size,
-                    streams: kept.streams
+            let hash = ledger.accessCache.hash(of: "u3", .production)
+            let cached = try #require(ledger.accessCache[hash])
+            var features = try #require(cached.features)
+            let allowed = Set(features.filter(\.value.isAllowed).keys)
+            #expect(!allowed.isEmpty)
+            if isText { features["export"] = nil }
+            ledger.accessCache.keep(
+                CachedAccess(
+                    allowed: isText ? allowed : [],
+                    features: isText ? features : nil,
+                    from: Self.at,
+                    validUntil: nil,
+                    size: ledger.views.end,
+                    streams: [stream]
                 ),
-                for: key
+                of: hash,
+                since: ledger.accessCache.epoch
             )
             let report = try Self.check(ledger)
-            #expect(report.differences.map(\.kind) == [.standing])
+            #expect(report.differences.map(\.kind) == [.cache])
             #expect(report.differences.first?.stream == stream)
         }
     }

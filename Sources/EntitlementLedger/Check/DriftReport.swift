@@ -11,10 +11,8 @@ public struct DriftReport: Sendable {
     public var customers = 0
     /// Streams that may be customers, whether sampled or not.
     public var population = 0
-    /// Answers of the access table that were compared.
-    public var slots = 0
-    /// Kept answers that were compared.
-    public var standing = 0
+    /// Customers whose kept answers were compared.
+    public var cached = 0
     /// Where live views answer otherwise than the log; at most `differenceLimit`.
     public var differences: [Difference] = []
     /// Where the next sample begins.
@@ -37,10 +35,8 @@ public struct DriftReport: Sendable {
     public enum Kind: String, Sendable, CaseIterable {
         /// The index of streams.
         case view
-        /// The access table.
-        case access
-        /// Features that were folded before and kept.
-        case standing
+        /// What customers may use now, folded before and kept.
+        case cache = "standing"
     }
 
     /// Whether nothing differs.
@@ -49,8 +45,7 @@ public struct DriftReport: Sendable {
     /// Adds what another core found.
     mutating func merge(_ other: DriftReport) {
         customers += other.customers
-        slots += other.slots
-        standing += other.standing
+        cached += other.cached
         differences = Array(
             (differences + other.differences)
                 .sorted { ($0.stream, $0.kind.rawValue) < ($1.stream, $1.kind.rawValue) }
@@ -68,8 +63,7 @@ public struct DriftReport: Sendable {
         .members([
             "ok": .bool(isOK), "sequence": .integer(size),
             "environment": .string(environment.name), "customers": .integer(customers),
-            "population": .integer(population), "slots": .integer(slots),
-            "standing": .integer(standing),
+            "population": .integer(population), "standing": .integer(cached),
             "differences": .array(
                 differences.map {
                     .members([

@@ -5,7 +5,7 @@ import LedgerAPI
 
 extension Ledger {
     /// Folds a sample of customers again, from the log alone, and holds the outcome against what
-    /// the live views answer: the index of streams, the access table, kept features (row Z13).
+    /// the live views answer: the index of streams, and what customers may use now (row Z13).
     ///
     /// Nothing is written. What is recorded meanwhile is no difference: answers that it moved are
     /// passed over.
@@ -63,7 +63,7 @@ extension Ledger {
         _ report: inout DriftReport
     ) throws {
         report.customers += 1
-        let (live, streams) = try loadTimeline(ofStream: folded.customer, size: report.size)
+        let live = try loadTimeline(ofStream: folded.customer, size: report.size).timeline
         let names = RecordedNames(ledger: self)
         let states = try [folded, live].map {
             try StateContent($0.state(at: now), names: names)
@@ -71,83 +71,36 @@ extension Ledger {
         if states[0] != states[1] || !folded.isSame(as: live) {
             report.note(.view, folded.customer, "the views lead to another timeline")
         }
-        try compareSlot(folded, streams, at: now, &report)
-        try compareStanding(folded, at: now, &report)
+        try compareCached(folded, at: now, &report)
     }
 
-    /// Whether nothing that an answer was made from has moved since two sizes of the log.
-    private func areUnmoved(
-        _ streams: [UInt64],
-        since size: UInt64,
-        _ other: UInt64
-    ) throws -> Bool {
-        for stream in streams + [StreamNumber.catalog] {
-            guard try views.isUnmoved(stream, since: min(size, other)) else { return false }
-        }
-        return true
-    }
-
-    /// Experiments are not for the table: it is not asked where there are some.
-    private func compareSlot(
-        _ folded: CustomerTimeline,
-        _ streams: [UInt64],
-        at now: Instant,
-        _ report: inout DriftReport
-    ) throws {
-        guard let table = views.access, folded.catalogs.experiments.isEmpty,
-            let slot = try table.slot(
-                of: table.name(customerName(folded.customer), report.environment)
-            ), slot.from <= now,
-            try areUnmoved(slot.streamList, since: slot.size, report.size)
-        else { return }
-        report.slots += 1
-        let expected = AccessSlot(
-            folded,
-            streams: streams,
-            size: slot.size,
-            from: slot.from,
-            code: table.code(of:)
-        )
-        guard let expected, Set(expected.stretchList) == Set(slot.stretchList),
-            Set(expected.streamList) == Set(slot.streamList)
-        else {
-            report.note(.access, folded.customer, "the access table remembers something else")
-            return
-        }
-    }
-
-    private func compareStanding(
+    private func compareCached(
         _ folded: CustomerTimeline,
         at now: Instant,
         _ report: inout DriftReport
     ) throws {
         guard
-            let kept = try keptFeatures(
+            let cached = try cachedAccess(
                 of: customerName(folded.customer),
                 environment: report.environment,
                 at: now
-            ), try areUnmoved(kept.streams, since: kept.size, report.size)
+            ), try cached.isUnmoved(since: report.size, in: views)
         else { return }
-        report.standing += 1
-        let names = RecordedNames(ledger: self)
+        report.cached += 1
         let features = folded.state(at: now).features
         let isSame =
-            try features.count == kept.features.count
-            && features.allSatisfy { feature in
-                try kept.features[feature.id]?.text
-                    == AnswerText(FeatureAccess(feature, names: names)).bytes
-            }
+            try features.allSatisfy { $0.isAllowed == cached.allows($0.id) }
+            && cached.features.map { try $0.isSame(as: accessFeatures(features)) } ?? true
         if !isSame {
-            report.note(.standing, folded.customer, "kept features are not those of the log")
+            report.note(.cache, folded.customer, "kept answers are not those of the log")
         }
     }
 }
 
-extension AccessSlot {
-    /// The streams that it was folded from.
-    var streamList: [UInt64] { (0..<streamCount).map { streams[$0] } }
-    /// The stretches that unlock something.
-    fileprivate var stretchList: [Stretch] { (0..<stretchCount).map { stretches[$0] } }
+extension [Name: CachedAccess.Feature] {
+    fileprivate func isSame(as other: Self) -> Bool {
+        count == other.count && allSatisfy { $1.text == other[$0]?.text }
+    }
 }
 
 extension CustomerTimeline {

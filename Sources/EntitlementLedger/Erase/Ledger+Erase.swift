@@ -125,7 +125,7 @@ extension Ledger {
     private func forget(_ streams: [UInt64]) {
         // Without its key it has nothing to close.
         (try? wholeVault)?.close(streams)
-        standing.removeAll()
+        accessCache.removeAll()
     }
 }
 

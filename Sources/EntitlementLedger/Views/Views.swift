@@ -2,7 +2,6 @@ import Crypto
 import Dispatch
 import Encodings
 import EventLog
-import LMDB
 import Synchronization
 
 /// The views of a ledger: the index of one generation, and the overlay before it.
@@ -24,10 +23,9 @@ final class Views: LogIndex {
     private let state = Mutex(State())
     /// Held while the index is changed; never asked for within `state`.
     private let changing = Mutex<Void>(())
-    /// The access table; nil for a reader.
-    let access: AccessTable?
     /// Which streams may have moved.
-    let moves = AccessMoves()
+    let moves = StreamMoves()
+    private let replacing = Mutex<(@Sendable () -> Void)?>(nil)
     private let queue = DispatchQueue(label: "entitlement-ledger.views")
     private let makers = Atomic(0)
 
@@ -61,13 +59,11 @@ final class Views: LogIndex {
         log: any LogReader,
         secret: KeyedHash?,
         isReadOnly: Bool,
-        bootID: String,
-        randomness: RandomSource
+        bootID: String
     ) throws {
         self.identity = identity
         self.log = log
         self.isReadOnly = isReadOnly
-        access = isReadOnly ? nil : AccessTable(using: randomness)
         self.bootID = bootID
         // Without one, what this process makes in memory has a secret of its own.
         seal = ViewSeal(
@@ -79,6 +75,9 @@ final class Views: LogIndex {
         if secret != nil { try open() }
         moves.begin(at: end)
     }
+
+    /// Whom to tell when other tables take the place of these.
+    func whenReplaced(_ body: @escaping @Sendable () -> Void) { replacing.withLock { $0 = body } }
 
     private func open() throws {
         try openCurrent()
@@ -330,7 +329,7 @@ final class Views: LogIndex {
             $0.tables = tables
             $0.generation = generation
         }
-        access?.forget()
+        replacing.withLock { $0 }?()
     }
 
     /// Writes a new generation from the log, beside the old one, and switches at once.

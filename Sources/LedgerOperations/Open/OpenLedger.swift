@@ -25,6 +25,8 @@ public struct OpenLedger: Sendable {
         public var origin = "ledger.local/log"
         /// Address space that log and vault begin with, in bytes, in whole pages; they grow.
         public var mapSize = MapSize.usual
+        /// Bytes of memory that what customers may use now is kept in, about.
+        public var accessCacheByteLimit = Ledger.Options.usualAccessCacheByteLimit
         /// The time (T3).
         public var clock: @Sendable () -> Instant = SystemClock.now
         /// What tells whether the time is to be believed; nil: the machine.
@@ -85,6 +87,7 @@ public struct OpenLedger: Sendable {
                     clock: clock,
                     clockWitness: options.clockWitness ?? SystemClock.witness(of: path),
                     randomness: options.randomness,
+                    accessCacheByteLimit: options.accessCacheByteLimit,
                     knownLoss: directory.knownLoss,
                     published: directory.published,
                     release: { [directory] in directory.close(isClean: $0) }

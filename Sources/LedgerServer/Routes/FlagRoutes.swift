@@ -67,11 +67,11 @@ extension RouteTable {
         let key = call.path["key"] ?? ""
         do throws(FlagFailure) {
             let subject = try EvaluationSubject(call)
-            let standing = try await subject.standing(call, service)
-            guard let feature = standing.features[key] else {
+            let access = try await subject.access(call, service)
+            guard let feature = access.features?[key] else {
                 throw FlagFailure(404, "FLAG_NOT_FOUND", "the catalog has no such feature")
             }
-            return Answer(flag(key, feature, standing))
+            return Answer(flag(key, feature, access))
         } catch {
             return try error.answer(key: key)
         }
@@ -81,15 +81,15 @@ extension RouteTable {
     private static func evaluateAll(_ call: Call, _ service: LedgerService) async throws -> Answer {
         do throws(FlagFailure) {
             let subject = try EvaluationSubject(call)
-            let standing = try await subject.standing(call, service)
-            let flags = standing.features.sorted { $0.key < $1.key }
-                .map { flag($0.key.text, $0.value, standing) }
+            let access = try await subject.access(call, service)
+            let flags = (access.features ?? [:]).sorted { $0.key < $1.key }
+                .map { flag($0.key.text, $0.value, access) }
             let json = JSONValue.members([
                 "flags": .array(flags), "metadata": .object([]),
             ])
             var answer = Answer(json)
             answer.caching = .until(
-                standing.validUntil,
+                access.validUntil,
                 digest: ContentDigest.text(of: answer.body)
             )
             return answer
@@ -101,11 +101,11 @@ extension RouteTable {
     /// All members are always there: the reference provider reads them without asking.
     private static func flag(
         _ key: String,
-        _ feature: StandingFeatures.Feature,
-        _ standing: StandingFeatures
+        _ feature: CachedAccess.Feature,
+        _ access: CachedAccess
     ) -> JSONValue {
         var metadata = [JSONMember("reason", .string(feature.reason.rawValue))]
-        if let validUntil = standing.validUntil {
+        if let validUntil = access.validUntil {
             metadata.append(JSONMember("validUntil", .instant(validUntil)))
         }
         return .members([
@@ -155,12 +155,12 @@ private struct EvaluationSubject {
         self.environment = environment
     }
 
-    func standing(
+    func access(
         _ call: Call,
         _ service: LedgerService
-    ) async throws(FlagFailure) -> StandingFeatures {
+    ) async throws(FlagFailure) -> CachedAccess {
         do {
-            return try await service.standing(customer, environment, at: call.now)
+            return try await service.access(customer, environment, at: call.now)
         } catch {
             throw FlagFailure(Problem(anyError: error))
         }

@@ -134,8 +134,8 @@ extension RouteTable {
         else { return try await checkThen(call, feature, service) }
         // Before the answer: it is made from no less than the header says.
         let size = try service.ledger.size()
-        let standing = try await service.standing(call.customer, environment, at: call.now)
-        guard let answer = standing.features[feature] else {
+        let access = try await service.access(call.customer, environment, at: call.now)
+        guard let answer = access.features?[feature] else {
             throw Problem(.unknownFeature, "the catalog in force has no such feature")
         }
         return Self.answer(
@@ -144,7 +144,7 @@ extension RouteTable {
             at: call.now,
             answer.text,
             digest: answer.digest,
-            validUntil: standing.validUntil,
+            validUntil: access.validUntil,
             sequence: size
         )
     }
@@ -213,16 +213,16 @@ extension Call {
 }
 
 extension LedgerService {
-    /// The features of a customer now: as they stand, or folded where it may wait for the disk.
-    func standing(
+    /// What a customer may use now: as it is kept, or folded where it may wait for the disk.
+    func access(
         _ customer: String,
         _ environment: StoreEnvironment,
         at now: Instant
-    ) async throws -> StandingFeatures {
-        let kept = try ledger.keptFeatures(of: customer, environment: environment, at: now)
-        if let kept { return kept }
+    ) async throws -> CachedAccess {
+        let cached = try ledger.cachedAccess(of: customer, environment: environment, at: now)
+        if let cached, cached.features != nil { return cached }
         return try await blocking { [ledger] in
-            try ledger.foldFeatures(of: customer, environment: environment, at: now)
+            try ledger.foldAccess(of: customer, environment: environment, at: now, isWritten: true)
         }
     }
 }

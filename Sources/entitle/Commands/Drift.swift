@@ -2,7 +2,6 @@ import ArgumentParser
 import Encodings
 import EntitlementLedger
 import Entitlements
-import LMDBStorage
 import LedgerOperations
 
 /// The command `entitle drift`.
@@ -10,8 +9,8 @@ struct Drift: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Folds customers again from the log and compares with what the views answer.",
         discussion: """
-            Exit 3 if a view answers otherwise. A server checks a rolling sample by itself; while \
-            one runs, its access table is left to it.
+            Exit 3 if a view answers otherwise. A server checks a rolling sample by itself, and with \
+            it the answers that it keeps.
             """
     )
 
@@ -30,7 +29,7 @@ struct Drift: ParsableCommand {
             throw CommandFailure(.usage, "usage", "expected 1 or more", place: "--sample")
         }
         let environment = try options.environment()
-        let report = try withLedger { ledger in
+        let report = try options.withLedger(writing: false) { ledger in
             try ledger.drift(
                 of: CustomerSample(
                     from: all ? 0 : .random(in: 0...ledger.highestSampleStart()),
@@ -50,8 +49,8 @@ struct Drift: ParsableCommand {
                 )
             }
             Terminal.line(
-                "\(report.customers) customers folded again, \(report.slots) slots of the access"
-                    + " table compared, \(report.differences.count) differences"
+                "\(report.customers) customers folded again,"
+                    + " \(report.differences.count) differences"
             )
         }
         guard report.isOK else {
@@ -61,15 +60,6 @@ struct Drift: ParsableCommand {
                 "the views answer otherwise than the log",
                 hint: "`entitle rebuild` makes them anew; `entitle audit` says what is damaged"
             )
-        }
-    }
-
-    /// The access table is the writer's: without it the index alone is compared.
-    private func withLedger<Result>(_ body: (Ledger) throws -> Result) throws -> Result {
-        do {
-            return try options.withLedger(writing: true, body)
-        } catch let fault as LedgerOpenFault where [.locked, .recovering].contains(fault.code) {
-            return try options.withLedger(writing: false, body)
         }
     }
 }

@@ -162,6 +162,8 @@ private struct TemporaryLedger {
     func open(catalog: String?) throws -> OpenLedger {
         var options = OpenLedger.Options(key: .bytes(masterKey))
         options.mapSize = try Settings.current.checkedMapSize()
+        options.accessCacheByteLimit =
+            try Settings.current.checkedAccessCacheSize() ?? options.accessCacheByteLimit
         let open = try OpenLedger(at: path, options: options)
         do {
             if let catalog {

@@ -85,6 +85,8 @@ struct LedgerOptions: ParsableArguments {
             isReadOnly: !writing
         )
         options.mapSize = try Settings.current.checkedMapSize()
+        options.accessCacheByteLimit =
+            try Settings.current.checkedAccessCacheSize() ?? options.accessCacheByteLimit
         options.recovery = recovery
         options.acceptedClock = try acceptedClock()
         return try OpenLedger(at: path, options: options)

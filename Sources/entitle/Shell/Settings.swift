@@ -24,6 +24,8 @@ struct Settings {
     var descriptorKey: String?
     /// `ENTITLE_MAP_BYTES`: address space that log and vault begin with, for systems that limit it.
     var mapBytes: String?
+    /// `ENTITLE_ACCESS_CACHE_BYTES`: memory for what customers may use now (512 MiB).
+    var accessCacheBytes: String?
     /// What `entitle serve` goes by.
     var serve = ServeSettings()
     /// The ledger that the command in hand works on, for messages.
@@ -54,6 +56,22 @@ struct Settings {
         return size / Self.pageBytes * Self.pageBytes
     }
 
+    /// Bytes for what customers may use now; nil: the usual.
+    ///
+    /// - Throws: `CommandFailure` for what is no such number.
+    func checkedAccessCacheSize() throws -> Int? {
+        guard let accessCacheBytes else { return nil }
+        guard let size = Int(accessCacheBytes), (0...Self.mostMapBytes).contains(size) else {
+            throw CommandFailure(
+                .misconfigured,
+                "configuration",
+                "the size of the cache is not a number of bytes",
+                place: "ENTITLE_ACCESS_CACHE_BYTES"
+            )
+        }
+        return size
+    }
+
     private static let pageBytes = 1 << 16
     private static let mostMapBytes = 1 << 46
 
@@ -74,6 +92,7 @@ struct Settings {
         settings.environment = value("environment")
         settings.keyFile = value("keyFile")
         settings.mapBytes = value("mapBytes")
+        settings.accessCacheBytes = value("accessCacheBytes")
         settings.serve = ServeSettings(value)
         try file?.requireKnown(names)
         settings.key = variables.string(forKey: "key", isSecret: true)

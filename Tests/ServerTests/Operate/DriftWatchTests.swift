@@ -54,17 +54,20 @@ struct `A drift watch` {
     @Test func `tells of an answer that is another, and of nobody`() async throws {
         try await TestServer.with { server in
             try await Self.fill(server, customers: 3)
-            let key = StandingFeaturesShelf.Key(environment: .production, customer: "drifting-1")
-            let kept = try #require(server.ledger.standing[key])
-            server.ledger.standing.keep(
-                StandingFeatures(
-                    validUntil: kept.validUntil,
+            let cache = server.ledger.accessCache
+            let hash = cache.hash(of: "drifting-1", .production)
+            #expect(cache[hash] != nil)
+            cache.keep(
+                CachedAccess(
+                    allowed: [],
                     features: [:],
-                    from: kept.from,
-                    size: kept.size,
-                    streams: kept.streams
+                    from: server.clock.now,
+                    validUntil: nil,
+                    size: server.ledger.views.end,
+                    streams: []
                 ),
-                for: key
+                of: hash,
+                since: cache.epoch
             )
             _ = await Self.watch(server, sample: 10).check(from: 0)
             let line = try #require(server.log.all.first { $0.contains("otherwise than the log") })

@@ -1,16 +1,12 @@
 import Entitlements
 import EventLog
-import LMDB
 import Synchronization
 
 /// Which streams may have moved since a size of the log, for questions that cannot wait for a lock.
 ///
 /// Streams share words: "unmoved" is certain, "moved" is for the tables and the overlay to tell.
-final class AccessMoves: Sendable {
-    /// Half a megabyte of words: they stay in a core's cache beside the slots that are looked up.
-    private static let wordBits: UInt64 = 16
-    /// One past the last event of any stream that has this word.
-    private let words = AtomicWords(count: 1 << Int(wordBits))
+final class StreamMoves: Sendable {
+    private let words = AtomicWords()
     /// The size of the log from which on every event is noted.
     private let start = Atomic<UInt64>(.max)
     private let erased = Mutex<(@Sendable ([UInt64]) -> Void)?>(nil)
@@ -40,18 +36,33 @@ final class AccessMoves: Sendable {
         size >= start.load(ordering: .acquiring) && words[Self.word(of: stream)] <= size
     }
 
-    /// True if no stream that a slot was folded from has moved since.
-    func isCertainlyUnmoved(_ slot: borrowing AccessSlot) -> Bool {
-        guard slot.size >= start.load(ordering: .acquiring) else { return false }
-        for index in 0..<slot.streamCount
-        where words[Self.word(of: slot.streams[index])] > slot.size {
-            return false
-        }
-        return true
-    }
-
     /// Spreads stream numbers, which ascend, over the words (Fibonacci hashing).
     private static func word(of stream: UInt64) -> Int {
-        Int(truncatingIfNeeded: (stream &* 0x9E37_79B9_7F4A_7C15) >> (64 - wordBits))
+        Int(truncatingIfNeeded: (stream &* 0x9E37_79B9_7F4A_7C15) >> (64 - AtomicWords.countBits))
+    }
+}
+
+/// Words that any number of threads read and raise without a lock; half a megabyte, which stays in
+/// a core's cache.
+private final class AtomicWords: Sendable {
+    static let countBits: UInt64 = 16
+    private static let pageBits = 8
+
+    private final class Page: Sendable {
+        let words = InlineArray<256, Atomic<UInt64>> { _ in Atomic(0) }
+    }
+
+    private let pages = (0..<(1 << (Int(countBits) - pageBits))).map { _ in Page() }
+
+    /// A word; what was done before it was raised is seen after this.
+    subscript(index: Int) -> UInt64 {
+        pages[index >> Self.pageBits].words[index & (1 << Self.pageBits - 1)]
+            .load(ordering: .acquiring)
+    }
+
+    /// Sets a word to a value, unless it is higher already.
+    func raise(_ index: Int, to value: UInt64) {
+        _ = pages[index >> Self.pageBits].words[index & (1 << Self.pageBits - 1)]
+            .max(value, ordering: .acquiringAndReleasing)
     }
 }

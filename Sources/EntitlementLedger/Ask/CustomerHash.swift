@@ -1,12 +1,12 @@
 import Entitlements
 import EventLog
 
-/// A customer's name as the access table keeps it in memory: 128 bits of a hash that is keyed anew
-/// each time a ledger is opened.
+/// A customer's name as a cache knows it: 128 bits of a hash that is keyed anew each time a ledger
+/// is opened.
 ///
 /// Two names meet by chance once in 2^64 customers, and nobody can look for two that do: the key
 /// never leaves the process, nor does the hash.
-struct AccessName {
+struct CustomerHash: Hashable, Sendable {
     /// Drawn when the ledger is opened.
     struct Key: Sendable {
         var high: UInt64
@@ -23,7 +23,7 @@ struct AccessName {
     let high: UInt64
     let low: UInt64
 
-    /// Hashes the bytes of a name: what Unicode holds to be equivalent stays apart.
+    /// Hashes the bytes of a name: what Unicode holds to be equivalent stays apart (row 9.4).
     ///
     /// SipHash under the process's seed and the key, twice; allocates nothing.
     init(_ customer: String, _ environment: StoreEnvironment, _ key: Key) {
@@ -53,4 +53,6 @@ struct AccessName {
         self.high = UInt64(bitPattern: Int64(high.finalize()))
         self.low = UInt64(bitPattern: Int64(low.finalize()))
     }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(low) }
 }

@@ -4,8 +4,8 @@ import Entitlements
 import ModelSupport
 import Testing
 
-@Suite("Access now") struct AccessTableTests {
-    // Row 4.3, law 8: the table only remembers what the fold says.
+struct `Access now` {
+    // Row 4.3, law 8: the cache only remembers what the fold says.
     @Test func `is what the state says, however often and between whatever appends`() async throws {
         var allowed = 0
         for seed: UInt64 in 1...60 {
@@ -31,7 +31,7 @@ import Testing
         #expect(allowed > 100, "features were allowed, or there was nothing to compare")
     }
 
-    // K3: asked again from the table, after the catalog took the feature out of the product.
+    // K3: asked again, after the catalog took the feature out of the product.
     @Test func `keeps what was bought`() async throws {
         try await ScratchLedger.with { scratch in
             try publish(#""unlocks":{"features":["export"]}"#, scratch, day: 1, id: "a")

@@ -1,0 +1,119 @@
+public import Encodings
+public import Entitlements
+import EventLog
+import Synchronization
+
+/// What a customer may use as of now, worked out by one fold: it holds until an event about the
+/// customer or a catalog comes, or an instant passes (Z15).
+public final class CachedAccess: Sendable {
+    /// The next instant at which an answer changes by itself; nil: never.
+    public let validUntil: Instant?
+    /// Every feature of the catalog in force, by its id; nil: only ``allows(_:)`` was asked.
+    public let features: [Name: Feature]?
+    private let allowed: Set<Name>
+    private let from: Instant
+    private let streams: StreamList
+    private let size: Atomic<UInt64>
+
+    /// One feature.
+    public struct Feature: Sendable {
+        /// Whether the feature is allowed (K5).
+        public let isAllowed: Bool
+        /// Why.
+        public let reason: AccessReason
+        /// `FeatureAccess` as JSON text, made once.
+        public let text: [UInt8]
+        /// What `ContentDigest` makes of the text, made once.
+        public let digest: String
+    }
+
+    /// `from`: the instant of the fold; the answers speak of this one and later ones.
+    ///
+    /// `size`: of the log, from which on an event of one of the streams ends it.
+    init(
+        allowed: Set<Name>,
+        features: [Name: Feature]?,
+        from: Instant,
+        validUntil: Instant?,
+        size: UInt64,
+        streams: [UInt64]
+    ) {
+        self.allowed = allowed
+        self.features = features
+        self.from = from
+        self.validUntil = validUntil
+        self.size = Atomic(size)
+        self.streams = StreamList(streams)
+    }
+
+    /// Whether a feature is allowed (K5); false for one that the catalog does not have.
+    public func allows(_ feature: String) -> Bool { allowed.contains(Name(feature)) }
+
+    /// Whether the answers are those of an instant, as far as the log and the views know.
+    ///
+    /// Cost: a few words in memory, unless an event came whose stream shares a word with one of
+    /// these; then the views tell.
+    func holds(at now: Instant, in views: Views) throws -> Bool {
+        guard from <= now, validUntil.map({ now < $0 }) ?? true else { return false }
+        let size = size.load(ordering: .acquiring)
+        if isCertainlyUnmoved(since: size, views.moves) { return true }
+        let end = views.end
+        guard try areUnmoved(since: size, in: views) else { return false }
+        _ = self.size.max(end, ordering: .acquiringAndReleasing)
+        return true
+    }
+
+    private func isCertainlyUnmoved(since size: UInt64, _ moves: StreamMoves) -> Bool {
+        guard moves.isCertainlyUnmoved(StreamNumber.catalog, since: size) else { return false }
+        for index in 0..<streams.count
+        where !moves.isCertainlyUnmoved(streams[index], since: size) {
+            return false
+        }
+        return true
+    }
+
+    private func areUnmoved(since size: UInt64, in views: Views) throws -> Bool {
+        guard try views.isUnmoved(StreamNumber.catalog, since: size) else { return false }
+        for index in 0..<streams.count {
+            guard try views.isUnmoved(streams[index], since: size) else { return false }
+        }
+        return true
+    }
+
+    /// Whether it was worked out from no later event than those of a prefix.
+    func isUnmoved(since size: UInt64, in views: Views) throws -> Bool {
+        try areUnmoved(since: min(size, self.size.load(ordering: .acquiring)), in: views)
+    }
+
+    /// Bytes that it takes, about; what is allowed is shared with others.
+    var byteCount: Int {
+        let plain = Self.plainByteCount + 8 * max(0, streams.count - StreamList.placeCount)
+        return (features ?? [:]).reduce(plain) {
+            $0 + 160 + $1.key.text.utf8.count + $1.value.text.count
+        }
+    }
+
+    /// The object itself, its place in the cache and in the order of what goes first.
+    private static let plainByteCount = 240
+}
+
+/// Numbers of streams, of which the first stand in place: few customers have more.
+private struct StreamList: Sendable {
+    static let placeCount = 4
+
+    let count: Int
+    private var first: InlineArray<4, UInt64> = .init(repeating: 0)
+    private let rest: [UInt64]
+
+    init(_ streams: [UInt64]) {
+        count = streams.count
+        for (index, stream) in streams.prefix(Self.placeCount).enumerated() {
+            first[index] = stream
+        }
+        rest = Array(streams.dropFirst(Self.placeCount))
+    }
+
+    subscript(index: Int) -> UInt64 {
+        index < Self.placeCount ? first[index] : rest[index - Self.placeCount]
+    }
+}

@@ -35,12 +35,17 @@ struct `The architecture's page` {
 
     // What people copy is what a test builds and runs.
     @Test func `leads to a program that is run`() throws {
-        let page = try House.page("Embed").joined(separator: "\n")
         let program = try House.text("Tests/Embedding/main.swift")
-        #expect(
-            page.contains("```swift\n" + program + "```"),
-            "Embed.md: Tests/Embedding/main.swift"
-        )
+        let pages = [
+            "Embed.md": try House.page("Embed").joined(separator: "\n"),
+            "README.md": try House.text("README.md"),
+        ]
+        for (name, page) in pages {
+            #expect(
+                page.contains("```swift\n" + program + "```"),
+                "\(name): Tests/Embedding/main.swift"
+            )
+        }
     }
 
     @Test func `is read as it is written`() {

@@ -2,7 +2,8 @@
 """Writes the pages of the reference: tools/docs.d/reference.py ENTITLE FOLDER
 
 Commands come from what `ENTITLE` says of itself, configuration from the comments of its settings, calls from the
-description that its server gives, events and catalogs from their schemas, examples from README.md. Nothing is written by hand, so nothing is told twice.
+description that its server gives, events and catalogs from their schemas, examples from the page FirstLedger. Nothing
+is written by hand, so nothing is told twice.
 """
 import json
 import os
@@ -14,6 +15,7 @@ import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCHEMAS = os.path.join(ROOT, "schemas")
+PAGE = "Sources/EntitlementLedger/EntitlementLedger.docc/FirstLedger.md"
 # Options of every command that works on a ledger: told once.
 COMMON = {"ledger", "json", "environment", "key-file", "key-fd", "key-command", "accept-clock", "help", "version"}
 
@@ -49,10 +51,10 @@ def is_common(argument):
     return argument["kind"] != "positional" and argument["preferredName"]["name"] in COMMON
 
 
-def examples(readme):
-    """The first lines of README's examples, by the command and subcommand that they show."""
+def examples(page):
+    """The first lines of a page's examples, by the command and subcommand that they show."""
     found = {}
-    for block in re.findall(r"```console\n(.*?)```", readme, re.S):
+    for block in re.findall(r"```console\n(.*?)```", page, re.S):
         for shown in re.split(r"(?m)^(?=\$ )", block):
             match = re.match(r"\$ (entitle ((?:[a-z-]+)(?: [a-z-]+)?).*)", shown)
             if match and "|" not in match[1] and "&" not in match[1]:
@@ -83,10 +85,10 @@ def command_lines(command, path, shown):
     return lines
 
 
-def commands(entitle, readme):
+def commands(entitle, page):
     command = json.loads(subprocess.run([entitle, "--experimental-dump-help"], capture_output=True, check=True).stdout)["command"]
     parts = [sub for sub in command["subcommands"] if sub["commandName"] != "help"]
-    shown = examples(readme)
+    shown = examples(page)
     common = {}
     for part in parts:
         for argument in part.get("arguments", []):
@@ -265,10 +267,10 @@ def catalog():
 
 def main(entitle, folder):
     entitle = os.path.abspath(entitle)
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
-        readme = file.read()
+    with open(os.path.join(ROOT, PAGE), encoding="utf-8") as file:
+        page = file.read()
     pages = {
-        "Commands": commands(entitle, readme),
+        "Commands": commands(entitle, page),
         "Configuration": configuration(),
         "Calls": calls(entitle),
         "Events": events(),

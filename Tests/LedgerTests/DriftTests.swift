@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import EventLog
+import LedgerAPI
 import ModelSupport
 import Testing
 
@@ -58,7 +59,7 @@ struct `A drift check` {
         try await Self.with { scratch in
             try Self.ask(scratch.ledger)
             let report = try Self.check(scratch.ledger)
-            #expect(report.isOK && report.customers == Self.count, "\(report.json)")
+            #expect(report.isOK && report.customers == Self.count, "\(report.answer)")
             #expect(report.cached == Self.count)
         }
     }
@@ -85,7 +86,7 @@ struct `A drift check` {
                             environment: environment,
                             at: question.at
                         )
-                        #expect(report.isOK, "seed \(seed): \(report.json)")
+                        #expect(report.isOK, "seed \(seed): \(report.answer)")
                         customers += report.customers
                         cached += report.cached
                     }
@@ -119,7 +120,7 @@ struct `A drift check` {
                 var compared = 0
                 for _ in 0..<20 {
                     let report = try Self.check(ledger)
-                    #expect(report.isOK, "\(report.json)")
+                    #expect(report.isOK, "\(report.answer)")
                     compared += report.cached
                 }
                 #expect(compared > 0)

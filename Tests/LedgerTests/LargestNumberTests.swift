@@ -3,6 +3,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDB
+import LedgerAPI
 import Testing
 
 @testable import EntitlementLedger
@@ -66,7 +67,7 @@ struct `The largest number` {
                 try ledger.close()
                 // What was made is there the next time.
                 let next = try viewed.open()
-                #expect(try next.status()["views"]?["discarded"] == nil)
+                #expect(try next.status().views.discarded == nil)
                 try next.close()
             }
         }

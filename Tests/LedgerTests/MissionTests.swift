@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import LedgerAPI
 import Testing
 
 /// Promises of the mission, one small story each, told through the ledger.
@@ -249,11 +250,11 @@ struct `The ledger keeps its promise` {
             }
             _ = try scratch.ledger.record(Sample.submissions(lines))
             _ = try scratch.ledger.record(Self.bought("full", by: "ann"))
-            let status = try scratch.ledger.status()
-            let support = status["completeness"]?["support"]
-            #expect(support?["through"] == .instant(Sample.day(9)))
-            #expect(support?["events"]?.integer == 6)
-            #expect(status["completeness"]?["app_store"] == nil)
+            let completeness = try scratch.ledger.status().completeness
+            let support = completeness["support"]
+            #expect(support?.through == Sample.day(9))
+            #expect(support?.events == 6)
+            #expect(completeness["app_store"] == nil)
         }
     }
 

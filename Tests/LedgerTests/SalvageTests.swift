@@ -4,6 +4,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerAPI
 import LedgerOperations
 import Testing
 
@@ -101,7 +102,7 @@ struct `A salvage` {
                 #expect(audit.faults.map(\.sequence) == [300])
                 #expect(audit.faults.map(\.kind) == [.record])
                 #expect(audit.rootHash == root)
-                #expect(try ledger.status()["lost"]?.integer == 1)
+                #expect(try ledger.status().lost == 1)
                 #expect(try ledger.event(at: 300) == nil)
                 var sequences: [UInt64] = []
                 try ledger.events(EventFilter(sequences: 298..<303)) { sequence, _ in

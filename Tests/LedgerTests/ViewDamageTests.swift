@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import Foundation
+import LedgerAPI
 import ModelSupport
 import Testing
 
@@ -109,7 +110,7 @@ struct `Damaged views` {
                     answers == expected[isReadOnly],
                     "ENTITLE_SEED=\(Self.seed), damage \(number): \(damage) of \(file.name)"
                 )
-                let isNoticed = try opened.status()["views"]?["discarded"] != nil
+                let isNoticed = try opened.status().views.discarded != nil
                 let faults = try opened.audit().faults
                 #expect(faults.allSatisfy { $0.kind == .view })
                 if isNoticed || !faults.isEmpty { noticed += 1 }
@@ -174,12 +175,12 @@ struct `Damaged views` {
             let writer = try viewed.open()
             #expect(try !writer.audit().isOK)
             _ = try Answers(writer, customers: Self.customers)
-            #expect(try writer.status()["views"]?["discarded"] != nil)
+            #expect(try writer.status().views.discarded != nil)
             #expect(try writer.audit().isOK)
             try writer.close()
             let next = try viewed.open()
             #expect(try next.audit().isOK)
-            #expect(try next.status()["views"]?["discarded"] == nil)
+            #expect(try next.status().views.discarded == nil)
             try next.close()
         }
     }
@@ -195,7 +196,7 @@ struct `Views that follow the log` {
                 try viewed.fill(customers: number * 3..<number * 3 + 3, publishing: number == 0)
                 let ledger = try viewed.open(isReadOnly: true)
                 #expect(try ledger.audit().isOK, "after \(number)")
-                #expect(try ledger.status()["views"]?["position"] == .integer(ledger.size()))
+                #expect(try ledger.status().views.position == ledger.size())
             }
             let runs = try ViewFiles(below: viewed.path).files
                 .filter { $0.name.hasPrefix("streams") }

@@ -1,7 +1,7 @@
-public import Encodings
 public import Entitlements
+public import LedgerAPI
 
-/// What a drift check found (row Z13): the `drift` shape.
+/// What a drift check found (row Z13), and where the next one begins.
 public struct DriftReport: Sendable {
     /// The world that was looked at.
     public var environment: StoreEnvironment
@@ -14,30 +14,12 @@ public struct DriftReport: Sendable {
     /// Customers whose kept answers were compared.
     public var cached = 0
     /// Where live views answer otherwise than the log; at most `differenceLimit`.
-    public var differences: [Difference] = []
+    public var differences: [DriftDifference] = []
     /// Where the next sample begins.
     public var next: UInt64 = 0
 
     /// Differences that are told one by one.
     public static let differenceLimit = 1000
-
-    /// One customer of whom a view says other than the log.
-    public struct Difference: Sendable, Hashable {
-        /// Which view.
-        public var kind: Kind
-        /// The customer's number in the log.
-        public var stream: UInt64
-        /// A sentence; names nobody.
-        public var detail: String
-    }
-
-    /// What answers questions beside the log.
-    public enum Kind: String, Sendable, CaseIterable {
-        /// The index of streams.
-        case view
-        /// What customers may use now, folded before and kept.
-        case cache = "standing"
-    }
 
     /// Whether nothing differs.
     public var isOK: Bool { differences.isEmpty }
@@ -53,25 +35,21 @@ public struct DriftReport: Sendable {
         )
     }
 
-    mutating func note(_ kind: Kind, _ stream: UInt64, _ detail: String) {
+    mutating func note(_ kind: DriftDifference.Kind, _ stream: UInt64, _ detail: String) {
         guard differences.count < Self.differenceLimit else { return }
-        differences.append(Difference(kind: kind, stream: stream, detail: detail))
+        differences.append(DriftDifference(kind: kind, stream: stream, detail: detail))
     }
 
-    /// The shape.
-    public var json: JSONValue {
-        .members([
-            "ok": .bool(isOK), "sequence": .integer(size),
-            "environment": .string(environment.name), "customers": .integer(customers),
-            "population": .integer(population), "standing": .integer(cached),
-            "differences": .array(
-                differences.map {
-                    .members([
-                        "kind": .string($0.kind.rawValue), "stream": .integer($0.stream),
-                        "detail": .string($0.detail),
-                    ])
-                }
-            ),
-        ])
+    /// The answer.
+    public var answer: DriftAnswer {
+        DriftAnswer(
+            isOK: isOK,
+            sequence: size,
+            environment: environment,
+            customers: customers,
+            population: population,
+            cached: cached,
+            differences: differences
+        )
     }
 }

@@ -1,12 +1,13 @@
-public import Encodings
+import Encodings
 import Entitlements
 import EventLog
+public import LedgerAPI
 
 extension Ledger {
-    /// The `status` shape (Interfaces, "Shapes").
+    /// How the ledger is.
     ///
     /// Cost: one pass over the log's headers.
-    public func status() throws -> JSONValue {
+    public func status() throws -> StatusAnswer {
         let end = try log.end()
         var counts: [UInt8: Int] = [:]
         var through: [String: Int64] = [:]
@@ -26,43 +27,27 @@ extension Ledger {
         let checkpoint = try lastCheckpoint()
         // Gaps that a salvage left.
         let lost = end.size - UInt64(counts.values.reduce(0, +)) + (knownLoss?.behindEnd ?? 0)
-        var members =
-            JSONValue.members([
-                "sequence": .integer(end.size),
-                "environmentCounts": .object(
-                    StoreEnvironment.allCases.map {
-                        JSONMember($0.name, .integer(counts[$0.rawValue] ?? 0))
-                    }
-                ),
-                "lastRecordedAt": .instant(
-                    end.size == 0 ? nil : Instant(milliseconds: end.lastRecordedAt)
-                ),
-                "views": .object(
-                    [JSONMember("position", .integer(views.position))]
-                        + [views.discarded ?? views.replaced].compactMap { reason in
-                            reason.map { JSONMember("discarded", .string($0)) }
-                        }
-                ),
-                "checkpoint": checkpoint.map {
-                    .members(["size": .integer($0.size), "rootHash": .string($0.root.base64)])
-                } ?? .null,
-                // Z12: per source, how far the log is known to be complete.
-                "completeness": .object(
-                    events.sorted { $0.key < $1.key }.map { source, count in
-                        JSONMember(
-                            source,
-                            .members([
-                                "events": .integer(count),
-                                "through": .instant(
-                                    through[source].map { Instant(milliseconds: $0) }
-                                ),
-                            ])
-                        )
-                    }
-                ),
-            ]).members ?? []
-        if lost > 0 { members.append(JSONMember("lost", .integer(lost))) }
-        return .object(members)
+        return StatusAnswer(
+            sequence: end.size,
+            environmentCounts: StatusAnswer.EnvironmentCounts(
+                production: counts[StoreEnvironment.production.rawValue] ?? 0,
+                sandbox: counts[StoreEnvironment.sandbox.rawValue] ?? 0,
+                local: counts[StoreEnvironment.local.rawValue] ?? 0
+            ),
+            lastRecordedAt: try lastRecordedAt(),
+            views: StatusAnswer.ViewsStatus(
+                position: views.position,
+                discarded: views.discarded ?? views.replaced
+            ),
+            checkpoint: checkpoint.map {
+                StatusAnswer.SignedSize(size: $0.size, rootHash: $0.root.base64)
+            },
+            completeness: events.sorted { $0.key < $1.key }.map { source, count in
+                let instant = through[source].map { Instant(milliseconds: $0) }
+                return Keyed(source, StatusAnswer.Completeness(events: count, through: instant))
+            },
+            lost: lost
+        )
     }
 }
 

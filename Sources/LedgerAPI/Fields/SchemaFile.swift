@@ -53,6 +53,11 @@ package struct SchemaFile: Sendable {
             "`diff --json`: values are those of `show`; null where a value stands, before or after null where a thing came or went."
         ),
         SchemaFile(
+            "drift",
+            DriftAnswer.self,
+            "`drift --json`: customers folded again from the log, held against what the views answer."
+        ),
+        SchemaFile(
             "explain",
             ExplanationAnswer.self,
             "`explain --json`: steps and remarks name the rule and, where one says so, the event."
@@ -67,6 +72,7 @@ package struct SchemaFile: Sendable {
             StateAnswer.self,
             "`show --json`, and each line that `show --questions` prints."
         ),
+        SchemaFile("status", StatusAnswer.self, "`status --json`."),
         SchemaFile(
             "timeline",
             TimelineAnswer.self,

@@ -1,4 +1,5 @@
 import EntitlementLedger
+import LedgerAPI
 import Synchronization
 
 /// What drift checks came to since the server began.
@@ -8,7 +9,7 @@ final class DriftCounters: Sendable {
     private struct State {
         var checks: [Outcome: UInt64] = [:]
         var customers: UInt64 = 0
-        var differences: [DriftReport.Kind: UInt64] = [:]
+        var differences: [DriftDifference.Kind: UInt64] = [:]
     }
 
     private enum Outcome: String, CaseIterable { case agreed, differed, failed }
@@ -43,7 +44,7 @@ final class DriftCounters: Sendable {
             "Customers of whom a live view says other than the log, by view.",
             .counter
         )
-        for kind in DriftReport.Kind.allCases {
+        for kind in DriftDifference.Kind.allCases {
             text.sample(
                 "entitle_drift_differences_total",
                 [("view", kind.rawValue)],

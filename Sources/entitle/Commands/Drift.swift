@@ -2,6 +2,7 @@ import ArgumentParser
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerAPI
 import LedgerOperations
 
 /// The command `entitle drift`.
@@ -40,7 +41,7 @@ struct Drift: ParsableCommand {
             )
         }
         if options.json {
-            Terminal.line(report.json)
+            Terminal.line(AnswerText(report.answer))
         } else {
             for difference in report.differences {
                 Terminal.line(

@@ -28,24 +28,3 @@ struct Rebuild: ParsableCommand {
         }
     }
 }
-
-/// The command `entitle status`.
-struct Status: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "How the ledger is.")
-
-    @OptionGroup var options: LedgerOptions
-    @Flag(help: "Without the master key.") var withoutKey = false
-
-    func run() throws {
-        func status(_ ledger: Ledger) throws -> JSONValue { try ledger.status() }
-        let status =
-            withoutKey
-            ? try options.withKeylessLedger(status)
-            : try options.withLedger(writing: false, status)
-        if options.json { return Terminal.line(status) }
-        for member in status.members ?? [] {
-            let value = member.value.string ?? member.value.description
-            Terminal.line("\(member.name): \(value)")
-        }
-    }
-}

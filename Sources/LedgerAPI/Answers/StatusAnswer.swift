@@ -1,0 +1,162 @@
+import Encodings
+public import Entitlements
+
+/// How a ledger is: `status`.
+public struct StatusAnswer: Described {
+    /// Whether anything is to be done.
+    public var health: Health
+    /// Size of the log.
+    public var sequence: UInt64
+    /// Events of each environment.
+    public var environmentCounts: EnvironmentCounts
+    /// When the last event was recorded (T3); nil: there is none.
+    public var lastRecordedAt: Instant?
+    /// The views.
+    public var views: ViewsStatus
+    /// What was signed last; nil: nothing yet.
+    public var checkpoint: SignedSize?
+    /// How far the log is known to be complete, by source (Z12).
+    public var completeness: [Keyed<Completeness>]
+    /// Gaps that a salvage left; nil: none.
+    public var lost: UInt64?
+
+    /// A word for all of it, the worst first.
+    public enum Health: String, Sendable, CaseIterable {
+        /// A salvage could not bring everything back.
+        case eventsLost = "events_lost"
+        /// The views on the disk are not believed: answers come from views made in memory.
+        case viewsDiscarded = "views_discarded"
+        /// Nothing is to be done.
+        case ok
+    }
+
+    /// Events of each environment.
+    public struct EnvironmentCounts: Described {
+        /// Bought with money.
+        public var production: Int
+        /// Bought in a store's sandbox.
+        public var sandbox: Int
+        /// Bought in a developer's test.
+        public var local: Int
+
+        /// Makes counts.
+        public init(production: Int, sandbox: Int, local: Int) {
+            self.production = production
+            self.sandbox = sandbox
+            self.local = local
+        }
+
+        /// Its members, in the order in which they are written.
+        public static let fields = Fields("EnvironmentCounts", "Events by environment", Self.init) {
+            Field("production", \.production, .count)
+            Field("sandbox", \.sandbox, .count)
+            Field("local", \.local, .count)
+        }
+    }
+
+    /// The views.
+    public struct ViewsStatus: Described {
+        /// Size of the log that they hold.
+        public var position: UInt64
+        /// Why views on the disk are not used; nil: they are, or there are none.
+        public var discarded: String?
+
+        /// Makes a status.
+        public init(position: UInt64, discarded: String?) {
+            self.position = position
+            self.discarded = discarded
+        }
+
+        /// Its members, in the order in which they are written.
+        public static let fields = Fields("ViewsStatus", "How the views are", Self.init) {
+            Field("position", \.position, .count)
+            Field(
+                "discarded",
+                \.discarded,
+                .orAbsent(.text),
+                "Why views on the disk are not used, or were made anew while in use."
+            )
+        }
+    }
+
+    /// What a checkpoint signs.
+    public struct SignedSize: Described {
+        /// The size of the prefix.
+        public var size: UInt64
+        /// Its root hash in base64.
+        public var rootHash: String
+
+        /// Makes one.
+        public init(size: UInt64, rootHash: String) {
+            self.size = size
+            self.rootHash = rootHash
+        }
+
+        /// Its members, in the order in which they are written.
+        public static let fields = Fields("SignedSize", "What a checkpoint signs", Self.init) {
+            Field("size", \.size, .count)
+            Field("rootHash", \.rootHash, .text(.common(.digest)))
+        }
+    }
+
+    /// How far a source is known to be complete.
+    public struct Completeness: Described {
+        /// Its events.
+        public var events: Int
+        /// Until when nothing is missing; nil: nobody said so.
+        public var through: Instant?
+
+        /// Makes one.
+        public init(events: Int, through: Instant?) {
+            self.events = events
+            self.through = through
+        }
+
+        /// Its members, in the order in which they are written.
+        public static let fields = Fields("Completeness", "How complete a source is", Self.init) {
+            Field("events", \.events, .count)
+            Field("through", \.through, .orNull(.instant))
+        }
+    }
+
+    /// Its members, in the order in which they are written.
+    public static let fields = Fields("Status", "How a ledger is", Self.init) {
+        Field("health", \.health, .word, "The worst that holds")
+        Field("sequence", \.sequence, .count)
+        Field("environmentCounts", \.environmentCounts, .object)
+        Field("lastRecordedAt", \.lastRecordedAt, .orNull(.instant))
+        Field("views", \.views, .object)
+        Field("checkpoint", \.checkpoint, .orNull(.object))
+        Field(
+            "completeness",
+            \.completeness,
+            .map(.object),
+            "By source: its events, and until when it is known to be complete"
+        )
+        Field("lost", \.lost, .orAbsent(.count), "Gaps that a salvage left, where there are any")
+    }
+}
+
+extension StatusAnswer {
+    /// A status, whose health follows from its parts.
+    public init(
+        sequence: UInt64,
+        environmentCounts: EnvironmentCounts,
+        lastRecordedAt: Instant?,
+        views: ViewsStatus,
+        checkpoint: SignedSize?,
+        completeness: [Keyed<Completeness>],
+        lost: UInt64
+    ) {
+        self.init(
+            health: lost > 0 ? .eventsLost : views.discarded != nil ? .viewsDiscarded : .ok,
+            sequence: sequence,
+            environmentCounts: environmentCounts,
+            lastRecordedAt: lastRecordedAt,
+            views: views,
+            checkpoint: checkpoint,
+            completeness: completeness,
+            lost: lost > 0 ? lost : nil
+        )
+    }
+}

@@ -56,6 +56,7 @@ struct Entitle: ParsableCommand {
         do {
             Settings.current = try Settings.load()
             ProcessSecrets.forgetVariables()
+            try UnknownCommand.refuse(CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

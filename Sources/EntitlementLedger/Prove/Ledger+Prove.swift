@@ -9,8 +9,13 @@ extension Ledger {
     /// - Throws: `LedgerFault.unknownSequence` for an event behind the newest checkpoint;
     ///   `LogStorageFault`, `DecodingFault` for a damaged log.
     public func proof(of sequence: UInt64, withRecord: Bool = true) throws -> RecordProof {
-        guard let kept = try log.lastCheckpoint(), sequence < kept.size else {
-            throw LedgerFault(.unknownSequence, "no signed checkpoint holds that event")
+        let newest = try log.lastCheckpoint()
+        guard let kept = newest, sequence < kept.size else {
+            throw LedgerFault(
+                .unknownSequence,
+                "no signed checkpoint holds that event",
+                remedy: try Self.remedy(signed: newest?.size, size: log.end().size)
+            )
         }
         let proof = try TreeReader(LogTiles(log)).inclusionProof(leaf: sequence, size: kept.size)
         var record: [UInt8]?
@@ -23,6 +28,14 @@ extension Ledger {
         )
     }
 
+    /// How far the log reaches, and how far it is signed.
+    private static func remedy(signed: UInt64?, size: UInt64) -> String {
+        let reached = "the log has \(size) events"
+        return (signed ?? 0) < size
+            ? reached + ", of which \(signed ?? 0) are signed; `entitle checkpoint` signs all"
+            : reached + ", from 0 on"
+    }
+
     /// Proves that the newest checkpoint extends the log's first `oldSize` events.
     ///
     /// Reads O(log n) tiles.
@@ -30,8 +43,13 @@ extension Ledger {
     /// - Throws: `LedgerFault.unknownSequence` where the newest checkpoint has fewer events;
     ///   `LogStorageFault`, `DecodingFault` for a damaged log.
     public func growthProof(from oldSize: UInt64) throws -> GrowthProof {
-        guard let kept = try log.lastCheckpoint(), oldSize <= kept.size else {
-            throw LedgerFault(.unknownSequence, "no signed checkpoint holds so many events")
+        let newest = try log.lastCheckpoint()
+        guard let kept = newest, oldSize <= kept.size else {
+            throw LedgerFault(
+                .unknownSequence,
+                "no signed checkpoint holds so many events",
+                remedy: try Self.remedy(signed: newest?.size, size: log.end().size)
+            )
         }
         let hashes =
             oldSize == 0

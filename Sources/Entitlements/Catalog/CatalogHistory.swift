@@ -108,6 +108,11 @@ public struct CatalogHistory: Sendable {
         Set(texts: publications.published.flatMap { $0.published.features.map(\.id) })
     }
 
+    /// The tiers that any of them lists.
+    public var tiers: Set<Name> {
+        Set(texts: publications.published.flatMap(\.published.tiers))
+    }
+
     /// These catalogs as a customer sees them (K8).
     ///
     /// Cost: of what is looked at then, not of how many were published.

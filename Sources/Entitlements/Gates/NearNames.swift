@@ -30,17 +30,22 @@ public enum NearNames {
         return Array(String(beginning).lowercased().unicodeScalars.prefix(lengthLimit))
     }
 
-    /// Levenshtein's distance: letters put in, taken out or replaced.
+    /// Letters put in, taken out, replaced, or swapped with their neighbours (Damerau and
+    /// Levenshtein, none changed twice).
     private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
+        var above: [Int] = []
         var row = Array(0...right.count)
         for (place, letter) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = place + 1
+            var next = [place + 1]
             for (index, other) in right.enumerated() {
-                let replaced = diagonal + (letter == other ? 0 : 1)
-                diagonal = row[index + 1]
-                row[index + 1] = min(replaced, row[index] + 1, row[index + 1] + 1)
+                let replaced = row[index] + (letter == other ? 0 : 1)
+                var least = min(replaced, next[index] + 1, row[index + 1] + 1)
+                if place > 0, index > 0, letter == right[index - 1], left[place - 1] == other {
+                    least = min(least, above[index - 1] + 1)
+                }
+                next.append(least)
             }
+            (above, row) = (row, next)
         }
         return row[right.count]
     }

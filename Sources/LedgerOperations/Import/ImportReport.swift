@@ -8,8 +8,10 @@ public struct ImportReport: Sendable {
     public private(set) var duplicate = 0
     /// Items that were refused.
     public private(set) var refused = 0
-    /// The first refusals by the lines of their files; all are counted.
-    public private(set) var refusals: [(line: Int, refusal: ImportRefusal)] = []
+    /// The first refusals by files and their lines; all are counted.
+    public private(set) var refusals: [(file: String, line: Int, refusal: ImportRefusal)] = []
+    /// The file whose lines are counted; `-` for standard input.
+    var file = ""
     private var refusedByCode: [String: Int] = [:]
 
     /// Refusals that are listed one by one.
@@ -26,7 +28,7 @@ public struct ImportReport: Sendable {
     mutating func refuse(_ line: Int, _ refusal: ImportRefusal) {
         refused += 1
         refusedByCode[refusal.code, default: 0] += 1
-        if refusals.count < Self.refusalLimit { refusals.append((line, refusal)) }
+        if refusals.count < Self.refusalLimit { refusals.append((file, line, refusal)) }
     }
 
     mutating func count(_ line: Int, _ receipt: Receipt) {

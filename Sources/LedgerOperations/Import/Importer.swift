@@ -108,6 +108,7 @@ public struct Importer {
         afterBatch: (inout Importer) throws -> Void
     ) throws -> Bool {
         let reader = try LineReader(file, isInterrupted: options.isInterrupted)
+        report.file = file
         var batches: [PreparedBatch] = []
         var isAtEnd = false
         var isFirst = true

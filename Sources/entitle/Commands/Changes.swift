@@ -33,7 +33,7 @@ struct Grant: ParsableCommand {
     var features: [String] = []
     @Option(help: "A tier.") var tier: String?
     @Option(
-        name: [.customLong("expires"), .customLong("until")],
+        name: [.customLong("until"), .customLong("expires")],
         parsing: .unconditional,
         help: "The end: an instant, or +30d (default: without end)."
     )
@@ -51,9 +51,9 @@ struct Grant: ParsableCommand {
         }
         let request = try requested.request(options)
         let grantID = grantId ?? UUID().uuidString.lowercased()
-        let expiresAt = try expires.map { try InstantArgument.parse($0, place: "--expires") }
+        let expiresAt = try expires.map { try InstantArgument.parse($0, place: "--until") }
         let receipt = try options.withLedger(writing: true) { ledger in
-            try ledger.grant(
+            let receipt = try ledger.grant(
                 grantID,
                 to: CustomerArgument.checked(customer),
                 features: features,
@@ -62,6 +62,8 @@ struct Grant: ParsableCommand {
                 reason: reason,
                 request
             )
+            try warn(ledger)
+            return receipt
         }
         try Receipts.print(
             receipt,
@@ -69,6 +71,24 @@ struct Grant: ParsableCommand {
             done: "granted \(grantID)",
             id: request.id,
             extra: [JSONMember("grantId", .string(grantID))]
+        )
+    }
+
+    /// A name that no catalog lists gives nothing until one does: mostly it is misspelt.
+    private func warn(_ ledger: Ledger) throws {
+        let catalogs = try ledger.catalogHistory(size: ledger.size())
+        for feature in features {
+            Self.warn("feature", feature, listed: catalogs.featureIDs)
+        }
+        if let tier { Self.warn("tier", tier, listed: catalogs.tiers) }
+    }
+
+    private static func warn(_ what: String, _ name: String, listed: Set<Name>) {
+        guard !listed.isEmpty, !listed.contains(Name(name)) else { return }
+        let near = NearNames.near(name, among: listed.texts)
+        Terminal.warn(
+            "no catalog lists the \(what) \(name), so that nothing is opened yet"
+                + (near.isEmpty ? "" : "; did you mean \(near.joined(separator: " or "))?")
         )
     }
 }

@@ -79,12 +79,13 @@ struct Import: ParsableCommand {
         }
         progress.finish()
         print(report, sequence)
-        if onError == .stop, !retryQuarantine, let (line, refusal) = report.refusals.first {
+        if onError == .stop, !retryQuarantine, let (file, line, refusal) = report.refusals.first {
             throw CommandFailure(
                 refusal.code == Refusal.Code.conflict.rawValue ? .conflict : .badInput,
                 refusal.code,
                 refusal.detail,
-                place: "line \(line)" + (refusal.path.isEmpty ? "" : ": \(refusal.path)"),
+                place: (file == "-" ? "" : file + ", ") + "line \(line)"
+                    + (refusal.path.isEmpty ? "" : ": \(refusal.path)"),
                 hint: "what stands before it is recorded; --on-error skip goes on"
             )
         }

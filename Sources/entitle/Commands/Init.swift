@@ -41,6 +41,12 @@ struct Init: ParsableCommand {
             )
         } else {
             Terminal.line("made a ledger in \(path)")
+            if case .own = new.key {
+                Terminal.note(
+                    "the master key is \(path)/\(LedgerDirectory.keyName): keep a copy of it apart from"
+                        + " backups; whoever loses it loses every name"
+                )
+            }
             Terminal.note(
                 "next: entitle catalog publish FILE; entitle import FILE; entitle show ID"
             )

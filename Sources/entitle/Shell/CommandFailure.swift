@@ -260,7 +260,8 @@ extension CommandFailure {
         case .clockBehind, .clockAhead, .contended:
             self.init(.tryAgain, fault.code.rawValue, fault.message, hint: fault.remedy)
         case .readOnly: self.init(.notPermitted, "read_only", fault.message)
-        case .unknownSequence: self.init(.badInput, "unknown_sequence", fault.message)
+        case .unknownSequence:
+            self.init(.badInput, "unknown_sequence", fault.message, hint: fault.remedy)
         case .shortened:
             self.init(
                 .integrity,

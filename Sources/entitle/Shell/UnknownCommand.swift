@@ -1,0 +1,42 @@
+import ArgumentParser
+import Entitlements
+
+/// A command that there is not: the parser would count its words as unexpected arguments, this says
+/// which was meant.
+enum UnknownCommand {
+    /// Refuses a word that stands where a command does and is none.
+    ///
+    /// - Throws: `CommandFailure` with near names.
+    static func refuse(_ arguments: some Sequence<String>) throws {
+        var command: any ParsableCommand.Type = Entitle.self
+        for word in arguments {
+            let parts = command.parts
+            // Behind the last command stand its own arguments; an option may have a value.
+            guard !parts.isEmpty, !word.hasPrefix("-"), word != "help" else { return }
+            guard let part = parts.first(where: { $0.answers(to: word) }) else {
+                throw CommandFailure(
+                    .usage,
+                    "usage",
+                    "there is no command \(word)",
+                    hint: hint(word, parts.map { $0._commandName })
+                )
+            }
+            command = part
+        }
+    }
+
+    private static func hint(_ word: String, _ names: [String]) -> String {
+        let near = NearNames.near(word, among: names)
+        return near.isEmpty
+            ? "`entitle --help` lists them" : "did you mean \(near.joined(separator: " or "))?"
+    }
+}
+
+extension ParsableCommand {
+    /// Those in groups stand among them.
+    fileprivate static var parts: [any ParsableCommand.Type] { configuration.subcommands }
+
+    fileprivate static func answers(to word: String) -> Bool {
+        word == _commandName || configuration.aliases.contains(word)
+    }
+}

@@ -49,14 +49,15 @@ enum ScratchTarget {
 
     /// What stands at a path, a link not followed; nil: nothing.
     static func kind(_ path: String) -> Kind? {
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { return nil }
-        return switch status.st_mode & S_IFMT {
-        case S_IFREG: .file
-        case S_IFDIR: .directory
-        case S_IFLNK: .link
-        case S_IFIFO: .pipe
-        case S_IFCHR: .device
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        guard let type = attributes?[.type] as? FileAttributeType else { return nil }
+        return switch type {
+        case .typeRegular: .file
+        case .typeDirectory: .directory
+        case .typeSymbolicLink: .link
+        case .typeCharacterSpecial: .device
+        // Foundation has no word for a pipe.
+        case .typeUnknown: .pipe
         default: .other
         }
     }

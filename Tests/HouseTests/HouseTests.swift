@@ -179,7 +179,7 @@ enum House {
         path.hasPrefix("LMDB/") || path.hasPrefix("SQLite/")
             || [
                 "EventLog/Bytes/CRC32C.swift", "EventLog/Bytes/LentBytes.swift",
-                "LMDBStorage/DurableFile.swift",
+                "LMDBStorage/Files/DurableFile.swift",
                 "EntitlementLedger/Codec/Zstandard.swift",
                 "EntitlementLedger/Views/ViewFile.swift", "LedgerOperations/Files/LineReader.swift",
                 "entitle/Shell/Interrupt.swift", "entitle/Shell/DeathReport.swift",
@@ -199,7 +199,7 @@ enum House {
                 "LedgerOperations/Import/ImportReport.swift",
                 "LedgerOperations/Export/ExportBundle.swift",
                 "LedgerOperations/Backup/BackupManifest.swift",
-                "LedgerServer/HTTP/Call.swift", "LedgerServer/Routes/RouteMatcher.swift",
+                "LedgerServer/HTTP/Call.swift", "LedgerServer/Routing/RouteMatcher.swift",
                 "Stores/Apple/AppStoreVerifier.swift", "Stores/Apple/Mapping/AppStorePeriod.swift",
                 "Stores/Apple/Mapping/AppStoreRows.swift",
                 "Stores/RevenueCat/RevenueCatMapping.swift",
@@ -218,7 +218,7 @@ enum House {
     /// Whose texts are names of the program's own.
     static func mayOrderByText(_ path: String) -> Bool {
         [
-            "LMDBStorage/VaultNames.swift", "LedgerServer/Operate/ServerMetrics.swift",
+            "LMDBStorage/Vault/VaultNames.swift", "LedgerServer/Operate/ServerMetrics.swift",
             "LedgerOperations/Import/ImportReport.swift",
         ].contains(path)
     }
@@ -307,7 +307,9 @@ enum House {
 
     /// The one way to write a file, and the views, which are disposable and name their own files.
     static func mayWriteFiles(_ path: String) -> Bool {
-        ["LMDBStorage/DurableFile.swift", "EntitlementLedger/Views/ViewFile.swift"].contains(path)
+        ["LMDBStorage/Files/DurableFile.swift", "EntitlementLedger/Views/ViewFile.swift"].contains(
+            path
+        )
     }
 
     static func writers(_ file: File) -> [Int] {

@@ -53,7 +53,9 @@ struct Grant: ParsableCommand {
         let grantID = grantId ?? UUID().uuidString.lowercased()
         let expiresAt = try expires.map { try InstantArgument.parse($0, place: "--until") }
         let receipt = try options.withLedger(writing: true) { ledger in
-            let receipt = try ledger.grant(
+            // Before: what was given is acknowledged, whatever cannot be read of the catalogs.
+            try warn(ledger)
+            return try ledger.grant(
                 grantID,
                 to: CustomerArgument.checked(customer),
                 features: features,
@@ -62,8 +64,6 @@ struct Grant: ParsableCommand {
                 reason: reason,
                 request
             )
-            try warn(ledger)
-            return receipt
         }
         try Receipts.print(
             receipt,

@@ -17,12 +17,12 @@ package enum LedgerServer {
     package struct Options: Sendable {
         /// The ledger that is served.
         package var ledger: Ledger
-        /// Whose signals are taken.
-        package var stores = StoreAccess()
         /// The API keys that count.
         package var keys: KeyRing
-        /// Who issues customer tokens; nil: none are taken.
-        package var customers: CustomerTokenVerifier?
+        /// Whose signals and tokens are taken, and the certificate.
+        package var trust = ServerTrust()
+        /// Reads the trust again at SIGHUP; nil: the signal changes nothing.
+        package var readTrust: TrustReading?
         /// The proxies that say for whom they ask.
         package var proxies = TrustedProxies.none
         /// How many requests each client may make.
@@ -31,8 +31,6 @@ package enum LedgerServer {
         package var host = "127.0.0.1"
         /// 0 picks one.
         package var port = 8080
-        /// Certificate and key; nil: no encryption.
-        package var tls: TLS?
         /// Connections that are open at once.
         package var connectionLimit = 10_000
         /// Connections that are open at once from one address, trusted proxies apart.
@@ -99,6 +97,12 @@ package enum LedgerServer {
     package typealias Auditing =
         @Sendable (AuditScope, AuditPace) throws -> JSONValue
 
+    /// Reads whom the server trusts.
+    ///
+    /// - Throws: `InputFault`, whose sentence goes into the log: it holds no secret.
+    package typealias TrustReading =
+        @Sendable () async throws(InputFault) -> ServerTrust
+
     /// A certificate chain and its private key.
     package struct TLS: Sendable {
         let configuration: TLSConfiguration
@@ -139,17 +143,19 @@ package enum LedgerServer {
     ) async throws {
         let service = LedgerService(options)
         let application = try application(options, service, onListening: onListening)
+        var services: [any Service] = [application, MemoryRelease(service: service)]
+        if let read = options.readTrust {
+            services.append(TrustRenewal(service: service, read: read))
+        }
+        if let schedule = options.drift {
+            services.append(DriftWatch(service: service, schedule: schedule))
+        }
+        if let schedule = options.publication {
+            services.append(LogPublisher(service: service, schedule: schedule))
+        }
+        services += options.audits.watches(service)
         var configuration = ServiceGroupConfiguration(
-            services: [
-                .init(service: application), .init(service: MemoryRelease(service: service)),
-            ]
-                + (options.drift.map { schedule in
-                    [.init(service: DriftWatch(service: service, schedule: schedule))]
-                } ?? [])
-                + (options.publication.map { schedule in
-                    [.init(service: LogPublisher(service: service, schedule: schedule))]
-                } ?? [])
-                + options.audits.watches(service).map { .init(service: $0) },
+            services: services.map { .init(service: $0) },
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: options.logger
         )
@@ -181,7 +187,8 @@ package enum LedgerServer {
         let plain = HTTPServerBuilder.http1(configuration: connection)
         return Application(
             responder: LedgerResponder(RouteTable.routes, service),
-            server: try options.tls.map { try .tls(plain, tlsConfiguration: $0.configuration) }
+            server: try options.trust.tls
+                .map { try .tls(plain, tlsConfiguration: service.trust.tlsConfiguration($0)) }
                 ?? plain,
             configuration: ApplicationConfiguration(
                 address: .hostname(options.host, port: options.port),

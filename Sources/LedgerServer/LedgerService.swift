@@ -9,7 +9,7 @@ package import Stores
 /// What the routes work with: the ledger, who verifies, who may, and how much.
 final class LedgerService: Sendable {
     let ledger: Ledger
-    let stores: StoreAccess
+    let trust: RenewedTrust
     let access: AccessControl
     let metrics: ServerMetrics
     let reports = ReportQueue()
@@ -33,12 +33,12 @@ final class LedgerService: Sendable {
     init(_ options: LedgerServer.Options) {
         let metrics = ServerMetrics(operations: RouteTable.routes.map(\.operation))
         ledger = options.ledger
-        stores = options.stores
+        trust = RenewedTrust(options.trust)
         access = AccessControl(
-            Authenticator(keys: options.keys, customers: options.customers),
+            Authenticator(keys: options.keys, customers: options.trust.customers),
             RateLimiter(options.quotas, origin: .now),
             metrics,
-            options.stores,
+            trust,
             options.proxies,
             isLogPublic: options.isLogPublic
         )
@@ -61,6 +61,15 @@ final class LedgerService: Sendable {
         self.pool = pool
         audits = AuditGate { try await pool.runIfActive($0) }
         pool.start()
+    }
+
+    /// Whose signals are taken now.
+    var stores: StoreAccess { trust.current.stores }
+
+    /// Takes what was read again of whom the server trusts.
+    func renew(_ renewed: ServerTrust) {
+        trust.renew(renewed)
+        access.renew(customers: renewed.customers)
     }
 
     /// Ends the threads; nothing may be asked any more.

@@ -10,7 +10,7 @@ final class AccessControl: Sendable {
     private let authenticator: Authenticator
     private let limiter: RateLimiter
     private let metrics: ServerMetrics
-    private let stores: StoreAccess
+    private let trust: RenewedTrust
     private let proxies: TrustedProxies
     /// Whether checkpoint and hash tiles are for everybody.
     let isLogPublic: Bool
@@ -19,17 +19,20 @@ final class AccessControl: Sendable {
         _ authenticator: Authenticator,
         _ limiter: RateLimiter,
         _ metrics: ServerMetrics,
-        _ stores: StoreAccess,
+        _ trust: RenewedTrust,
         _ proxies: TrustedProxies,
         isLogPublic: Bool
     ) {
-        self.stores = stores
+        self.trust = trust
         self.proxies = proxies
         self.isLogPublic = isLogPublic
         self.authenticator = authenticator
         self.limiter = limiter
         self.metrics = metrics
     }
+
+    /// Takes who issues customer tokens from now on.
+    func renew(customers: CustomerTokenVerifier?) { authenticator.renew(customers: customers) }
 
     /// Admits a request to a route, or throws the problem that it is answered with.
     ///
@@ -103,12 +106,12 @@ final class AccessControl: Sendable {
     ) throws(Problem) {
         switch store {
         case .appStore:
-            guard stores.appStore != nil else {
+            guard trust.current.stores.appStore != nil else {
                 throw Problem(.notConfigured, "the App Store is not configured here")
             }
         case .revenueCat:
             if caller.has(.ingest) { return }
-            guard let revenueCat = stores.revenueCat else {
+            guard let revenueCat = trust.current.stores.revenueCat else {
                 throw Problem(.notConfigured, "RevenueCat is not configured here")
             }
             let isTheirs = revenueCat.accepts(

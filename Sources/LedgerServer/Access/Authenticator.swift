@@ -8,9 +8,15 @@ import Synchronization
 /// in `Authorization` too.
 package final class Authenticator: Sendable {
     private let keys: KeyRing
-    private let customers: CustomerTokenVerifier?
-    /// Customer tokens that were verified, by their digest: no token stays in memory.
-    private let verified: Mutex<Generations<SHA256.Digest, CustomerToken>>
+    private let customers: Mutex<Customers>
+
+    private struct Customers {
+        var verifier: CustomerTokenVerifier?
+        /// How often the verifier was renewed.
+        var renewals = 0
+        /// Tokens that were verified by it, by their digest: no token stays in memory.
+        var verified = Generations<SHA256.Digest, CustomerToken>(limit: tokenLimit)
+    }
 
     /// Verified tokens that are remembered in one generation.
     package static let tokenLimit = 10_000
@@ -18,8 +24,14 @@ package final class Authenticator: Sendable {
     /// Makes an authenticator; without a verifier it takes no customer tokens.
     package init(keys: KeyRing, customers: CustomerTokenVerifier? = nil) {
         self.keys = keys
-        self.customers = customers
-        verified = Mutex(Generations(limit: Self.tokenLimit))
+        self.customers = Mutex(Customers(verifier: customers))
+    }
+
+    /// Takes who issues customer tokens from now on; what was verified before is forgotten.
+    func renew(customers verifier: CustomerTokenVerifier?) {
+        customers.withLock { customers in
+            customers = Customers(verifier: verifier, renewals: customers.renewals + 1)
+        }
     }
 
     /// Who asks, by all values of the request's `Authorization` and `X-API-Key`.
@@ -78,14 +90,20 @@ package final class Authenticator: Sendable {
         _ token: [UInt8],
         at now: Instant
     ) -> Result<Caller, AuthenticationRefusal> {
-        guard let customers else { return .failure(.notConfigured) }
         let digest = SHA256.hash(data: token)
-        if let known = verified.withLock({ $0[digest] }) {
+        let (verifier, renewals, known) = customers.withLock {
+            ($0.verifier, $0.renewals, $0.verified[digest])
+        }
+        guard let verifier else { return .failure(.notConfigured) }
+        if let known {
             if let refusal = known.refusal(at: now) { return .failure(refusal) }
             return .success(.customer(id: known.customer))
         }
-        return customers.verify(token, at: now).map { found in
-            verified.withLock { $0.set(found, for: digest) }
+        return verifier.verify(token, at: now).map { found in
+            customers.withLock {
+                // Another verifier may not take it.
+                if $0.renewals == renewals { $0.verified.set(found, for: digest) }
+            }
             return .customer(id: found.customer)
         }
     }

@@ -88,12 +88,14 @@ struct TestServer: Sendable {
             // On a busy machine a test takes longer than a minute.
             options.faultInterval = .seconds(86_400)
             options.quotas = setup.quotas
-            options.stores = setup.stores
+            options.trust.stores = setup.stores
             options.deadlines = setup.deadlines
             options.isLogPublic = setup.isLogPublic
             options.isReadOnlyByFault = setup.isReadOnlyByFault
             options.audit = setup.audit
-            options.customers = CustomerTokenVerifier(keys: try await CustomerTokenKeys(issuer.pem))
+            options.trust.customers = CustomerTokenVerifier(
+                keys: try await CustomerTokenKeys(issuer.pem)
+            )
             setup.adjust(&options)
             let service = LedgerService(options)
             let all = keys

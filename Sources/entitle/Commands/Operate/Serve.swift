@@ -15,7 +15,8 @@ struct Serve: AsyncParsableCommand {
         abstract: "Serves the ledger over HTTP.",
         discussion: """
             Answers to nobody without a key (entitle keys create) but health, the description at \
-            /openapi.json and store signals. SIGTERM lets the answers under way go out. Settings \
+            /openapi.json and store signals. SIGTERM lets the answers under way go out; SIGHUP \
+            reads stores, the keys of customers and the certificate again. Settings \
             stand in flags, in ENTITLE_HOST, ENTITLE_PORT, ENTITLE_STORES and the like, or in the \
             configuration file.
             """
@@ -98,7 +99,7 @@ struct Serve: AsyncParsableCommand {
             )
         }
         let wantsJSON = self.options.json
-        let scheme = options.tls == nil ? "http" : "https"
+        let scheme = options.trust.tls == nil ? "http" : "https"
         let host = options.host.contains(":") ? "[\(options.host)]" : options.host
         do {
             try await LedgerServer.run(options) { port in

@@ -56,9 +56,16 @@ struct ServeConfiguration {
         )
         if !ledger.isReadOnly { options.publication = try publication(path) }
         options.isLogPublic = try isLogPublic()
-        options.stores = try stores(path)
-        options.customers = try await customers(path, logger)
-        options.tls = try tls(path)
+        options.trust = try await trust(path, logger)
+        options.readTrust = { () async throws(InputFault) in
+            do {
+                return try await trust(path, logger)
+            } catch {
+                let failure = error as? CommandFailure ?? CommandFailure(error)
+                let place = failure.place.map { " (\($0))" } ?? ""
+                throw InputFault(.malformed, "", failure.message + place)
+            }
+        }
         options.proxies = try proxies()
         try setQuotas(&options)
         return options
@@ -165,6 +172,14 @@ struct ServeConfiguration {
         } catch {
             throw misconfigured("keys.json: \(error.detail)", path)
         }
+    }
+
+    private func trust(_ path: String, _ logger: Logger) async throws -> ServerTrust {
+        ServerTrust(
+            stores: try stores(path),
+            customers: try await customers(path, logger),
+            tls: try tls(path)
+        )
     }
 
     private func stores(_ path: String) throws -> StoreAccess {

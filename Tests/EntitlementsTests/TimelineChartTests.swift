@@ -160,7 +160,7 @@ struct `A drawn timeline` {
     func `is drawn at any instant`(_ at: String) throws {
         let chart = try Self.chart(Self.answer(at: at))
         #expect(Self.read(chart.svg) != nil)
-        #expect(Set(chart.text(width: 40).prefix(3).map(\.count)).count == 1)
+        #expect(Set(chart.text(columns: 50).prefix(3).map(\.count)).count == 1)
     }
 
     @Test(arguments: [JSONValue.null, .object([]), .members(["events": .array([.null, "x"])])])
@@ -169,11 +169,26 @@ struct `A drawn timeline` {
     }
 
     @Test func `has lanes and marks in text, too`() throws {
-        let lines = try Self.chart().text(width: 30)
+        let lines = try Self.chart().text(columns: 60)
         #expect(lines[0].hasPrefix("tier") && lines[0].contains("#"))
         #expect(lines[1].hasPrefix("export") && lines[1].contains("A"))
         #expect(lines.contains { $0.hasPrefix("events") && $0.contains("^") && $0.contains("x") })
         #expect(lines.contains { $0.hasPrefix("late") && $0.contains(">") })
+        #expect(lines.contains { $0.contains("^ begins") })
+        #expect(lines.allSatisfy { $0.count <= 60 }, "\(lines)")
+    }
+
+    // Ids of purchases differ at their ends.
+    @Test func `shows both ends of a name that is too long`() throws {
+        let name = "app_store/20000001234567890123456789"
+        let lane = TimelineChart.Lane(label: name, bars: [])
+        let at = Instant(milliseconds: 0)
+        let chart = TimelineChart(title: "t", at: at, known: nil, lanes: [lane], marks: [])
+        for text in [chart.text(columns: 80)[0], chart.svg] {
+            #expect(text.contains("app_stor…567890123456789".suffix(10)), "\(text)")
+            #expect(text.contains("app_stor…"), "\(text)")
+        }
+        #expect(chart.svg.contains(name), "the whole is its tip")
     }
 
     // T1, T3

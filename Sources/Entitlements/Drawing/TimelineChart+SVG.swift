@@ -44,6 +44,8 @@ private struct SVGLayout {
     private static let barHeight: Int64 = 18
     private static let eventsHeight: Int64 = 44
     private static let legendHeight: Int64 = 34
+    /// Characters of a lane's name that have room; the whole is its tip.
+    private static let labelLimit = 24
     /// A bar that is narrower bears no letter, in tenths.
     private static let leastLettered: Int64 = 140
 
@@ -52,7 +54,7 @@ private struct SVGLayout {
     private var lanesEnd: Int64 { Self.top + Self.laneHeight * Int64(chart.lanes.count) }
     private var moreHeight: Int64 { chart.hiddenLanes > 0 ? 18 : 0 }
     private var eventsEnd: Int64 { lanesEnd + moreHeight + Self.eventsHeight }
-    var height: Int64 { eventsEnd + Self.legendHeight }
+    var height: Int64 { eventsEnd + Self.legendHeight * (chart.marks.isEmpty ? 1 : 2) }
 
     /// Tenths of a unit from the left edge.
     private func x(_ instant: Instant) -> Int64 {
@@ -109,7 +111,12 @@ private struct SVGLayout {
                 ]
             ) { xml in
                 xml.element("title") { $0.write(lane.label) }
-                Self.label(&xml, "4", 18, lane.label)
+                Self.label(
+                    &xml,
+                    "4",
+                    18,
+                    TimelineChart.shortened(lane.label, to: Self.labelLimit)
+                )
             }
             for bar in lane.bars { write(bar, y, to: &xml) }
         }
@@ -244,6 +251,21 @@ private struct SVGLayout {
                 }
                 Self.label(&xml, "\(x + 23)", y + 11, kind.word)
                 x += 36 + Int64(kind.word.count) * 7
+            }
+        }
+        writeMarkLegend(y + Self.legendHeight - 8, to: &xml)
+    }
+
+    private func writeMarkLegend(_ y: Int64, to xml: inout XMLText) {
+        var x: Int64 = 9
+        xml.element("g", ["class": "events"]) { xml in
+            for kind in chart.markKinds {
+                xml.element("g", ["class": "mark " + kind.rawValue]) { xml in
+                    let place = "translate(\(x) \(y))"
+                    xml.element("path", ["d": kind.shape, "transform": place])
+                }
+                Self.label(&xml, "\(x + 10)", y + 4, kind.word)
+                x += 32 + Int64(kind.word.count) * 7
             }
         }
     }

@@ -1,35 +1,47 @@
 extension TimelineChart {
     /// The chart as lines of characters: a row for each lane, the events below, a legend.
     ///
-    /// `width`: columns for time, 10 or more; labels come beside them.
-    public func text(width: Int) -> [String] {
-        let width = max(10, width)
-        let labelWidth = lanes.map { min($0.label.count, Self.labelLimit) }
-            .reduce("events".count, max)
+    /// `columns`: characters of a line; time has what names leave of them, 10 at least.
+    public func text(columns: Int) -> [String] {
+        let labels = lanes.map { Self.shortened($0.label, to: Self.labelLimit) }
+        let labelWidth = labels.map(\.count).reduce("events".count, max)
+        let width = max(10, columns - labelWidth - 2)
         func line(_ label: String, _ cells: [Character]) -> String {
-            let isLong = label.count > Self.labelLimit
-            let label = isLong ? label.prefix(Self.labelLimit - 1) + "…" : label
-            return label + String(repeating: " ", count: labelWidth - label.count) + "  "
-                + String(cells)
+            label + String(repeating: " ", count: labelWidth - label.count) + "  " + String(cells)
         }
-        var lines = lanes.map { line($0.label, cells($0.bars, width)) }
+        var lines = zip(labels, lanes).map { line($0, cells($1.bars, width)) }
         if hiddenLanes > 0 { lines.append("… \(hiddenLanes) more") }
         lines.append(line("events", eventCells(width)))
         if marks.contains(where: \.isLate) { lines.append(line("late", lateCells(width))) }
         lines.append(line("", rule(width)))
-        lines.append(line("", Array("\(axis.start) to \(axis.end); | is \(at)")))
-        lines.append(line("", Array(legend)))
-        return lines
+        lines.append("\(Self.day(axis.start)) to \(Self.day(axis.end)), | is \(at)")
+        return lines + Self.wrapped(legend, columns)
     }
 
     /// Characters of a name that are shown.
-    private static let labelLimit = 32
+    private static let labelLimit = 24
 
-    /// The kinds that occur, with their letters.
-    private var legend: String {
+    private static func day(_ instant: Instant) -> Substring { instant.description.prefix(10) }
+
+    /// What occurs, with its letters.
+    private var legend: [String] {
         let kinds = Set(lanes.flatMap(\.bars).map(\.kind))
-        let words = BarKind.allCases.filter(kinds.contains).map { "\($0.letter) \($0.word)" }
-        return words.joined(separator: "  ")
+        return BarKind.allCases.filter(kinds.contains).map { "\($0.letter) \($0.word)" }
+            + markKinds.map { "\($0.letter) \($0.word)" }
+            + (marks.contains(where: \.isLate) ? ["o-> learned late"] : [])
+    }
+
+    /// Words in as few lines as hold them.
+    private static func wrapped(_ words: [String], _ columns: Int) -> [String] {
+        var lines: [String] = []
+        for word in words {
+            if let last = lines.last, last.count + 2 + word.count <= columns {
+                lines[lines.count - 1] += "  " + word
+            } else {
+                lines.append(word)
+            }
+        }
+        return lines
     }
 
     private func column(_ instant: Instant, _ width: Int) -> Int {

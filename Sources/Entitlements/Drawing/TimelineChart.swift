@@ -93,6 +93,19 @@ public struct TimelineChart: Sendable, Hashable {
         summary = Self.summary(self.lanes, self.marks, at)
     }
 
+    /// A name in so many characters at most: its middle goes, for ids differ at their ends.
+    static func shortened(_ name: String, to limit: Int) -> String {
+        guard name.count > limit else { return name }
+        let head = limit / 3
+        return name.prefix(head) + "…" + name.suffix(limit - head - 1)
+    }
+
+    /// The kinds of marks that occur.
+    var markKinds: [MarkKind] {
+        let kinds = Set(marks.map(\.kind))
+        return MarkKind.allCases.filter(kinds.contains)
+    }
+
     private static func axis(_ lanes: [Lane], _ marks: [Mark], _ at: Instant) -> TimeAxis {
         var instants = marks.flatMap { [$0.time, $0.recordedAt] }
         instants.append(at)

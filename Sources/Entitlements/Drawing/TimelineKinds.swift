@@ -104,5 +104,16 @@ extension TimelineChart {
             case .trouble: "!"
             }
         }
+
+        /// What the legend calls it.
+        public var word: String {
+            switch self {
+            case .begins: "begins"
+            case .ends: "ends"
+            case .change: "changes"
+            case .taken: "taken back"
+            case .trouble: "trouble"
+            }
+        }
     }
 }

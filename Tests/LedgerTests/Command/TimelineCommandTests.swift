@@ -47,8 +47,27 @@ struct `A timeline, from the command` {
             #expect(late.count == answer["events"]?.array?.count)
             #expect(late.allSatisfy { $0["seconds"]?.integer.map { $0 > 86_400 } ?? false })
             let text = try await EntitleCommand.run(["timeline", "ann", "--ledger", ledger.path])
-            #expect(text.code == 0 && text.output.contains("late by "))
+            #expect(text.code == 0 && text.output.contains("days late"))
             #expect(text.output.contains("× refunded or revoked"))
+            #expect(text.output.contains("x taken back"))
+            #expect(text.output.contains("o-> learned late"))
+        }
+    }
+
+    @Test func `fits 80 columns, and has the rest with --all`() async throws {
+        try await Self.with { ledger in
+            let long = "app_store/" + String(repeating: "1", count: 60) + "-end"
+            try ledger.record(Sample.ownedPurchase("ann", long))
+            let ask = ["timeline", "ann", "--ledger", ledger.path]
+            let text = try await EntitleCommand.run(ask).output
+            let lines = text.split(separator: "\n")
+            // A name stands whole where it heads its stretches.
+            let wide = lines.filter { $0.count > 80 && !$0.hasSuffix("-end") }
+            #expect(wide.isEmpty && lines.count > 20, "\(wide)")
+            #expect(lines.contains { $0.contains("…") && $0.contains("-end  ") }, "\(text)")
+            #expect(!text.contains("  recorded  "))
+            let all = try await EntitleCommand.run(ask + ["--all"]).output
+            #expect(all.contains("  recorded  "))
         }
     }
 }

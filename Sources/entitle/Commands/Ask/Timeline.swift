@@ -15,6 +15,8 @@ struct Timeline: ParsableCommand {
     @OptionGroup var options: LedgerOptions
     @OptionGroup var point: PointOptions
     @OptionGroup var access: AccessOptions
+    @Flag(help: "With milliseconds and when each event was recorded, however wide.")
+    var all = false
     @Option(help: "Draws it into a file, or - for standard output.") var svg: String?
     @Argument(help: "A customer id.") var customer: String
 
@@ -31,7 +33,7 @@ struct Timeline: ParsableCommand {
         if let svg { return try draw(answer.answer, into: svg) }
         if options.json { return Terminal.line(answer.text) }
         Terminal.line("\(customer), from \(answer.question.sequence) events")
-        for line in TimelineChart(answer.answer).text(width: Self.chartWidth) {
+        for line in TimelineChart(answer.answer).text(columns: Self.columns) {
             Terminal.line(line)
         }
         ShowText.table("tiers", answer.tiers.map { Self.row($0.start, $0.end, $0.value) })
@@ -47,19 +49,22 @@ struct Timeline: ParsableCommand {
                 purchase.value.map { Self.row($0.start, $0.end, $0.value.rawValue) }
             )
         }
-        ShowText.table(
-            "events",
-            answer.events.map { event in
-                let late = event.late.map { fact in
-                    "late by \(fact.delayMilliseconds / Instant.millisecondsPerDay) days"
-                }
-                return DiffText.event(event) + [late ?? ""]
-            }
-        )
+        ShowText.table(all ? "events" : "events (UTC)", answer.events.map { row($0) })
     }
 
-    /// Columns of the chart; with labels it fits most terminals.
-    private static let chartWidth = 64
+    /// Characters of a line that every terminal has.
+    private static let columns = 80
+
+    private func row(_ event: ListedEvent) -> [String] {
+        let late = event.late.map { fact in
+            "\(fact.delayMilliseconds / Instant.millisecondsPerDay) days late"
+        }
+        if all { return DiffText.event(event) + [late ?? ""] }
+        let minute = String(event.time.description.prefix(16)).replacing("T", with: " ")
+        return [
+            minute, event.type, ShowText.text(event.source), String(event.sequence), late ?? "",
+        ]
+    }
 
     private func draw(_ answer: TimelineAnswer, into file: String) throws {
         let svg = TimelineChart(answer).svg

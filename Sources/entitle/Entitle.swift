@@ -42,8 +42,8 @@ struct Entitle: ParsableCommand {
             CommandGroup(
                 name: "OPERATE",
                 subcommands: [
-                    Serve.self, Keys.self, Simulate.self, Status.self, Bench.self,
-                    SchemaCommand.self,
+                    Serve.self, Keys.self, ConfigCommand.self, Simulate.self, Status.self,
+                    Bench.self, SchemaCommand.self,
                 ]
             ),
         ]

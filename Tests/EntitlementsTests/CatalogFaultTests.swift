@@ -82,4 +82,46 @@ struct `A catalog` {
             ]
         )
     }
+
+    // What nothing reads is the app's own, unless it is spelt nearly as what is read.
+    @Test func `a member that is misspelt is doubted, an app's own is not`() throws {
+        let document = try JSONValue(
+            parsing: Array(
+                #"""
+                {"tiers":["free","pro"],
+                 "features":[{"id":"a","levl":"free","texts":{"en":"A"},
+                   "limits":{"free":{"perPeriod":{"count":1,"period":"day","timezone":"UTC"}}}}],
+                 "products":[{"id":"p","kind":"non_consumable","unlcks":{"tier":"pro"},"colour":1,
+                   "unlocks":{"teir":"pro"}}],
+                 "trials":[{"id":"t","dys":7,"days":7,"tier":"pro"}],
+                 "experiments":[{"id":"e","variants":[{"id":"v","wieght":1,"weight":1,
+                   "overrides":{"features":[{"id":"a","level":"pro","limts":{}}]}}]}]}
+                """#.utf8
+            )
+        )
+        let doubts = Catalog.misspeltMembers(in: document)
+        #expect(
+            doubts.map(\.path) == [
+                "features[0].levl", "features[0].limits.free.perPeriod.timezone",
+                "products[0].unlcks", "products[0].unlocks.teir", "trials[0].dys",
+                "experiments[0].variants[0].wieght",
+                "experiments[0].variants[0].overrides.features[0].limts",
+            ]
+        )
+        #expect(doubts.allSatisfy { $0.code == .unknownMember })
+        #expect(doubts[0].detail.contains("mean level?"))
+        #expect(doubts[2].detail.contains("mean unlocks?"))
+        // The control: nothing is doubted of a catalog that is spelt well.
+        let sound = try JSONValue(parsing: Array(description(document).utf8))
+        #expect(Catalog.misspeltMembers(in: sound).isEmpty)
+    }
+
+    /// The document, spelt well.
+    private func description(_ document: JSONValue) -> String {
+        [
+            ("levl", "level"), ("timezone", "timeZone"), ("unlcks", "own"), ("teir", "tier"),
+            ("dys", "own"), ("wieght", "own"), ("limts", "limits"),
+        ]
+        .reduce(document.description) { $0.replacing("\"\($1.0)\"", with: "\"\($1.1)\"") }
+    }
 }

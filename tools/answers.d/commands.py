@@ -149,6 +149,7 @@ def log(c):
     c.both("check-proof", "check-proof", "proof-7.txt", "--key", key, plain=True)
     c.both("check-proof-none", "check-proof", "events.ndjson", "--key", key, plain=True)
     c.both("status", "status")
+    c.both("config-show", "config", "show")
     c.both("keys-list", "keys", "list")
     c.both("archive", "archive", "--to", "archive")
     c.both("archive-check", "archive", "--to", "archive", "--check")

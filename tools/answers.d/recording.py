@@ -9,6 +9,8 @@ MASKS = [
     # A new event or request gets a random id where none is given.
     ("id", rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"),
     # A request's id is random: the header and the problem's member.
+    # What the disk of this machine has left.
+    ("free", rb"(?<=\"free\":)\d+|\d+ MB(?= free)"),
     ("request", rb"(?<=request-id: )[0-9a-f]{32}|(?<=\"requestId\":\")[0-9a-f]{32}"),
 ]
 # Behind a change also its sealed bytes: each seal has a random nonce.

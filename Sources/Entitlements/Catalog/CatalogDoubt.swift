@@ -19,6 +19,8 @@ public struct CatalogDoubt: Hashable, Sendable {
         case consumableUnlocks = "consumable_unlocks"
         /// A trial that opens nothing or lasts no day.
         case emptyTrial = "empty_trial"
+        /// A member that nothing reads and that is spelt nearly as one that is read.
+        case unknownMember = "unknown_member"
     }
 }
 

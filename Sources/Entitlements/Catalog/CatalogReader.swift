@@ -231,7 +231,7 @@ struct CatalogReader {
 
 extension String {
     /// The beginning of a name that a document gives, for paths of faults.
-    fileprivate var cut: String {
+    var cut: String {
         utf8.count <= FieldShape.nameByteLimit
             ? self : String(unicodeScalars.prefix(FieldShape.nameByteLimit / 4)) + "…"
     }

@@ -17,6 +17,8 @@ public struct StatusAnswer: Described {
     public var checkpoint: SignedSize?
     /// How far the log is known to be complete, by source (Z12).
     public var completeness: [Keyed<Completeness>]
+    /// What its files take; nil: whoever asks does not know where they stand.
+    public var disk: DiskUse?
     /// Gaps that a salvage left; nil: none.
     public var lost: UInt64?
 
@@ -99,6 +101,34 @@ public struct StatusAnswer: Described {
         }
     }
 
+    /// Bytes on the disk.
+    public struct DiskUse: Described {
+        /// Of the log.
+        public var log: Int64
+        /// Of the vault.
+        public var vault: Int64
+        /// Of the views.
+        public var views: Int64
+        /// That are free where the log stands.
+        public var free: Int64
+
+        /// Makes one.
+        public init(log: Int64, vault: Int64, views: Int64, free: Int64) {
+            self.log = log
+            self.vault = vault
+            self.views = views
+            self.free = free
+        }
+
+        /// Its members, in the order in which they are written.
+        public static let fields = Fields("DiskUse", "Bytes on the disk", Self.init) {
+            Field("log", \.log, .count)
+            Field("vault", \.vault, .count)
+            Field("views", \.views, .count)
+            Field("free", \.free, .count, "Bytes that are free where the log stands")
+        }
+    }
+
     /// How far a source is known to be complete.
     public struct Completeness: Described {
         /// Its events.
@@ -133,6 +163,7 @@ public struct StatusAnswer: Described {
             .map(.object),
             "By source: its events, and until when it is known to be complete"
         )
+        Field("disk", \.disk, .orNull(.object))
         Field("lost", \.lost, .orAbsent(.count), "Gaps that a salvage left, where there are any")
     }
 }
@@ -156,6 +187,7 @@ extension StatusAnswer {
             views: views,
             checkpoint: checkpoint,
             completeness: completeness,
+            disk: nil,
             lost: lost > 0 ? lost : nil
         )
     }

@@ -47,6 +47,7 @@ package struct SchemaFile: Sendable {
     package static let all = [
         SchemaFile("common", nil),
         SchemaFile("can", AccessAnswer.self, "`can --json`."),
+        SchemaFile("config", ConfigurationAnswer.self, "`config show --json`."),
         SchemaFile(
             "diff",
             DifferenceAnswer.self,

@@ -35,6 +35,7 @@ package final class LineReader {
     private var position = 0
     private var isAtEnd = false
     private var number = 0
+    private var readCount: UInt64 = 0
 
     /// Opens a file; `-` is standard input.
     ///
@@ -69,6 +70,19 @@ package final class LineReader {
         }
         self.handle = handle
     }
+
+    /// Bytes of a regular file; nil for anything else: it has no end yet.
+    package static func byteCount(of file: String) -> UInt64? {
+        guard file != "-",
+            let found = try? FileManager.default.attributesOfItem(atPath: file),
+            found[.type] as? FileAttributeType == .typeRegular,
+            let size = found[.size] as? NSNumber
+        else { return nil }
+        return size.uint64Value
+    }
+
+    /// Bytes of the lines that were handed out.
+    package var byteCount: UInt64 { readCount - UInt64(buffer.count - position) }
 
     /// Whether the next line has come in whole.
     package var holdsLine: Bool { buffer[position...].contains(0x0A) }
@@ -114,6 +128,7 @@ package final class LineReader {
         position = 0
         let chunk = try readChunk()
         isAtEnd = chunk.isEmpty
+        readCount += UInt64(chunk.count)
         buffer.append(contentsOf: chunk)
         return !isAtEnd
     }

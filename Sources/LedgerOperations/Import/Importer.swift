@@ -37,7 +37,7 @@ public struct Importer {
         /// for more.
         public var acknowledge: (@Sendable ([(line: Int, receipt: Receipt)]) -> Void)?
         /// Told now and then how many items there were.
-        public var progress: @Sendable (UInt64) -> Void = { _ in }
+        public var progress: @Sendable (ImportProgress) -> Void = { _ in }
         /// Whether to end after the commit that is under way.
         public var isInterrupted: @Sendable () -> Bool = { false }
         /// As of when signatures are verified.
@@ -75,8 +75,16 @@ public struct Importer {
         quarantine: ImportQuarantine? = nil
     ) throws {
         var quarantine = quarantine
-        for file in files {
-            let goesOn = try run(file) { importer in try quarantine?.add(importer.takeRefused()) }
+        let sizes = files.map(LineReader.byteCount)
+        let total = sizes.reduce(UInt64?(0)) { sum, size in
+            sum.flatMap { sum in size.map { sum + $0 } }
+        }
+        var before: UInt64 = 0
+        for (file, size) in zip(files, sizes) {
+            defer { before += size ?? 0 }
+            let goesOn = try run(file, after: before, of: total) { importer in
+                try quarantine?.add(importer.takeRefused())
+            }
             if !goesOn { return }
         }
     }
@@ -102,9 +110,13 @@ public struct Importer {
 
     /// Imports one file, with a pause after each batch; false: it stopped at a refusal or an interrupt.
     ///
+    /// `before`: bytes of the files before it; `total`: of all, where that is known.
+    ///
     /// Lines are prepared on all cores while those before them are recorded, in their order.
     private mutating func run(
         _ file: String,
+        after before: UInt64,
+        of total: UInt64?,
         afterBatch: (inout Importer) throws -> Void
     ) throws -> Bool {
         let reader = try LineReader(file, isInterrupted: options.isInterrupted)
@@ -128,7 +140,13 @@ public struct Importer {
             let goesOn = try record(batches.removeFirst().take())
             try afterBatch(&self)
             guard goesOn else { return false }
-            options.progress(report.items)
+            options.progress(
+                ImportProgress(
+                    items: report.items,
+                    bytes: before + reader.byteCount,
+                    totalBytes: total
+                )
+            )
             if options.isInterrupted() { return false }
         }
     }
@@ -213,4 +231,14 @@ public struct Importer {
         }
         return options.onError != .stop || report.refused == 0
     }
+}
+
+/// How far an import is.
+public struct ImportProgress: Sendable {
+    /// Items that were taken.
+    public var items: UInt64
+    /// Bytes that were read.
+    public var bytes: UInt64
+    /// Bytes of all files; nil where one of them has no end yet, such as standard input.
+    public var totalBytes: UInt64?
 }

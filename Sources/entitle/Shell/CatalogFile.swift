@@ -41,9 +41,9 @@ enum CatalogFile {
         }
     }
 
-    /// What is legal and odd about a document; empty for one with faults.
+    /// What is legal and odd about a document; of one with faults, misspelt members alone.
     static func doubts(_ document: JSONValue) -> [CatalogDoubt] {
-        (try? Catalog(document: document))?.doubts ?? []
+        Catalog.misspeltMembers(in: document) + ((try? Catalog(document: document))?.doubts ?? [])
     }
 
     /// The catalog of a document.

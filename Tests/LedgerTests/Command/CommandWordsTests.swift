@@ -58,9 +58,45 @@ struct `A command's words` {
             #expect(try await ledger.run(["grant", "ann", "--tier", "pro"]).code == 0)
             let status = try await ledger.run(["status"])
             #expect(status.code == 0 && status.json?["health"] == "ok", "\(status)")
+            for part in ["log", "vault", "free"] {
+                #expect(status.json?["disk"]?[part]?.integer ?? 0 > 1000, "\(part)")
+            }
             let text = try await EntitleCommand.run(["status", "--ledger", ledger.path])
             #expect(text.output.hasPrefix("ok: "), "\(text.output)")
             #expect(text.output.contains("2 production") && !text.output.contains("{"))
+        }
+    }
+
+    @Test func `say where each setting comes from, and no secret`() async throws {
+        try await withScratchDirectory { folder in
+            let file = folder + "/entitle.json"
+            try Data(#"{"port":8792,"host":"::1"}"#.utf8).write(to: URL(filePath: file))
+            let variables = [
+                "ENTITLE_CONFIG": file, "ENTITLE_HOST": "127.0.0.2",
+                "ENTITLE_KEY": String(repeating: "ab", count: 32),
+            ]
+            let words = ["config", "show"]
+            let shown = try await EntitleCommand.run(words + ["--json"], environment: variables)
+            #expect(shown.code == 0 && shown.json?["file"]?.string == file, "\(shown)")
+            let settings = shown.json?["settings"]?.array ?? []
+            func setting(_ name: String) -> [String?] {
+                let found = settings.first { $0["name"]?.string == name }
+                return ["variable", "value", "origin"].map { found?[$0]?.string }
+            }
+            #expect(setting("port") == ["ENTITLE_PORT", "8792", "file"])
+            #expect(setting("host") == ["ENTITLE_HOST", "127.0.0.2", "variable"])
+            #expect(setting("bodyBytes") == ["ENTITLE_BODY_BYTES", nil, "default"])
+            #expect(setting("key") == ["ENTITLE_KEY", nil, "variable"])
+            #expect(!shown.output.contains("abab"))
+            let text = try await EntitleCommand.run(words, environment: variables)
+            #expect(text.output.contains("ENTITLE_HOST") && !text.output.contains("abab"))
+        }
+    }
+
+    @Test func `say that an export is a directory`() async throws {
+        try await CommandLedger.with { ledger in
+            let outcome = try await ledger.run(["export", "--customer", "ann", "--output", "-"])
+            #expect(outcome.code == 64 && outcome.errors.contains("an export is a directory"))
         }
     }
 }

@@ -49,6 +49,12 @@ struct Export: ParsableCommand {
     @Flag(help: "Goes on with an export into this directory that was stopped.") var resume = false
 
     func validate() throws {
+        if output == "-" {
+            throw ValidationError(
+                "an export is a directory: --output names one; `entitle events --customer ID "
+                    + "--json` writes events to standard output"
+            )
+        }
         if access.isNoted && customer == nil {
             throw ValidationError("--reason is noted of a customer")
         }

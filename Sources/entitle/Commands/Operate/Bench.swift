@@ -55,7 +55,7 @@ struct Bench: ParsableCommand {
     }
 
     func run() throws {
-        Interrupt.catchSignals()
+        Interrupt.catchSignals(says: true)
         let plan = try BenchPlan(
             events: events ?? (quick ? 20_000 : 200_000),
             runs: runs ?? (quick ? 3 : 5),

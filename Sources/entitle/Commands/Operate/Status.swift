@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import LedgerAPI
+import LedgerOperations
 
 /// The command `entitle status`.
 struct Status: ParsableCommand {
@@ -19,16 +20,21 @@ struct Status: ParsableCommand {
 
     func run() throws {
         func status(_ ledger: Ledger) throws -> StatusAnswer { try ledger.status() }
-        let status =
+        var status =
             withoutKey
             ? try options.withKeylessLedger(status)
             : try options.withLedger(writing: false, status)
+        status.disk = try StatusAnswer.DiskUse(ofLedgerAt: options.path)
         if options.json {
             Terminal.line(AnswerText(status))
         } else {
             Self.print(status)
         }
         if status.health == .eventsLost { throw ExitCode.no }
+    }
+
+    private static func megabytes(_ bytes: Int64) -> String {
+        "\((bytes + 999_999) / 1_000_000) MB"
     }
 
     private static func print(_ status: StatusAnswer) {
@@ -53,6 +59,11 @@ struct Status: ParsableCommand {
         }
         let signed = status.checkpoint.map { "\($0.size) events, root \($0.rootHash)" }
         Terminal.line("signed: \(signed ?? "nothing yet")")
+        if let disk = status.disk {
+            let parts = [("log", disk.log), ("vault", disk.vault), ("views", disk.views)]
+            let taken = parts.map { "\($0.0) \(megabytes($0.1))" }.joined(separator: ", ")
+            Terminal.line("disk: \(taken); \(megabytes(disk.free)) free")
+        }
         ShowText.table(
             "sources",
             status.completeness.map { source in

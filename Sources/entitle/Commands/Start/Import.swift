@@ -54,7 +54,7 @@ struct Import: ParsableCommand {
             throw CommandFailure(.usage, "usage", "FILE or --retry-quarantine is missing")
         }
         let appStore = try stores.appStore(options)
-        Interrupt.catchSignals()
+        Interrupt.catchSignals(says: true)
         let progress = SharedProgress("imported")
         let (report, sequence) = try options.withLedger(writing: true) { ledger in
             var choices = Importer.Options()
@@ -63,7 +63,10 @@ struct Import: ParsableCommand {
             choices.onError = retryQuarantine ? .quarantine : onError
             choices.preservesRecordedTime = preserveRecordedTime
             if acknowledge { choices.acknowledge = Self.acknowledge }
-            choices.progress = { progress.show($0, of: nil) }
+            choices.progress = { done in
+                let way = done.totalBytes.map { (done: done.bytes, total: $0) }
+                progress.show(done.items, of: nil, after: way)
+            }
             choices.isInterrupted = { Interrupt.isRaised }
             var importer = Importer(ledger, choices)
             let quarantine = try choices.onError == .quarantine ? quarantine() : nil

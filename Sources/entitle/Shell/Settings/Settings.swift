@@ -2,6 +2,7 @@ import Configuration
 import Encodings
 import Foundation
 import LMDBStorage
+import LedgerAPI
 import LedgerOperations
 import Synchronization
 
@@ -30,6 +31,8 @@ struct Settings {
     var serve = ServeSettings()
     /// The ledger that the command in hand works on, for messages.
     var ledgerPath: String?
+    /// What was read, and from where.
+    private(set) var answer = ConfigurationAnswer(file: nil, settings: [])
 
     private static let shared = Mutex(Settings())
 
@@ -83,11 +86,30 @@ struct Settings {
             .scoped(to: "entitle")
         let file = try file(variables.string(forKey: "config"))
         var names: [String] = []
+        var settings = Settings()
+        settings.answer.file = file?.path
+        func note(_ name: String, _ value: String?, _ origin: ConfigurationAnswer.Origin) {
+            settings.answer.settings.append(
+                ConfigurationAnswer.Setting(
+                    name: name,
+                    variable: variable(name),
+                    value: value,
+                    origin: origin
+                )
+            )
+        }
         func value(_ name: String) -> String? {
             names.append(name)
-            return variables.string(forKey: ConfigKey(name)) ?? file?[name]
+            let set = variables.string(forKey: ConfigKey(name))
+            let value = set ?? file?[name]
+            note(name, value, set != nil ? .variable : value != nil ? .file : .default)
+            return value
         }
-        var settings = Settings()
+        func secret(_ name: String) -> String? {
+            let value = variables.string(forKey: ConfigKey(name), isSecret: true)
+            note(name, nil, value != nil ? .variable : .default)
+            return value
+        }
         settings.ledger = value("ledger")
         settings.environment = value("environment")
         settings.keyFile = value("keyFile")
@@ -95,9 +117,15 @@ struct Settings {
         settings.accessCacheBytes = value("accessCacheBytes")
         settings.serve = ServeSettings(value)
         try file?.requireKnown(names)
-        settings.key = variables.string(forKey: "key", isSecret: true)
-        settings.keyCommand = variables.string(forKey: "keyCommand")
+        settings.key = secret("key")
+        settings.keyCommand = secret("keyCommand")
+        settings.answer.settings.sort { $0.name.precedes($1.name) }
         return settings
+    }
+
+    /// The variable of a setting: `bodyBytes` is `ENTITLE_BODY_BYTES`.
+    private static func variable(_ name: String) -> String {
+        "ENTITLE_" + name.map { $0.isUppercase ? "_\($0)" : $0.uppercased() }.joined()
     }
 
     /// What is looked for where no other file is named.

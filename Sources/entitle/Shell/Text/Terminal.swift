@@ -60,6 +60,7 @@ enum Terminal {
 /// line every few seconds.
 final class Progress {
     private let what: String
+    private let start = ContinuousClock.now
     private var lastShown = ContinuousClock.now
     private let isTerminal = Terminal.isErrorTerminal
     private static let terminalInterval = Duration.milliseconds(200)
@@ -68,17 +69,39 @@ final class Progress {
     init(_ what: String) { self.what = what }
 
     func show(_ done: UInt64, of total: UInt64?) {
+        show(done, of: total, after: total.map { (done, $0) })
+    }
+
+    /// `way`: how much of what lies behind and ahead is behind, where that is told by something
+    /// else, such as the bytes of files.
+    func show(_ done: UInt64, of total: UInt64?, after way: (done: UInt64, total: UInt64)?) {
         let now = ContinuousClock.now
         let interval = isTerminal ? Self.terminalInterval : Self.plainInterval
         guard now - lastShown >= interval else { return }
         lastShown = now
-        let share = total.map { " of \($0) (\($0 == 0 ? 100 : done * 100 / $0) %)" } ?? ""
-        let text = "\(what) \(done)\(share)"
+        let whole = total.map { " of \($0)" } ?? ""
+        let text = "\(what) \(done)\(whole)" + Self.pace(done, way, now - start)
         if isTerminal {
             Terminal.writeError("\r\u{1B}[K\(text)")
         } else {
             Terminal.note(text)
         }
+    }
+
+    /// The share that is done, how fast it goes, and how long it will.
+    private static func pace(
+        _ done: UInt64,
+        _ way: (done: UInt64, total: UInt64)?,
+        _ elapsed: Duration
+    ) -> String {
+        let seconds = elapsed / .seconds(1)
+        var text = ""
+        if let way, way.total > 0 {
+            let share = Double(way.done) / Double(way.total)
+            text = " (\(Int(share * 100)) %)"
+            if share > 0 { text += ", \(Int(seconds / share * (1 - share)) + 1) s left" }
+        }
+        return text + (seconds > 0 ? ", \(Int(Double(done) / seconds)) a second" : "")
     }
 
     func finish() {
@@ -94,6 +117,10 @@ final class SharedProgress: Sendable {
 
     func show(_ done: UInt64, of total: UInt64?) {
         progress.withLock { $0.show(done, of: total) }
+    }
+
+    func show(_ done: UInt64, of total: UInt64?, after way: (done: UInt64, total: UInt64)?) {
+        progress.withLock { $0.show(done, of: total, after: way) }
     }
 
     func finish() { progress.withLock { $0.finish() } }

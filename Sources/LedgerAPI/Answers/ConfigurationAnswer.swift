@@ -1,0 +1,57 @@
+/// What a command goes by where no flag says otherwise: `config show`.
+public struct ConfigurationAnswer: Described {
+    /// The configuration file; nil: there is none.
+    public var file: String?
+    /// Every setting, by name.
+    public var settings: [Setting]
+
+    /// Lists settings.
+    public init(file: String?, settings: [Setting]) {
+        self.file = file
+        self.settings = settings
+    }
+
+    /// One setting.
+    public struct Setting: Described {
+        /// Its name in the file.
+        public var name: String
+        /// The variable that sets it, too.
+        public var variable: String
+        /// What it is; nil: its default, or a secret that is not shown.
+        public var value: String?
+        /// Where the value comes from.
+        public var origin: Origin
+
+        /// Makes one.
+        public init(name: String, variable: String, value: String?, origin: Origin) {
+            self.name = name
+            self.variable = variable
+            self.value = value
+            self.origin = origin
+        }
+
+        /// Its members, in the order in which they are written.
+        public static let fields = Fields("Setting", "A setting", Self.init) {
+            Field("name", \.name, .text, "Its name in the configuration file")
+            Field("variable", \.variable, .text)
+            Field(
+                "value",
+                \.value,
+                .orNull(.text),
+                "null: the default, or a secret, which is not shown"
+            )
+            Field("origin", \.origin, .word)
+        }
+    }
+
+    /// Where a value comes from; the first that has one counts.
+    public enum Origin: String, Sendable, CaseIterable {
+        case flag, variable, file, `default`
+    }
+
+    /// Its members, in the order in which they are written.
+    public static let fields = Fields("Configuration", "What commands go by", Self.init) {
+        Field("file", \.file, .orNull(.text))
+        Field("settings", \.settings, .list(.object))
+    }
+}

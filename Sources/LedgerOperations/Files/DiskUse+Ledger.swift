@@ -1,0 +1,28 @@
+import Foundation
+public import LedgerAPI
+
+extension StatusAnswer.DiskUse {
+    /// What the files of a ledger's directory take, and what is free there.
+    ///
+    /// Cost: a look at each file. A part that is not there takes nothing.
+    ///
+    /// - Throws: what Foundation throws where the disk does not answer.
+    public init(ofLedgerAt path: String) throws {
+        func bytes(_ part: String) -> Int64 {
+            let place = path + "/" + part
+            let files = FileManager.default.enumerator(atPath: place)?.allObjects ?? []
+            return files.reduce(0) { sum, file in
+                let found = try? FileManager.default.attributesOfItem(atPath: "\(place)/\(file)")
+                guard found?[.type] as? FileAttributeType == .typeRegular else { return sum }
+                return sum + ((found?[.size] as? NSNumber)?.int64Value ?? 0)
+            }
+        }
+        let system = try FileManager.default.attributesOfFileSystem(forPath: path)
+        self.init(
+            log: bytes("log"),
+            vault: bytes("vault"),
+            views: bytes("views"),
+            free: (system[.systemFreeSize] as? NSNumber)?.int64Value ?? 0
+        )
+    }
+}

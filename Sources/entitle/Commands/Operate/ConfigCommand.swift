@@ -1,0 +1,49 @@
+import ArgumentParser
+import LedgerAPI
+
+/// The command `entitle config`.
+struct ConfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "What commands go by where no flag says otherwise.",
+        subcommands: [Show.self]
+    )
+
+    /// The command `entitle config show`.
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Each setting, its value and where it comes from.",
+            discussion: """
+                A flag counts before a variable, a variable before the configuration file \
+                (ENTITLE_CONFIG, else ./entitle.json). Secrets are not shown.
+                """
+        )
+
+        @OptionGroup var options: LedgerOptions
+
+        func run() {
+            var answer = Settings.current.answer
+            let flags = [
+                ("ledger", options.ledger), ("environment", options.environmentName),
+                ("keyFile", options.keyFile),
+            ]
+            for (name, value) in flags where value != nil {
+                for index in answer.settings.indices where answer.settings[index].name == name {
+                    answer.settings[index].value = value
+                    answer.settings[index].origin = .flag
+                }
+            }
+            if options.json { return Terminal.line(AnswerText(answer)) }
+            Terminal.line("configuration file: \(answer.file ?? "none")")
+            ShowText.table(
+                "settings",
+                answer.settings.map { setting in
+                    let value = setting.value ?? (setting.origin == .default ? "" : "(not shown)")
+                    let origin =
+                        setting.origin == .variable ? setting.variable : setting.origin.rawValue
+                    return [setting.name, origin, value]
+                }
+            )
+        }
+    }
+}

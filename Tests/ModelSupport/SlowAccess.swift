@@ -154,6 +154,13 @@ extension SlowWorld {
         }
     }
 
+    /// Purchases that expired by time alone and would renew (P9, P10), by name.
+    func expectedRenewals(at instant: Instant) -> [JSONValue] {
+        ownedPurchases(at: instant).filter { $0.expectsRenewal(at: instant) }.map {
+            .members(["code": "renewal_expected", "purchase": .string($0.name.description)])
+        }
+    }
+
     /// Every instant after T at which anything might change, and many at which nothing does.
     func boundaries(after instant: Instant) -> [Instant] {
         var instants: [Instant] = []

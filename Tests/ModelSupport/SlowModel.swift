@@ -11,6 +11,18 @@ package struct SlowModel {
 
     package init(log: [RecordedEvent]) { self.log = log }
 
+    /// Whether any event of an environment names a customer.
+    package func hasSeen(_ customer: String, _ environment: StoreEnvironment) -> Bool {
+        log.contains { recorded in
+            guard recorded.event.environment == environment else { return false }
+            var names = recorded.data.texts(.from) ?? []
+            if case .customer(let id) = recorded.event.subject {
+                names += [id] + [recorded.data.text(.alias)].compactMap(\.self)
+            }
+            return names.contains { $0.isSame(as: customer) }
+        }
+    }
+
     /// The answer to `show`, without `known`, `sequence` and `token`.
     package func show(customer: String, environment: StoreEnvironment, at: Instant) -> JSONValue {
         let world = SlowWorld(log: log, customer: customer, environment: environment)
@@ -32,7 +44,11 @@ package struct SlowModel {
             "features": .object(features),
             "purchases": .array(world.ownedPurchases(at: at).map { $0.json(at: at) }),
             "grants": .array(world.grantsJSON(at: at)), "trials": .array(world.trialsJSON(at: at)),
-            "warnings": .array(world.warnings(at: at)),
+            "warnings": .array(
+                world.warnings(at: at)
+                    + (hasSeen(customer, environment) ? [] : [.members(["code": "never_seen"])])
+                    + world.expectedRenewals(at: at)
+            ),
         ])
     }
 }
@@ -52,10 +68,14 @@ struct SlowFeatureAnswer: Equatable {
     var sources: [String]
     var limit: JSONValue
 
+    // C5
+    private var isUsedUp: Bool { limit["remaining"]?.integer == 0 }
+
     func json(until: Instant?) -> JSONValue {
         .members([
-            "allowed": .bool(allowed), "until": .instant(until), "reason": .string(reason),
-            "sources": .strings(sources), "limit": limit,
+            "allowed": .bool(allowed), "usable": .bool(allowed && !isUsedUp),
+            "refusal": allowed && isUsedUp ? "used_up" : .null, "until": .instant(until),
+            "reason": .string(reason), "sources": .strings(sources), "limit": limit,
         ])
     }
 }

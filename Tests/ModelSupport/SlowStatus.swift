@@ -27,17 +27,31 @@ extension SlowPurchase {
         return !retries.isEmpty && expiries.isEmpty ? "billing_retry" : "expired"
     }
 
+    /// P10: nil where it is absent.
+    private func willRenew(at instant: Instant) -> Bool? {
+        guard lastPeriod(at: instant)?.isAutoRenewable == true else { return nil }
+        return events.of(.purchaseRenewalChanged)
+            .filter { $0.time <= instant && $0.data.flag(.autoRenew) != nil }.newest?
+            .data.flag(.autoRenew) ?? true
+    }
+
+    /// Whether it expired, would renew, and nobody said that it ended or was renewed.
+    func expectsRenewal(at instant: Instant) -> Bool {
+        guard let period = lastPeriod(at: instant), status(at: instant) == "expired",
+            willRenew(at: instant) == true
+        else { return false }
+        let isLast = periods.allSatisfy { $0.start <= instant }
+        let isTold = speaking(of: period, .purchaseExpired).contains { $0.time <= instant }
+        return isLast && !isTold
+    }
+
     /// The element of `purchases`.
     func json(at instant: Instant) -> JSONValue {
         let period = lastPeriod(at: instant)
-        var willRenew: Bool?
         var nextProductID: String?
         if let period, period.isAutoRenewable {
             // P10
             let changes = events.of(.purchaseRenewalChanged).filter { $0.time <= instant }
-            willRenew =
-                changes.filter { $0.data.flag(.autoRenew) != nil }.newest?
-                .data.flag(.autoRenew) ?? true
             nextProductID =
                 changes.filter { $0.data.text(.nextProductID) != nil }.newest?
                 .data.text(.nextProductID)
@@ -51,7 +65,7 @@ extension SlowPurchase {
             "expiresAt": .instant(period.flatMap { end(of: $0) }),
             "isVerified": .bool(period.map { isVerified($0, at: instant) } ?? false),
             "isSynced": .bool(syncedAt != nil), "syncedAt": .instant(syncedAt),
-            "willRenew": willRenew.map { .bool($0) } ?? .null,
+            "willRenew": willRenew(at: instant).map { .bool($0) } ?? .null,
             "nextProductId": .optional(nextProductID),
         ])
     }

@@ -10,18 +10,20 @@ public final class CachedAccess: Sendable {
     public let validUntil: Instant?
     /// Every feature of the catalog in force, by its id; nil: only ``allows(_:)`` was asked.
     public let features: [Name: Feature]?
-    private let allowed: Set<Name>
+    private let usable: Set<Name>
     private let from: Instant
     private let streams: StreamList
     private let size: Atomic<UInt64>
 
     /// One feature.
     public struct Feature: Sendable {
-        /// Whether the feature is allowed (K5).
-        public let isAllowed: Bool
-        /// Why.
+        /// Whether it is allowed and something is left of its limit (K5, C5).
+        public let isUsable: Bool
+        /// Why it is allowed.
         public let reason: AccessReason
-        /// `FeatureAccess` as JSON text, made once.
+        /// Why it cannot be used although it is allowed.
+        public let refusal: CustomerState.UseRefusal?
+        /// `KeptDecision` as JSON text, made once.
         public let text: [UInt8]
         /// What `ContentDigest` makes of the text, made once.
         public let digest: String
@@ -31,14 +33,14 @@ public final class CachedAccess: Sendable {
     ///
     /// `size`: of the log, from which on an event of one of the streams ends it.
     init(
-        allowed: Set<Name>,
+        usable: Set<Name>,
         features: [Name: Feature]?,
         from: Instant,
         validUntil: Instant?,
         size: UInt64,
         streams: [UInt64]
     ) {
-        self.allowed = allowed
+        self.usable = usable
         self.features = features
         self.from = from
         self.validUntil = validUntil
@@ -46,8 +48,8 @@ public final class CachedAccess: Sendable {
         self.streams = StreamList(streams)
     }
 
-    /// Whether a feature is allowed (K5); false for one that the catalog does not have.
-    public func allows(_ feature: String) -> Bool { allowed.contains(Name(feature)) }
+    /// Whether a feature may be used (K5, C5); false for one that the catalog does not have.
+    public func allows(_ feature: String) -> Bool { usable.contains(Name(feature)) }
 
     /// Whether the answers are those of an instant, as far as the log and the views know.
     ///
@@ -85,7 +87,7 @@ public final class CachedAccess: Sendable {
         try areUnmoved(since: min(size, self.size.load(ordering: .acquiring)), in: views)
     }
 
-    /// Bytes that it takes, about; what is allowed is shared with others.
+    /// Bytes that it takes, about; what may be used is shared with others.
     var byteCount: Int {
         let plain = Self.plainByteCount + 8 * max(0, streams.count - StreamList.placeCount)
         return (features ?? [:]).reduce(plain) {

@@ -4,9 +4,10 @@ import EventLog
 import LedgerAPI
 
 extension Ledger {
-    /// Whether a customer has a feature at an instant, by everything that is known; made for now.
+    /// Whether a customer may use a feature at an instant, by everything that is known; made for now.
     ///
-    /// Synchronous, on the caller's thread; false for a feature that the catalog does not have.
+    /// Synchronous, on the caller's thread; false for a feature that the catalog does not have, and
+    /// for one whose limit is used up (C5).
     /// A customer who was asked for before costs a look-up in memory, unless something was recorded
     /// about them since.
     ///
@@ -62,10 +63,11 @@ extension Ledger {
         )
         let state = timeline.state(at: now)
         let access = CachedAccess(
-            allowed: accessCache.sharing(
-                Set(state.features.lazy.filter(\.isAllowed).map { Name($0.id) })
+            usable: accessCache.sharing(
+                Set(state.features.lazy.filter(\.isUsable).map { Name($0.id) })
             ),
-            features: isWritten ? try accessFeatures(state.features) : nil,
+            features: isWritten
+                ? try accessFeatures(of: state, timeline.catalogs.catalog(at: now)) : nil,
             from: now,
             validUntil: state.validUntil,
             size: covered,
@@ -78,17 +80,29 @@ extension Ledger {
         return access
     }
 
-    /// Features as answers hold them, by their ids.
+    /// A state's features as answers hold them, by their ids.
+    ///
+    /// `catalog`: in force.
     func accessFeatures(
-        _ features: [CustomerState.FeatureState]
+        of state: CustomerState,
+        _ catalog: Catalog?
     ) throws -> [Name: CachedAccess.Feature] {
         let names = RecordedNames(ledger: self)
+        let gates = catalog.map { GateMap($0) }
         var written: [Name: CachedAccess.Feature] = [:]
-        for feature in features {
-            let text = AnswerText(try FeatureAccess(feature, names: names)).bytes
+        for feature in state.features {
+            let decision = try AccessDecision(
+                feature,
+                named: feature.id,
+                validUntil: state.validUntil,
+                gates: gates,
+                names: names
+            )
+            let text = AnswerText(KeptDecision(decision)).bytes
             written[Name(feature.id)] = CachedAccess.Feature(
-                isAllowed: feature.isAllowed,
+                isUsable: feature.isUsable,
                 reason: feature.reason,
+                refusal: feature.refusal,
                 text: text,
                 digest: ContentDigest.text(of: text)
             )

@@ -22,6 +22,8 @@ struct FactLoader {
     private var signals: [SignalDigest] = []
     /// Events whose signal occurs earlier in their stream (E1).
     private(set) var repeated: [UInt64] = []
+    /// Whether anything was ever recorded of the customer.
+    private(set) var isSeen = false
     private var queue: [(stream: UInt64, role: Role)] = []
     /// The streams that were met.
     private var streams: [UInt64: Stream] = [:]
@@ -109,6 +111,7 @@ struct FactLoader {
     private mutating func read(_ stream: UInt64, _ role: Role) throws {
         let entries = try views.entries(of: stream, below: size)
         streams[stream]?.lastSequence = entries.last?.sequence
+        if role == .customer, !entries.isEmpty { isSeen = true }
         let wanted = entries.filter { Self.reads($0.kind, as: role) }.map(\.sequence)
         let start = facts.count
         try log.readRecords(wanted) { sequence, record in

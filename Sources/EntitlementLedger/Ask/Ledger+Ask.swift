@@ -94,6 +94,8 @@ extension Ledger {
         var streams: [UInt64]
         /// Events whose signal was recorded before (E1).
         var repeated: [UInt64]
+        /// Whether anything was ever recorded of the customer.
+        var isSeen: Bool
 
         /// The customer over effective time.
         var timeline: CustomerTimeline {
@@ -142,7 +144,8 @@ extension Ledger {
             catalogs: catalogs,
             positions: try positions(of: canonical, asked: customer, in: catalogs),
             streams: Array(loader.lastSequences.keys),
-            repeated: loader.repeated
+            repeated: loader.repeated,
+            isSeen: loader.isSeen
         )
     }
 
@@ -191,6 +194,7 @@ extension Ledger {
         rules: UInt16 = RulesVersion.current
     ) throws -> Written<StateAnswer> {
         let state = try state(question, size: size)
+        let names = RecordedNames(ledger: self)
         return try written(
             .state,
             question,
@@ -198,15 +202,26 @@ extension Ledger {
             rules: rules,
             StateAnswer(
                 question.echo(size: size),
-                StateContent(state, names: RecordedNames(ledger: self))
+                StateContent(state, names: names, rules: rules)
             )
         )
     }
 
     /// The state of a customer as it may be shown.
     func state(_ question: CustomerQuestion, size: UInt64) throws -> CustomerState {
-        let (timeline, view) = try timeline(of: question, size: size)
-        return view.shown(timeline.state(at: question.point.at))
+        let loaded = try loadFacts(
+            of: question.customer,
+            environment: question.environment,
+            size: size
+        )
+        let timeline = loaded.timeline
+        let view = CustomerView(question.visibility, of: timeline, loaded.facts)
+        var state = timeline.state(at: question.point.at)
+        if !loaded.isSeen { state.warnings.append(.neverSeen) }
+        if let knownLoss, try knownLoss.concerns(prefix: size, isEnd: size == log.end().size) {
+            state.warnings.append(.eventsLost)
+        }
+        return view.shown(state)
     }
 
     /// Access to one feature, with what to buy where the gate is closed (row 4.4).
@@ -232,11 +247,7 @@ extension Ledger {
             environment: question.environment,
             size: size
         )
-        let at = question.point.at
-        let state = timeline.state(at: at).features.first { $0.id.isSame(as: feature) }
-        let sold = timeline.catalogs.catalog(at: at).map {
-            GateMap($0).products(opening: feature)
-        }
+        let state = timeline.state(at: question.point.at)
         return try written(
             .access,
             question,
@@ -246,23 +257,21 @@ extension Ledger {
             AccessAnswer(
                 question.echo(size: size),
                 feature: feature,
-                FeatureAccess(state ?? .absent(feature), names: RecordedNames(ledger: self)),
-                requiredProducts: state?.isAllowed == true ? [] : sold ?? []
+                AccessDecision(
+                    state.features.first { $0.id.isSame(as: feature) },
+                    named: feature,
+                    validUntil: state.validUntil,
+                    gates: timeline.catalogs.catalog(at: question.point.at).map { GateMap($0) },
+                    names: RecordedNames(ledger: self)
+                )
             )
         )
     }
 
-    /// Access to one feature; nil where the catalog in force at T does not list it.
-    public func access(
-        to feature: String,
-        _ question: CustomerQuestion
-    ) throws -> CustomerState.FeatureState? {
-        let size = try prefix(knownAt: question.point.knownAt)
-        return try timeline(
-            of: question.customer,
-            environment: question.environment,
-            size: size
-        ).state(at: question.point.at).features.first { $0.id.isSame(as: feature) }
+    /// Whether the catalog in force at a point lists a feature (K1).
+    public func isListed(_ feature: String, at point: BitemporalPoint) throws -> Bool {
+        let history = try catalogHistory(size: prefix(knownAt: point.knownAt))
+        return history.catalog(at: point.at)?.featureIndex(feature) != nil
     }
 
     /// Names for answers about this ledger.

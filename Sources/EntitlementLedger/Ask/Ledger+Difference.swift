@@ -39,12 +39,12 @@ extension Ledger {
         let ends = [question.from, question.to]
         let sizes = try ends.map { try prefix(knownAt: $0.knownAt) }
         let states = try zip(ends, sizes).map { point, size in
-            let timeline = try timeline(
-                of: question.customer,
+            let asked = CustomerQuestion(
+                customer: question.customer,
                 environment: question.environment,
-                size: size
+                point: point
             )
-            return try StateContent(timeline.state(at: point.at), names: names)
+            return try StateContent(state(asked, size: size), names: names)
         }
         let between = Between(ends, sizes)
         return Written(

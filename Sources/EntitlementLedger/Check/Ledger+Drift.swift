@@ -87,10 +87,11 @@ extension Ledger {
             ), try cached.isUnmoved(since: report.size, in: views)
         else { return }
         report.cached += 1
-        let features = folded.state(at: now).features
+        let state = folded.state(at: now)
+        let catalog = folded.catalogs.catalog(at: now)
         let isSame =
-            try features.allSatisfy { $0.isAllowed == cached.allows($0.id) }
-            && cached.features.map { try $0.isSame(as: accessFeatures(features)) } ?? true
+            try state.features.allSatisfy { $0.isUsable == cached.allows($0.id) }
+            && cached.features.map { try $0.isSame(as: accessFeatures(of: state, catalog)) } ?? true
         if !isSame {
             report.note(.cache, folded.customer, "kept answers are not those of the log")
         }

@@ -94,7 +94,14 @@ extension Ledger {
         }
         guard let limit = feature.limit else { return .value(nil) }
         if let remaining = limit.remaining, remaining < 1 {
-            return .refused(Refusal(.overLimit, "featureId", "no use is left in this window"))
+            return .refused(
+                Refusal(
+                    .overLimit,
+                    "featureId",
+                    "no use is left in this window",
+                    resetsAt: limit.resetsAt
+                )
+            )
         }
         guard let perUse = limit.perUse else { return .value(limit) }
         if let unit, let limited = perUse.unit, !unit.isSame(as: limited) {

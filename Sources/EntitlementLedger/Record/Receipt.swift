@@ -1,3 +1,5 @@
+public import Entitlements
+
 /// What became of a submission.
 public enum Receipt: Sendable, Equatable {
     /// It stands in the log: the sequence of its first event and how many they are.
@@ -24,6 +26,8 @@ public struct Refusal: Sendable, Equatable {
     public var path: String
     /// A sentence; holds no id.
     public var detail: String
+    /// When there are uses again, for a limit that is used up (C5); nil: time does not help.
+    public var resetsAt: Instant?
 
     /// The closed set of reasons.
     public enum Code: String, Sendable {
@@ -56,9 +60,10 @@ public struct Refusal: Sendable, Equatable {
     }
 
     /// Makes a refusal.
-    public init(_ code: Code, _ path: String, _ detail: String) {
+    public init(_ code: Code, _ path: String, _ detail: String, resetsAt: Instant? = nil) {
         self.code = code
         self.path = path
         self.detail = detail
+        self.resetsAt = resetsAt
     }
 }

@@ -19,18 +19,6 @@ extension AccessSource {
     }
 }
 
-extension CustomerState.FeatureState {
-    /// The shape of one feature.
-    public func json(names: some AnswerNames) throws -> JSONValue {
-        let sources = try sources.map { try $0.name(names) }
-        return .members([
-            "allowed": .bool(isAllowed), "until": .instant(until),
-            "reason": .string(reason.rawValue), "sources": .strings(sources.sortedByBytes()),
-            "limit": limit?.json ?? .null,
-        ])
-    }
-}
-
 extension CustomerState.LimitState {
     /// The `limit` of a feature in the `show` shape.
     public var json: JSONValue {

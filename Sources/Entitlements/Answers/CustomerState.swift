@@ -35,10 +35,22 @@ public struct CustomerState: Sendable {
         /// The limit at the customer's tier.
         public var limit: LimitState?
 
+        /// Why it cannot be used although it is allowed; nil: it can, or it is not allowed (C5).
+        public var refusal: UseRefusal? { isAllowed && limit?.remaining == 0 ? .usedUp : nil }
+
+        /// Whether it can be used at T: it is allowed and something is left of its limit.
+        public var isUsable: Bool { isAllowed && refusal == nil }
+
         /// A feature that the catalog in force does not list: nobody has it (K2).
         public static func absent(_ id: String) -> FeatureState {
             FeatureState(id: id, reason: .none, sources: [])
         }
+    }
+
+    /// Why a feature that is allowed cannot be used.
+    public enum UseRefusal: String, Sendable, CaseIterable {
+        /// Nothing is left of the limit until its window ends (C5).
+        case usedUp = "used_up"
     }
 
     /// A limit and what is left of it.
@@ -103,5 +115,12 @@ public struct CustomerState: Sendable {
         case unmapped(productID: String)
         /// No catalog was ever published.
         case noCatalog
+        /// A purchase expired by time alone and would renew (P10): the store has not told.
+        case renewalExpected(purchase: UInt64)
+        /// Nothing was ever recorded of the customer; the fold, which passes over what counts for
+        /// nothing, does not know it.
+        case neverSeen
+        /// A salvage left gaps in what is known, which may concern the customer; nor this.
+        case eventsLost
     }
 }

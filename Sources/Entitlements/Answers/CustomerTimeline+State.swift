@@ -10,17 +10,20 @@ extension CustomerTimeline {
         var features = self.features(reader, gates, at: instant)
         let changes = settle(&features, &reader, gates, at: instant)
         let catalog = gates.catalog.map { catalogs.publications[$0].catalog }
+        let owned = owned(at: instant)
         return CustomerState(
             at: instant,
             tier: catalog?.tiers[gates.tier] ?? Catalog.freeTier,
             validUntil: changes,
             features: features,
-            purchases: owned(at: instant).map { $0.timeline.state(at: instant) },
+            purchases: owned.map { $0.timeline.state(at: instant) },
             grants: grants.filter { $0.interval.start <= instant }.map { $0.state(at: instant) },
             trials: trials.filter { $0.interval.start <= instant }.map { $0.state(at: instant) }
                 .sorted { $0.id.precedes($1.id) },
-            warnings: catalog == nil
-                ? [.noCatalog] : gates.unmapped.texts.map { .unmapped(productID: $0) }
+            warnings: (catalog == nil
+                ? [.noCatalog] : gates.unmapped.texts.map { .unmapped(productID: $0) })
+                + owned.filter { $0.timeline.expectsRenewal(at: instant) }
+                .map { .renewalExpected(purchase: $0.timeline.number) }
         )
     }
 

@@ -35,9 +35,20 @@ extension PurchaseTimeline {
         if period.grace?.contains(instant) == true { return .grace }
         let isRetrying = only(facts[.purchaseRetryStarted], speakingOf: index)
             .contains { $0.time <= instant }
-        let hasExpired = only(facts[.purchaseExpired], speakingOf: index)
-            .contains { $0.time <= instant }
-        return isRetrying && !hasExpired ? .billingRetry : .expired
+        return isRetrying && !hasExpired(index, at: instant) ? .billingRetry : .expired
+    }
+
+    /// Whether the store said by then that a period expired.
+    private func hasExpired(_ index: Int, at instant: Instant) -> Bool {
+        only(facts[.purchaseExpired], speakingOf: index).contains { $0.time <= instant }
+    }
+
+    /// Whether the last period ended by time alone and would renew (P10): the store has told neither
+    /// of a renewal nor of an end.
+    func expectsRenewal(at instant: Instant) -> Bool {
+        guard let last = periods.indices.last, index(at: instant) == last else { return false }
+        return status(ofPeriod: last, at: instant) == .expired && !hasExpired(last, at: instant)
+            && willRenew(at: instant) == true
     }
 
     private func statusBeforePeriods(at instant: Instant) -> PurchaseStatus {

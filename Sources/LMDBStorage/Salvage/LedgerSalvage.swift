@@ -207,11 +207,10 @@ public struct LedgerSalvage {
             isTreeLost: !report.isProven && !isContinued,
             unconfirmed: UInt64(report.unconfirmed.reduce(0) { $0 + $1.count }),
             streams: report.vault.lostCount,
-            behindEnd: report.size - min(report.size, report.records + report.lostWithin)
+            behindEnd: report.size - min(report.size, report.records + report.lostWithin),
+            firstLost: report.gaps.first?.sequences.lowerBound
         )
-        guard loss != KnownLoss(isTreeLost: false, unconfirmed: 0, streams: 0, behindEnd: 0) else {
-            return
-        }
+        guard loss != KnownLoss() else { return }
         try LedgerDirectory.note(loss, at: target)
     }
 

@@ -2,85 +2,140 @@ public import Entitlements
 
 /// Whether a customer has a feature at T, as known at R, and what to buy where not: `can`.
 public struct AccessAnswer: Provable {
-    /// Whom and which point it is about.
-    public var question: QuestionEcho
-    /// The feature's id.
-    public var feature: String
-    /// Access to it.
-    public var access: FeatureAccess
-    /// Products that open the gate (row 4.4); empty where it is open, or nothing does.
-    public var requiredProducts: [String]
-    /// What asks the same question again and proves the answer (row Z11).
+    /// Whom, which point and which feature it is about.
+    public var head: Head
+    /// What is decided.
+    public var decision: AccessDecision
+    /// What asks the same question again and proves the answer (row Z11); nil: it was not asked
+    /// for.
     public var token: String?
 
     /// Its members, in the order in which they are written.
     public static let fields = Fields("Access", "Access to one feature", Self.init) {
-        Field(inline: \.question)
-        Field("feature", \.feature, .name)
+        Field(inline: \.head)
+        Field(inline: \.decision)
+        Field("token", \.token, .orNull(.text(.common(.token)))).echoed
+    }
+
+    /// The members before the decision: they echo the question.
+    public struct Head: Described {
+        /// Whom and which point it is about.
+        public var question: QuestionEcho
+        /// The feature's id.
+        public var feature: String
+
+        /// Echoes a question.
+        public init(question: QuestionEcho, feature: String) {
+            self.question = question
+            self.feature = feature
+        }
+
+        /// Its members, in the order in which they are written.
+        public static let fields = Fields("AccessQuestion", "A question", Self.init) {
+            Field(inline: \.question)
+            Field("feature", \.feature, .name)
+        }
+    }
+}
+
+extension AccessAnswer {
+    /// An answer, whose token is made of its text.
+    public init(_ question: QuestionEcho, feature: String, _ decision: AccessDecision) {
+        self.init(
+            head: Head(question: question, feature: feature),
+            decision: decision,
+            token: nil
+        )
+    }
+
+    /// Whom and which point it is about.
+    public var question: QuestionEcho { head.question }
+    /// The feature's id.
+    public var feature: String { head.feature }
+    /// Access to it.
+    public var access: FeatureAccess { decision.access }
+    /// Products that open the gate (row 4.4).
+    public var requiredProducts: [String] { decision.requiredProducts }
+}
+
+/// What is decided of one feature: the same for whoever is asked about at the same point.
+public struct AccessDecision: Described {
+    /// Access to the feature.
+    public var access: FeatureAccess
+    /// The next instant at which an answer about the customer changes without a new event (Z15);
+    /// nil: never.
+    public var validUntil: Instant?
+    /// Products that open the gate (row 4.4); empty where it is open, or nothing does.
+    public var requiredProducts: [String]
+
+    /// Makes a decision.
+    public init(access: FeatureAccess, validUntil: Instant?, requiredProducts: [String]) {
+        self.access = access
+        self.validUntil = validUntil
+        self.requiredProducts = requiredProducts
+    }
+
+    /// Its members, in the order in which they are written.
+    public static let fields = Fields("AccessDecision", "Access to one feature", Self.init) {
         Field(inline: \.access)
+        Field(
+            "validUntil",
+            \.validUntil,
+            .orNull(.instant),
+            "The next instant at which the answer may change without a new event; null: never"
+        ).since(2, before: nil)
         Field(
             "requiredProducts",
             \.requiredProducts,
             .list(.name),
             "Ids of the products that open the gate; empty where it is open, or nothing opens it"
         )
-        Field("token", \.token, .token).echoed
     }
 }
 
-extension AccessAnswer {
-    /// An answer, whose token is made of its text.
+extension AccessDecision {
+    /// What a state decides of one of its features.
+    ///
+    /// `feature`: nil: the catalog in force does not list it. `gates`: of that catalog; nil: none
+    /// is in force.
     public init(
-        _ question: QuestionEcho,
-        feature: String,
-        _ access: FeatureAccess,
-        requiredProducts: [String]
-    ) {
+        _ feature: CustomerState.FeatureState?,
+        named id: String,
+        validUntil: Instant?,
+        gates: GateMap?,
+        names: some AnswerNames
+    ) throws {
         self.init(
-            question: question,
-            feature: feature,
-            access: access,
-            requiredProducts: requiredProducts,
-            token: nil
+            access: try FeatureAccess(feature ?? .absent(id), names: names),
+            validUntil: validUntil,
+            requiredProducts: feature?.isAllowed == true
+                ? [] : gates?.products(opening: id) ?? []
         )
     }
 }
 
-/// Whether a customer has a feature, as the server's check says it: of what changes with the clock
-/// it holds T alone.
-public struct FeatureAnswer: Described {
-    /// What was asked.
-    public var head: Head
-    /// Access to it.
-    public var access: FeatureAccess
+/// A decision as the server keeps it: its text stands behind the echo of any question.
+public struct KeptDecision: Described {
+    /// What is decided.
+    public var decision: AccessDecision
+    /// Never there: a token belongs to one question.
+    public var token: String?
 
-    /// Its members, in the order in which they are written.
-    public static let fields = Fields("FeatureAnswer", "Access to one feature", Self.init) {
-        Field(inline: \.head)
-        Field(inline: \.access)
+    /// Keeps a decision.
+    public init(_ decision: AccessDecision) { self.init(decision: decision, token: nil) }
+
+    private init(decision: AccessDecision, token: String?) {
+        self.decision = decision
+        self.token = token
     }
 
-    /// The members before those of the access: only they differ between two calls.
-    public struct Head: Described {
-        /// Any of the customer's names.
-        public var customer: String
-        /// The feature's id.
-        public var feature: String
-        /// The effective instant that is asked about (T).
-        public var at: Instant
-
-        /// Echoes what was asked.
-        public init(customer: String, feature: String, at: Instant) {
-            self.customer = customer
-            self.feature = feature
-            self.at = at
-        }
-
-        /// Its members, in the order in which they are written.
-        public static let fields = Fields("FeatureQuestion", "A question", Self.init) {
-            Field("customer", \.customer, .identifier)
-            Field("feature", \.feature, .name)
-            Field("at", \.at, .instant)
-        }
+    /// Its members, in the order in which they are written.
+    public static let fields = Fields(
+        "KeptDecision",
+        "Access to one feature",
+        Self.init(decision:token:)
+    ) {
+        Field(inline: \.decision)
+        Field("token", \.token, .orNull(.text(.common(.token))))
     }
 }

@@ -34,7 +34,7 @@ extension ExplanationAnswer {
             language: language,
             access: try explanation.decision.map { try FeatureAccess($0, names: names) }
                 ?? .notListed,
-            summary: texts.summary(of: explanation),
+            summary: try texts.summary(of: explanation) + texts.cause(of: explanation),
             steps: try explanation.steps.map { step in
                 ExplanationStep(
                     mark: try explanation.mark(of: step, names),

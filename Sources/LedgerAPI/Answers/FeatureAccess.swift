@@ -5,6 +5,10 @@ public import Entitlements
 public struct FeatureAccess: Described {
     /// Whether it is allowed at T (K5).
     public var isAllowed: Bool
+    /// Whether it is allowed and something is left of its limit at T (C5).
+    public var isUsable: Bool
+    /// Why it cannot be used although it is allowed; nil: it can, or it is not allowed.
+    public var refusal: CustomerState.UseRefusal?
     /// The end of what is allowed by what is known; nil: none is known.
     public var until: Instant?
     /// The first reason that holds.
@@ -17,6 +21,18 @@ public struct FeatureAccess: Described {
     /// Its members, in the order in which they are written.
     public static let fields = Fields("Feature", "Access to one feature", Self.init) {
         Field("allowed", \.isAllowed, .boolean)
+        Field(
+            "usable",
+            \.isUsable,
+            .boolean,
+            "Whether it is allowed and something is left of its limit"
+        ).since(2, before: false)
+        Field(
+            "refusal",
+            \.refusal,
+            .orNull(.word),
+            "Why it cannot be used although it is allowed; `limit.resetsAt` says until when"
+        ).since(2, before: nil)
         Field("until", \.until, .orNull(.instant))
         Field("reason", \.reason, .word)
         Field("sources", \.sources, .list(.source))
@@ -66,6 +82,8 @@ extension FeatureAccess {
     public init(_ feature: CustomerState.FeatureState, names: some AnswerNames) throws {
         self.init(
             isAllowed: feature.isAllowed,
+            isUsable: feature.isUsable,
+            refusal: feature.refusal,
             until: feature.until,
             reason: feature.reason,
             sources: try feature.sources.map { try $0.name(names) }.sortedByBytes(),
@@ -78,6 +96,8 @@ extension FeatureAccess {
     /// Access to a feature that the catalog in force does not list.
     static let notListed = FeatureAccess(
         isAllowed: false,
+        isUsable: false,
+        refusal: nil,
         until: nil,
         reason: .none,
         sources: [],

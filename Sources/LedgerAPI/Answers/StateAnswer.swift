@@ -142,6 +142,8 @@ public struct StateWarning: Described {
     public var code: Code
     /// The product of `unmapped`.
     public var productID: String?
+    /// The purchase of `renewal_expected`.
+    public var purchase: String?
 
     /// What may be odd.
     public enum Code: String, CaseIterable, Sendable {
@@ -149,11 +151,26 @@ public struct StateWarning: Described {
         case unmapped
         /// No catalog was ever published.
         case noCatalog = "no_catalog"
+        /// A purchase expired by time alone and would renew: the store has not told.
+        case renewalExpected = "renewal_expected"
+        /// Nothing was ever recorded of the customer.
+        case neverSeen = "never_seen"
+        /// A salvage left gaps in what is known, which may concern the customer.
+        case eventsLost = "events_lost"
+
+        /// The rules since which there is this warning (`RulesVersion`).
+        var since: UInt16 {
+            switch self {
+            case .unmapped, .noCatalog: 1
+            case .renewalExpected, .neverSeen, .eventsLost: 2
+            }
+        }
     }
 
     /// Its members, in the order in which they are written.
     public static let fields = Fields("Warning", "What is odd about an answer", Self.init) {
         Field("code", \.code, .word)
         Field("productId", \.productID, .orAbsent(.name))
+        Field("purchase", \.purchase, .orAbsent(.source))
     }
 }

@@ -3,7 +3,13 @@ public import Entitlements
 
 extension StateContent {
     /// A state as the fold states it, with the names of its numbers.
-    public init(_ state: CustomerState, names: some AnswerNames) throws {
+    ///
+    /// `rules`: whose warnings it has (`RulesVersion`).
+    public init(
+        _ state: CustomerState,
+        names: some AnswerNames,
+        rules: UInt16 = RulesVersion.current
+    ) throws {
         self.init(
             tier: state.tier,
             validUntil: state.validUntil,
@@ -19,7 +25,9 @@ extension StateContent {
             trials: state.trials.map {
                 TrialState(trialID: $0.id, remainingDays: $0.remainingDays)
             },
-            warnings: state.warnings.map { StateWarning($0) }
+            warnings: try state.warnings.map { try StateWarning($0, names) }
+                .filter { $0.code.since <= rules }
+                .sorted { ($0.purchase ?? "").precedes($1.purchase ?? "") }
         )
     }
 }
@@ -56,10 +64,14 @@ extension GrantState {
 }
 
 extension StateWarning {
-    fileprivate init(_ warning: CustomerState.Warning) {
+    fileprivate init(_ warning: CustomerState.Warning, _ names: some AnswerNames) throws {
         switch warning {
         case .unmapped(let productID): self.init(code: .unmapped, productID: productID)
         case .noCatalog: self.init(code: .noCatalog)
+        case .renewalExpected(let purchase):
+            self.init(code: .renewalExpected, purchase: try names.purchaseName(purchase))
+        case .neverSeen: self.init(code: .neverSeen)
+        case .eventsLost: self.init(code: .eventsLost)
         }
     }
 }

@@ -37,54 +37,85 @@ struct ExplanationText {
     func summary(of explanation: Explanation) -> String {
         let until = explanation.decision?.until
         let sentence: Sentence =
-            switch (explanation.isAllowed, until == nil, audience == .customer) {
-            case (true, false, false):
-                Sentence(
-                    "At {at}, “{feature}” is open to {customer} until {until} ({reason}).",
-                    "{at}の時点で、{customer}は「{feature}」を{until}まで利用できます（{reason}）。",
-                    "於 {at}，{customer} 可使用「{feature}」至 {until}（{reason}）。"
-                )
-            case (true, true, false):
-                Sentence(
-                    "At {at}, “{feature}” is open to {customer}, no end is known ({reason}).",
-                    "{at}の時点で、{customer}は「{feature}」を利用できます。終わりは知られていません（{reason}）。",
-                    "於 {at}，{customer} 可使用「{feature}」，沒有已知的終止時間（{reason}）。"
-                )
-            case (false, _, false):
-                Sentence(
-                    "At {at}, “{feature}” is not open to {customer}.",
-                    "{at}の時点で、{customer}は「{feature}」を利用できません。",
-                    "於 {at}，{customer} 無法使用「{feature}」。"
-                )
-            case (true, false, true):
-                Sentence(
-                    "At {at}, this feature is open to you until {until}.",
-                    "{at}の時点で、この機能は{until}までご利用いただけます。",
-                    "於 {at}，您可使用此功能至 {until}。"
-                )
-            case (true, true, true):
-                Sentence(
-                    "At {at}, this feature is open to you; no end is known.",
-                    "{at}の時点で、この機能をご利用いただけます。終わりは決まっていません。",
-                    "於 {at}，您可使用此功能，且沒有已知的終止時間。"
-                )
-            case (false, _, true):
-                Sentence(
-                    "At {at}, this feature is not open to you.",
-                    "{at}の時点で、この機能はご利用いただけません。",
-                    "於 {at}，您無法使用此功能。"
-                )
-            }
+            explanation.decision?.refusal == .usedUp
+            ? usedUp : decided(explanation.isAllowed, until)
         let reason = ExplanationNouns.reason(explanation.decision?.reason ?? .none)
         return sentence.filled(
             language,
             [
                 "at": explanation.at.text(in: language),
                 "until": until?.text(in: language) ?? "",
+                "resetsAt": explanation.decision?.limit?.resetsAt?.text(in: language) ?? "",
                 "feature": explanation.feature, "customer": customer,
                 "reason": reason[language],
             ]
         )
+    }
+
+    /// The limit is used up (C5).
+    private var usedUp: Sentence {
+        audience == .customer
+            ? Sentence(
+                "At {at}, this feature is used up: you can use it again from {resetsAt}.",
+                "{at}の時点で、この機能は使い切りました。{resetsAt}から再びご利用いただけます。",
+                "於 {at}，此功能的次數已用完，{resetsAt} 起可再次使用。"
+            )
+            : Sentence(
+                "At {at}, “{feature}” is open to {customer} ({reason}), but used up until {resetsAt}.",
+                "{at}の時点で、{customer}に「{feature}」は許可されていますが（{reason}）、{resetsAt}まで使い切っています。",
+                "於 {at}，{customer} 可使用「{feature}」（{reason}），但次數已用完，至 {resetsAt} 為止。"
+            )
+    }
+
+    private func decided(_ isAllowed: Bool, _ until: Instant?) -> Sentence {
+        switch (isAllowed, until == nil, audience == .customer) {
+        case (true, false, false):
+            Sentence(
+                "At {at}, “{feature}” is open to {customer} until {until} ({reason}).",
+                "{at}の時点で、{customer}は「{feature}」を{until}まで利用できます（{reason}）。",
+                "於 {at}，{customer} 可使用「{feature}」至 {until}（{reason}）。"
+            )
+        case (true, true, false):
+            Sentence(
+                "At {at}, “{feature}” is open to {customer}, no end is known ({reason}).",
+                "{at}の時点で、{customer}は「{feature}」を利用できます。終わりは知られていません（{reason}）。",
+                "於 {at}，{customer} 可使用「{feature}」，沒有已知的終止時間（{reason}）。"
+            )
+        case (false, _, false):
+            Sentence(
+                "At {at}, “{feature}” is not open to {customer}.",
+                "{at}の時点で、{customer}は「{feature}」を利用できません。",
+                "於 {at}，{customer} 無法使用「{feature}」。"
+            )
+        case (true, false, true):
+            Sentence(
+                "At {at}, this feature is open to you until {until}.",
+                "{at}の時点で、この機能は{until}までご利用いただけます。",
+                "於 {at}，您可使用此功能至 {until}。"
+            )
+        case (true, true, true):
+            Sentence(
+                "At {at}, this feature is open to you; no end is known.",
+                "{at}の時点で、この機能をご利用いただけます。終わりは決まっていません。",
+                "於 {at}，您可使用此功能，且沒有已知的終止時間。"
+            )
+        case (false, _, true):
+            Sentence(
+                "At {at}, this feature is not open to you.",
+                "{at}の時点で、この機能はご利用いただけません。",
+                "於 {at}，您無法使用此功能。"
+            )
+        }
+    }
+
+    /// Why, in a sentence behind the decision; empty where nothing but the catalog decides.
+    ///
+    /// Rules and events stand beside the steps: nobody is told them here.
+    func cause(of explanation: Explanation) throws -> String {
+        guard let cause = explanation.cause else { return "" }
+        let reader: Audience = audience == .customer ? .customer : .support
+        let texts = ExplanationText(for: reader, in: language, customer: customer, names: names)
+        return try (language == .english ? " " : "") + texts.text(of: cause, in: explanation)
     }
 
     // MARK: Steps and remarks

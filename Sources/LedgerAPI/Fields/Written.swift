@@ -51,3 +51,12 @@ extension Written where Answer: Provable {
         self.text = text
     }
 }
+
+extension Written where Answer == AccessAnswer {
+    /// The answer to whom did not ask for its token.
+    public var withoutToken: Self {
+        var answer = answer
+        answer.token = nil
+        return Self(answer)
+    }
+}

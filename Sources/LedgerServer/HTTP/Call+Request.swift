@@ -79,10 +79,20 @@ extension Call {
         }
     }
 
+    /// Whole seconds from now to an instant, rounded up: what `Retry-After` says.
+    func seconds(until instant: Instant) -> Int {
+        let milliseconds = instant.milliseconds - now.milliseconds
+        return Int((milliseconds + 999) / 1000)
+    }
+
     /// A refusal's problem: a conflict that the caller's own key led to is that key's (E1).
     func problem(of refusal: Refusal) -> Problem {
         var problem = Problem(refusal)
         if refusal.code == .conflict, headers[.idempotencyKey] != nil { problem.code = .keyReused }
+        if let resetsAt = refusal.resetsAt {
+            problem.members.append(JSONMember("resetsAt", .instant(resetsAt)))
+            problem.retryAfter = seconds(until: resetsAt)
+        }
         return problem
     }
 }

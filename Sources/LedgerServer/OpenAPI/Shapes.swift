@@ -6,7 +6,7 @@ enum Shapes {
 
     /// Answers that have a list of fields, and their parts.
     private static let typed: [Shape.Member] = components([
-        StateAnswer.self, FeatureAnswer.self, PurchasesAnswer.self, TimelineAnswer.self,
+        StateAnswer.self, AccessAnswer.self, PurchasesAnswer.self, TimelineAnswer.self,
         DifferenceAnswer.self, ExplanationAnswer.self,
     ])
 
@@ -52,7 +52,8 @@ enum Shapes {
         ],
         optional: [
             Shape.Member("detail", .text), Shape.Member("path", .text),
-            Shape.Member("owner", .text), Shape.Member("faults", .list(.anything)),
+            Shape.Member("owner", .text), Shape.Member("resetsAt", .instant),
+            Shape.Member("faults", .list(.anything)),
             Shape.Member("violated-policies", .list(.text)),
         ]
     )

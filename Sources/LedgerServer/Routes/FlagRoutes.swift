@@ -7,7 +7,7 @@ import LedgerAPI
 /// Feature access as feature flags: the OpenFeature Remote Evaluation Protocol 0.3.0
 /// (open-feature/protocol), so that existing SDKs are clients (Z8).
 ///
-/// A flag is a feature; its value is whether the customer (`targetingKey`) has it. The world is
+/// A flag is a feature; its value is whether the customer (`targetingKey`) may use it. The world is
 /// the context's `environment`, default production.
 extension RouteTable {
     static let flagRoutes = [
@@ -105,13 +105,16 @@ extension RouteTable {
         _ access: CachedAccess
     ) -> JSONValue {
         var metadata = [JSONMember("reason", .string(feature.reason.rawValue))]
+        if let refusal = feature.refusal {
+            metadata.append(JSONMember("refusal", .string(refusal.rawValue)))
+        }
         if let validUntil = access.validUntil {
             metadata.append(JSONMember("validUntil", .instant(validUntil)))
         }
         return .members([
-            "key": .string(key), "value": .bool(feature.isAllowed),
+            "key": .string(key), "value": .bool(feature.isUsable),
             "reason": "TARGETING_MATCH",
-            "variant": .string(feature.isAllowed ? "allowed" : "denied"),
+            "variant": .string(feature.isUsable ? "allowed" : "denied"),
             "metadata": .object(metadata),
         ])
     }

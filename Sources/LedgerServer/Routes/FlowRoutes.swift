@@ -69,7 +69,7 @@ extension RouteTable {
                 throw Problem(
                     .purchaseInProgress,
                     "another flow of this customer runs until it ends or expires",
-                    retryAfter: Int((until.milliseconds - call.now.milliseconds + 999) / 1000)
+                    retryAfter: call.seconds(until: until)
                 )
             case .full: throw Problem(.busy, "too many flows run", retryAfter: 60)
             }

@@ -26,8 +26,14 @@ extension RouteTable {
             operation: "checkFeature",
             summary: "Whether a customer has a feature: the hot path.",
             access: .customer([.read, .support]),
-            parameters: pointParameters,
-            answers: replies(.described(FeatureAnswer.self)),
+            parameters: pointParameters + [
+                Route.Parameter(
+                    name: "token",
+                    text: "`true`: with the decision token, which asks the same question again",
+                    shape: .boolean
+                )
+            ],
+            answers: replies(.described(AccessAnswer.self)),
             problems: questionProblems + [.unknownFeature],
             isLogged: true,
             isAskedByBackends: true,
@@ -129,79 +135,58 @@ extension RouteTable {
         try await service.require(call.minimumSequence())
         let environment = try call.environment()
         let feature = call.path["feature"] ?? ""
-        guard call.asksNow, call.query["known"] == nil,
-            call.query["knownSequence"] == nil
+        guard call.asksNow, call.query["known"] == nil, call.query["knownSequence"] == nil,
+            try !call.wantsToken()
         else { return try await checkThen(call, feature, service) }
         // Before the answer: it is made from no less than the header says.
         let size = try service.ledger.size()
         let access = try await service.access(call.customer, environment, at: call.now)
-        guard let answer = access.features?[feature] else {
-            throw Problem(.unknownFeature, "the catalog in force has no such feature")
-        }
-        return Self.answer(
-            call,
-            feature,
+        guard let kept = access.features?[feature] else { throw Self.unknownFeature }
+        let echo = QuestionEcho(
+            customer: call.customer,
+            environment: environment,
             at: call.now,
-            answer.text,
-            digest: answer.digest,
-            validUntil: access.validUntil,
+            known: nil,
             sequence: size
         )
+        let head = AnswerText(AccessAnswer.Head(question: echo, feature: feature))
+        var answer = Answer(bytes: head.followed(by: kept.text), mediaType: "application/json")
+        answer.caching = .until(access.validUntil, digest: kept.digest)
+        answer.headers.append(HTTPField(name: .ledgerSequence, value: String(size)))
+        return answer
     }
 
-    /// At another point.
+    /// At another point, or with a token.
     private static func checkThen(
         _ call: Call,
         _ feature: String,
         _ service: LedgerService
     ) async throws -> Answer {
-        let question = try call.question()
-        let point = question.point
-        let (access, size) = try await service.blocking {
-            let ledger = service.ledger
-            let state = try ledger.access(to: feature, question)
-            return (
-                try state.map { try FeatureAccess($0, names: ledger.names) },
-                try ledger.prefix(knownAt: point.knownAt)
-            )
+        let withToken = try call.wantsToken()
+        let written = try await written(call, service) { ledger, question in
+            guard try ledger.isListed(feature, at: question.point) else { throw unknownFeature }
+            return try ledger.accessAnswer(feature, question)
         }
-        guard let access else {
-            throw Problem(.unknownFeature, "the catalog in force has no such feature")
-        }
-        let text = AnswerText(access).bytes
-        return Self.answer(
-            call,
-            feature,
-            at: point.at,
-            text,
-            digest: ContentDigest.text(of: text),
-            validUntil: call.validUntil(nil),
-            sequence: size
-        )
+        let answer = withToken ? written : written.withoutToken
+        return Self.answer(call, answer, validUntil: .some(written.decision.validUntil))
     }
 
-    /// A `FeatureAnswer`, whose access is written already.
-    private static func answer(
-        _ call: Call,
-        _ feature: String,
-        at: Instant,
-        _ access: [UInt8],
-        digest: String,
-        validUntil: Instant?,
-        sequence: UInt64
-    ) -> Answer {
-        let head = FeatureAnswer.Head(customer: call.customer, feature: feature, at: at)
-        var answer = Answer(
-            bytes: AnswerText(head).followed(by: access),
-            mediaType: "application/json"
-        )
-        answer.caching = .until(validUntil, digest: digest)
-        answer.headers.append(HTTPField(name: .ledgerSequence, value: String(sequence)))
-        return answer
-    }
+    private static let unknownFeature = Problem(
+        .unknownFeature,
+        "the catalog in force has no such feature"
+    )
 }
 
 extension Call {
+    /// Whether the answer carries its decision token.
+    fileprivate func wantsToken() throws(Problem) -> Bool {
+        guard let text = query["token"] else { return false }
+        guard let wants = Bool(text) else {
+            throw Problem(.invalidValue, "expected true or false", path: "token")
+        }
+        return wants
+    }
+
     /// Until when an answer may be taken without asking again (Z15).
     ///
     /// `stated`: the answer's `validUntil`; where T moves with the clock and the answer does not

@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerAPI
 
 /// Explanations in process, each beside the state that it explains (row Z2).
 struct ExplainBench {
@@ -41,12 +42,13 @@ struct ExplainBench {
                         knownAt: .sequence(UInt64.random(in: 1...size, using: &random))
                     )
                 )
-                var state: CustomerState.FeatureState?
+                var access: FeatureAccess?
                 var answer = FeatureExplanation.unknownFeature(near: [])
                 func ask() throws {
                     theirs.add(
                         try Stopwatch.nanoseconds {
-                            state = try bench.ledger.access(to: BenchCatalog.feature, question)
+                            access = try bench.ledger.accessAnswer(BenchCatalog.feature, question)
+                                .access
                         }
                     )
                 }
@@ -62,7 +64,10 @@ struct ExplainBench {
                     try requireRight(false, "every catalog lists the feature")
                     continue
                 }
-                try requireRight(explanation.decision == state, "it explains the decision")
+                let explained = try explanation.decision.map {
+                    try FeatureAccess($0, names: bench.ledger.names)
+                }
+                try requireRight(explained == access, "it explains the decision")
             }
             return [0.5, 0.99].map { share in
                 BenchRun(

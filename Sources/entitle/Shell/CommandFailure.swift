@@ -19,6 +19,8 @@ struct CommandFailure: Error {
     var place: String?
     /// What to do.
     var hint: String?
+    /// When there are uses again, for a limit that is used up.
+    var resetsAt: Instant?
 
     init(
         _ exitCode: ExitCode,
@@ -38,11 +40,14 @@ struct CommandFailure: Error {
 
     /// RFC 9457 members, `code` and `hint`.
     var json: JSONValue {
-        .members([
-            "type": "about:blank", "title": .string(message), "code": .string(code),
-            "detail": .optional(place), "hint": .optional(hint),
-            "exitCode": .integer(exitCode.rawValue),
-        ])
+        var members = [
+            JSONMember("type", "about:blank"), JSONMember("title", .string(message)),
+            JSONMember("code", .string(code)), JSONMember("detail", .optional(place)),
+            JSONMember("hint", .optional(hint)),
+            JSONMember("exitCode", .integer(exitCode.rawValue)),
+        ]
+        if let resetsAt { members.append(JSONMember("resetsAt", .instant(resetsAt))) }
+        return .object(members)
     }
 }
 
@@ -301,7 +306,9 @@ extension CommandFailure {
             exitCode,
             refusal.code.rawValue,
             refusal.detail,
-            place: refusal.path.isEmpty ? nil : refusal.path
+            place: refusal.path.isEmpty ? nil : refusal.path,
+            hint: refusal.resetsAt.map { "there are uses again at \($0)" }
         )
+        resetsAt = refusal.resetsAt
     }
 }

@@ -1,5 +1,6 @@
 import Encodings
 import Entitlements
+import LedgerAPI
 import ModelSupport
 
 extension ExplainedQuestion {
@@ -18,12 +19,20 @@ extension ExplainedQuestion {
     // MARK: The decision
 
     private func decisionFaults(_ explanation: Explanation) -> [String] {
-        let stated = try? explanation.decision?.json(names: interned)
+        let stated = stated(explanation)
         if expected != stated {
             return ["the model says \(expected ?? .null), the explanation \(stated ?? .null)"]
         }
         if expected == nil { return [] }
         return explanation.steps.isEmpty ? ["there is no step"] : []
+    }
+
+    /// The decision as answers write it.
+    private func stated(_ explanation: Explanation) -> JSONValue? {
+        guard let decision = explanation.decision,
+            let access = try? FeatureAccess(decision, names: interned)
+        else { return nil }
+        return AnswerText(access).json
     }
 
     // MARK: Events
@@ -113,7 +122,7 @@ extension ExplainedQuestion {
 
     /// Whether an answer allows by the same reason and sources.
     private func agrees(_ answer: JSONValue?) -> Bool {
-        let stated = try? explanation?.decision?.json(names: interned)
+        let stated = explanation.flatMap { self.stated($0) }
         return ["allowed", "reason", "sources"].allSatisfy { answer?[$0] == stated?[$0] }
     }
 

@@ -27,7 +27,9 @@ func fastShow(
                 .prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         }
     )
-    let state = timeline.state(at: at)
+    var state = timeline.state(at: at)
+    // The fold passes over events that decide nothing: the ledger counts them.
+    if !SlowModel(log: log).hasSeen(customer, environment) { state.warnings.append(.neverSeen) }
     guard let content = try? StateContent(state, names: interned) else { return nil }
     return .object(
         [

@@ -131,7 +131,7 @@ extension ModelRow {
             "11 ann features.f1.allowed = false",
             "11 ann warnings.0.productId = m",
             "11 ann purchases.0.status = active",
-            "31 ann warnings = []"
+            "31 ann warnings.0.code = renewal_expected"
         ),
         // K5
         ModelRow(

@@ -51,11 +51,14 @@ struct ModelRow: CustomTestStringConvertible, Sendable {
             answer.description == """
                 {"customer":"ann","environment":"production","at":"2026-01-10T00:00:00.000Z",\
                 "tier":"plus","validUntil":"2026-01-31T00:00:00.000Z","features":{\
-                "f1":{"allowed":true,"until":"2026-01-31T00:00:00.000Z","reason":"purchase",\
+                "f1":{"allowed":true,"usable":true,"refusal":null,"until":"2026-01-31T00:00:00.000Z","reason":"purchase",\
                 "sources":["app_store/1"],"limit":null},\
-                "f2":{"allowed":false,"until":null,"reason":"none","sources":[],"limit":null},\
-                "f3":{"allowed":false,"until":null,"reason":"none","sources":[],"limit":null},\
-                "open":{"allowed":true,"until":null,"reason":"free","sources":["app_store/1"],\
+                "f2":{"allowed":false,"usable":false,"refusal":null,"until":null,\
+                "reason":"none","sources":[],"limit":null},\
+                "f3":{"allowed":false,"usable":false,"refusal":null,"until":null,\
+                "reason":"none","sources":[],"limit":null},\
+                "open":{"allowed":true,"usable":true,"refusal":null,"until":null,\
+                "reason":"free","sources":["app_store/1"],\
                 "limit":null}},\
                 "purchases":[{"purchase":"app_store/1","productId":"m",\
                 "productKind":"auto_renewable","status":"active",\

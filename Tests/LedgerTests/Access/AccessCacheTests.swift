@@ -11,12 +11,12 @@ struct `The cache of access` {
     private static let start = Instant(milliseconds: 0)
 
     private static func access(
-        _ allowed: Set<Name> = [],
+        _ usable: Set<Name> = [],
         streams: [UInt64] = [],
         size: UInt64 = 0
     ) -> CachedAccess {
         CachedAccess(
-            allowed: allowed,
+            usable: usable,
             features: nil,
             from: start,
             validUntil: nil,

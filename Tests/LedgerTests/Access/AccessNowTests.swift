@@ -140,7 +140,7 @@ struct `Access now` {
                 )
                 allowed += isAllowed ? 1 : 0
                 #expect(
-                    isAllowed == feature.value["allowed"]?.bool,
+                    isAllowed == feature.value["usable"]?.bool,
                     "\(customer) \(feature.name) seed \(seed)"
                 )
             }

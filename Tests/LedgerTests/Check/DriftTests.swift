@@ -141,12 +141,12 @@ struct `A drift check` {
             let hash = ledger.accessCache.hash(of: "u3", .production)
             let cached = try #require(ledger.accessCache[hash])
             var features = try #require(cached.features)
-            let allowed = Set(features.filter(\.value.isAllowed).keys)
-            #expect(!allowed.isEmpty)
+            let usable = Set(features.filter(\.value.isUsable).keys)
+            #expect(!usable.isEmpty)
             if isText { features["export"] = nil }
             ledger.accessCache.keep(
                 CachedAccess(
-                    allowed: isText ? allowed : [],
+                    usable: isText ? usable : [],
                     features: isText ? features : nil,
                     from: Self.at,
                     validUntil: nil,

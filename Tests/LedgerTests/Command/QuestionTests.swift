@@ -30,7 +30,10 @@ struct `The command answers` {
                 for feature in features {
                     #expect(
                         feature.value.members?.map(\.name)
-                            == ["allowed", "until", "reason", "sources", "limit"]
+                            == [
+                                "allowed", "usable", "refusal", "until", "reason", "sources",
+                                "limit",
+                            ]
                     )
                 }
                 #expect(try await ledger.show(customer, more) == show)
@@ -71,7 +74,10 @@ struct `The command answers` {
             )
             #expect(early["sequence"]?.integer == 0)
             #expect(early["known"]?.string == "2020-01-01T00:00:00.000Z")
-            #expect(early["warnings"]?.description == #"[{"code":"no_catalog"}]"#)
+            #expect(
+                early["warnings"]?.description
+                    == #"[{"code":"no_catalog"},{"code":"never_seen"}]"#
+            )
             let now = try await ledger.show("ann", ["--at", "2026-01-10", "--known", "now"])
             #expect(now["sequence"]?.integer == 4)
             #expect(now["tier"]?.string == "pro")

@@ -49,6 +49,16 @@ struct `A salvage` {
         return try body(ledger)
     }
 
+    /// What a state made from a prefix warns of.
+    private static func warnings(_ ledger: Ledger, known size: UInt64) throws -> [String] {
+        let question = CustomerQuestion(
+            customer: "u1",
+            environment: .production,
+            point: BitemporalPoint(at: Sample.day(3), knownAt: .sequence(size))
+        )
+        return try ledger.show(question).state.warnings.map(\.code.rawValue)
+    }
+
     /// Changes the log's data file.
     private static func damage(_ path: String, _ body: (inout Data) throws -> Void) throws {
         let file = URL(filePath: path + "/log/data.mdb")
@@ -103,6 +113,9 @@ struct `A salvage` {
                 #expect(audit.faults.map(\.kind) == [.record])
                 #expect(audit.rootHash == root)
                 #expect(try ledger.status().lost == 1)
+                // A prefix that ends before the gap misses nothing.
+                #expect(try Self.warnings(ledger, known: 301).contains("events_lost"))
+                #expect(try !Self.warnings(ledger, known: 300).contains("events_lost"))
                 #expect(try ledger.event(at: 300) == nil)
                 var sequences: [UInt64] = []
                 try ledger.events(EventFilter(sequences: 298..<303)) { sequence, _ in

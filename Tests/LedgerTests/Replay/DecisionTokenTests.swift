@@ -1,10 +1,11 @@
 import Encodings
-import EntitlementLedger
 import Entitlements
 import EventLog
 import LedgerAPI
 import ModelSupport
 import Testing
+
+@testable import EntitlementLedger
 
 /// Row Z11: an answer can be asked again, and comes out byte for byte.
 struct `A decision token` {
@@ -68,6 +69,32 @@ struct `A decision token` {
             }
         }
     }
+
+    // An answer of older rules has the fields and warnings of those.
+    @Test func `of the first rules is answered as they answered`() async throws {
+        try await Self.withPurchase { scratch in
+            let asked = Self.question("dan", 10)
+            let size = try scratch.ledger.size()
+            let first = try scratch.ledger.show(asked, size: size, rules: 1)
+            let text = first.text.description
+            #expect(text.hasPrefix(Self.firstRules), "\(text)")
+            let again = try scratch.ledger.answer(to: Self.token(first.json), customer: "dan")
+            #expect(again.text.description == text)
+            let now = try scratch.ledger.show(asked).text.description
+            #expect(now.contains(#""usable":"#) && now.contains("never_seen"))
+        }
+    }
+
+    /// What the program answered before its second rules.
+    private static let firstRules = #"""
+        {"customer":"dan","environment":"production","at":"2026-01-10T00:00:00.000Z","known":null,\#
+        "sequence":4,"tier":"free","validUntil":"2026-01-11T00:00:00.000Z","features":{\#
+        "export":{"allowed":false,"until":null,"reason":"none","sources":[],"limit":null},\#
+        "scan":{"allowed":true,"until":null,"reason":"free","sources":[],"limit":{"period":"day",\#
+        "count":3,"remaining":3,"perUse":{"amount":30,"unit":"seconds"},\#
+        "resetsAt":"2026-01-11T00:00:00.000Z"}}},\#
+        "purchases":[],"grants":[],"trials":[],"warnings":[]
+        """#
 
     // R in the future: what is recorded until then is no part of the answer.
     @Test func `pins the prefix, also where R lies ahead`() async throws {

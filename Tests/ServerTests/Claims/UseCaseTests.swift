@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import EventLog
+import HTTPTypes
 import StoreSimulator
 import Testing
 
@@ -33,6 +34,58 @@ struct `An app` {
             )
             #expect(restored.json["known"]?.integer == 1)
             #expect(restored.json["refused"]?.integer == 0)
+        }
+    }
+
+    // C5: used up is no bought-and-broken; the app is told until when.
+    @Test func `is told that a feature is used up, and until when`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let use = #"{"featureId":"scan"}"#
+            for _ in 1...3 {
+                #expect(try await server.post("/v1/customers/dora-1/usage", use).status == 200)
+            }
+            let check = try await server.get("/v1/customers/dora-1/features/scan")
+            #expect(check.json["allowed"] == .bool(true) && check.json["usable"] == .bool(false))
+            #expect(check.json["refusal"] == "used_up" && check.json["token"] == .null)
+            let resetsAt = try #require(check.json["limit"]?["resetsAt"]?.string)
+            #expect(check.json["validUntil"]?.string == resetsAt)
+
+            let flag = try await server.post(
+                "/ofrep/v1/evaluate/flags/scan",
+                #"{"context":{"targetingKey":"dora-1"}}"#,
+                as: .read
+            )
+            #expect(flag.json["value"] == .bool(false))
+            #expect(flag.json["metadata"]?["refusal"] == "used_up")
+
+            let refused = try await server.post("/v1/customers/dora-1/usage", use)
+            #expect(refused.code == "over_limit" && refused.json["resetsAt"]?.string == resetsAt)
+            let seconds = try #require(refused.headers[.retryAfter].flatMap(Int64.init))
+            let reset = try #require(Instant(rfc3339: resetsAt))
+            #expect(server.clock.now.advanced(byMilliseconds: seconds * 1000) == reset)
+
+            server.clock.now = reset
+            #expect(try await server.post("/v1/customers/dora-1/usage", use).status == 200)
+        }
+    }
+
+    // Every answer to one feature has the same members, on each way to it.
+    @Test func `is answered alike now, at another time, and with a token`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let path = "/v1/customers/dora-1/features/scan"
+            let ways = ["", "?at=2026-01-20", "?token=true", "?token=false"]
+            var members: Set<[String]> = []
+            for way in ways {
+                let answer = try await server.get(path + way)
+                #expect(answer.status == 200, "\(way): \(answer)")
+                members.insert((answer.json.members ?? []).map(\.name))
+                let hasToken = answer.json["token"]?.string != nil
+                #expect(hasToken == (way == "?token=true"), "\(way)")
+            }
+            #expect(members.count == 1, "\(members)")
+            #expect(try await server.get(path + "?token=1").status == 400)
         }
     }
 

@@ -59,7 +59,7 @@ struct `A drift watch` {
             #expect(cache[hash] != nil)
             cache.keep(
                 CachedAccess(
-                    allowed: [],
+                    usable: [],
                     features: [:],
                     from: server.clock.now,
                     validUntil: nil,

@@ -237,8 +237,9 @@ struct `A question over HTTP` {
 extension TestAnswer {
     /// A feature's answer as it stands in the state.
     var featureState: JSONValue {
-        .object(
-            (json.members ?? []).filter { !["customer", "feature", "at"].contains($0.name) }
-        )
+        let inState = [
+            "allowed", "usable", "refusal", "until", "reason", "sources", "limit",
+        ]
+        return .object((json.members ?? []).filter { inState.contains($0.name) })
     }
 }

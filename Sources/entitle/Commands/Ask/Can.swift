@@ -7,7 +7,7 @@ import LedgerAPI
 /// The command `entitle can`.
 struct Can: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Whether a customer has a feature: exit 0 yes, 1 no."
+        abstract: "Whether a customer may use a feature: exit 0 yes, 1 no."
     )
 
     @OptionGroup var options: LedgerOptions
@@ -29,11 +29,14 @@ struct Can: ParsableCommand {
             return answer
         }
         Terminal.line(options.json ? answer.text.description : Self.text(answer.answer))
-        if !answer.access.isAllowed { throw ExitCode.no }
+        if !answer.access.isUsable { throw ExitCode.no }
     }
 
     private static func text(_ answer: AccessAnswer) -> String {
         let access = answer.access
+        if access.refusal == .usedUp {
+            return "no: used up (\(ShowText.limit(access.limit)))"
+        }
         if access.isAllowed {
             let until = access.until.map { " until \($0)" } ?? ""
             return "yes\(until) (\(access.reason.rawValue))"

@@ -17,7 +17,7 @@ enum ShowText {
             state.features.map { feature in
                 let access = feature.value
                 return [
-                    feature.name, access.isAllowed ? "yes" : "no", access.reason.rawValue,
+                    feature.name, word(access), access.reason.rawValue,
                     text(access.until), limit(access.limit),
                     access.sources.joined(separator: " "),
                 ]
@@ -35,7 +35,7 @@ enum ShowText {
         )
         table("trials", state.trials.map { [$0.trialID, "\($0.remainingDays) days left"] })
         for warning in state.warnings {
-            Terminal.line("warning: \(warning.code.rawValue) \(text(warning.productID))")
+            Terminal.line("warning: " + sentence(warning))
         }
     }
 
@@ -73,6 +73,26 @@ enum ShowText {
     static func limit(_ limit: UsageLimit?) -> String {
         guard let limit else { return "" }
         let period = text(limit.period?.rawValue)
-        return "\(text(limit.remaining)) of \(text(limit.count)) a \(period)"
+        let reset = limit.remaining == 0 ? limit.resetsAt.map { " until \($0)" } ?? "" : ""
+        return "\(text(limit.remaining)) of \(text(limit.count)) a \(period)" + reset
+    }
+
+    private static func word(_ access: FeatureAccess) -> String {
+        access.refusal == .usedUp ? "used up" : access.isAllowed ? "yes" : "no"
+    }
+
+    private static func sentence(_ warning: StateWarning) -> String {
+        let sentence =
+            switch warning.code {
+            case .unmapped:
+                "the catalog in force does not know the product \(text(warning.productID))"
+            case .noCatalog: "no catalog was published that would be in force"
+            case .renewalExpected:
+                "\(text(warning.purchase)) expired by time alone and would have renewed: "
+                    + "the store has not told"
+            case .neverSeen: "nothing was ever recorded of this customer"
+            case .eventsLost: "a salvage left gaps in the log: something may be missing here"
+            }
+        return "\(sentence) [\(warning.code.rawValue)]"
     }
 }

@@ -1,0 +1,100 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import EventLog
+import ModelSupport
+import Testing
+
+/// What a state warns of beside what the catalog lacks.
+struct `A warning` {
+    private static func with(_ body: (ScratchLedger) async throws -> Void) async throws {
+        try await ScratchLedger.with { scratch in
+            _ = try scratch.ledger.publish(
+                Sample.catalog(),
+                effective: Sample.newYear,
+                Request(id: "catalog", source: Source.catalog, environment: .production)
+            )
+            try await body(scratch)
+        }
+    }
+
+    /// The codes of what is warned of.
+    private static func codes(
+        _ customer: String,
+        _ scratch: ScratchLedger,
+        day: Int64 = 40,
+        known: BitemporalPoint.Known = .everything
+    ) throws -> [String] {
+        let question = CustomerQuestion(
+            customer: customer,
+            environment: .production,
+            point: BitemporalPoint(at: Sample.day(day), knownAt: known)
+        )
+        let warnings = try scratch.ledger.show(question)["warnings"]?.array ?? []
+        return warnings.compactMap { $0["code"]?.string }
+    }
+
+    private static func record(_ scratch: ScratchLedger, _ lines: [String]) throws {
+        _ = try scratch.ledger.record(Sample.submissions(lines))
+    }
+
+    @Test func `tells of somebody of whom nothing was ever recorded, as known at R`()
+        async throws
+    {
+        try await Self.with { scratch in
+            #expect(try Self.codes("dan", scratch) == ["never_seen"])
+            let before = try scratch.ledger.size()
+            // An event that decides nothing is something.
+            let flow = #"{"flowId":"f1","productId":"pro.month","platform":"ios"}"#
+            try Self.record(scratch, [Sample.line("f", "flow.started", "customer/dan", data: flow)])
+            #expect(try Self.codes("dan", scratch) == [])
+            #expect(try Self.codes("dan", scratch, known: .sequence(before)) == ["never_seen"])
+            #expect(try Self.codes("danny", scratch) == ["never_seen"])
+        }
+    }
+
+    // P9, P10: the period ends on the 1st of February, day 31.
+    @Test func `tells that a renewal was expected, until the store has told`() async throws {
+        try await Self.with { scratch in
+            try Self.record(scratch, Sample.ownedPurchase("ann", "app_store/1"))
+            #expect(try Self.codes("ann", scratch, day: 20) == [])
+            #expect(try Self.codes("ann", scratch, day: 40) == ["renewal_expected"])
+            let silent = try scratch.ledger.size()
+            try Self.record(
+                scratch,
+                [
+                    Sample.line(
+                        "gone",
+                        "purchase.expired",
+                        "purchase/app_store/1",
+                        data: "{}",
+                        time: Sample.day(31)
+                    )
+                ]
+            )
+            #expect(try Self.codes("ann", scratch, day: 40) == [])
+            #expect(
+                try Self.codes("ann", scratch, known: .sequence(silent)) == ["renewal_expected"]
+            )
+        }
+    }
+
+    @Test func `of a renewal is not given where none was to come`() async throws {
+        try await Self.with { scratch in
+            try Self.record(scratch, Sample.ownedPurchase("ann", "app_store/1"))
+            try Self.record(
+                scratch,
+                [
+                    Sample.line(
+                        "off",
+                        "purchase.renewal_changed",
+                        "purchase/app_store/1",
+                        data: #"{"autoRenew":false}"#,
+                        time: Sample.day(3)
+                    )
+                ]
+            )
+            #expect(try Self.codes("ann", scratch) == [])
+        }
+    }
+}

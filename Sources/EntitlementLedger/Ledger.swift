@@ -49,6 +49,7 @@ public final class Ledger: Sendable {
     let published: String?
     private let release: (@Sendable (_ isClean: Bool) -> Void)?
     private let isClosed = Atomic(false)
+    private let options: Options
 
     /// What a ledger is opened with.
     public struct Options: Sendable {
@@ -161,9 +162,11 @@ public final class Ledger: Sendable {
         writing storage: (any LogStorage)?,
         _ vault: any VaultReader,
         opened: (any Vault)?,
-        _ options: Options
+        _ options: Options,
+        isDraft: Bool = false
     ) throws {
         self.identity = identity
+        self.options = options
         self.log = log
         written = storage
         self.vault = vault
@@ -178,7 +181,7 @@ public final class Ledger: Sendable {
             identity: identity,
             log: log,
             secret: vault.viewSecret,
-            isReadOnly: options.isReadOnly,
+            isReadOnly: options.isReadOnly || isDraft,
             bootID: options.bootID
         )
         accessCache = AccessCache(
@@ -190,7 +193,7 @@ public final class Ledger: Sendable {
             log: log,
             identity: identity,
             secret: vault.viewSecret,
-            isReadOnly: options.isReadOnly
+            isReadOnly: options.isReadOnly || isDraft
         )
         catalogs = CatalogShelf(log: log)
         sharedParts = SharedPartShelf(log: log)
@@ -209,6 +212,30 @@ public final class Ledger: Sendable {
         // What was folded through views that were made anew may be wrong.
         views.whenReplaced { [accessCache] in accessCache.removeAll() }
         try followErasures()
+    }
+
+    /// A ledger that begins as this one and goes on in memory: what is recorded in it is decided as
+    /// it would be here, reaches no disk, and is gone with it.
+    ///
+    /// It reads what this one reads, so that it may be made of a ledger that is only read, beside its
+    /// writer. Cost: as opening the views.
+    ///
+    /// - Throws: `LogStorageFault` where the vault's key is not at hand.
+    public func draft() throws -> Ledger {
+        var options = options
+        options.isReadOnly = false
+        options.release = nil
+        let log = try DraftLog(on: log)
+        let vault = DraftVault(on: try wholeVault, randomness: randomness)
+        return try Ledger(
+            identity,
+            reading: log,
+            writing: log,
+            vault,
+            opened: vault,
+            options,
+            isDraft: true
+        )
     }
 
     /// Moves the views behind the log to its end and ends the use of what lies below; closing

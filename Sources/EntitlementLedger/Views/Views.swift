@@ -220,6 +220,7 @@ final class Views: LogIndex {
     /// What does not get there, because a disk is full say, stays in the overlay and is tried
     /// again: views take no acknowledgement back.
     func followBehind() {
+        guard !isReadOnly else { return }
         let waiting = state.withLock { $0.overlay.count }
         if waiting >= Self.overlayLimit {
             queue.sync { _ = try? flush() }

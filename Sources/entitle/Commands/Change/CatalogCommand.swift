@@ -17,10 +17,10 @@ struct CatalogCommand: ParsableCommand {
         )
 
         @OptionGroup var options: LedgerOptions
+        @OptionGroup var requested: RequestOptions
         @Argument(help: "The catalog document, or - for standard input.") var file: String
         @Option(parsing: .unconditional, help: "From when it is in force (default: now).")
         var effective: String?
-        @Option(help: "An idempotency key (default: a new one).") var id: String?
 
         func run() throws {
             let document = try CatalogFile.read(file)
@@ -30,10 +30,18 @@ struct CatalogCommand: ParsableCommand {
             let effective = try effective.map {
                 try InstantArgument.parse($0, place: "--effective")
             }
-            let receipt = try options.withLedger(writing: true) { ledger in
-                try CatalogFile.publish(document, effective: effective, id: id, ledger)
+            let request = try requested.request(options, source: Source.catalog)
+            try requested.record(request, about: nil, options) { ledger in
+                Recorded(
+                    receipt: try CatalogFile.publish(
+                        document,
+                        effective: effective,
+                        id: request.id,
+                        ledger
+                    ),
+                    done: "published the catalog"
+                )
             }
-            try Receipts.print(receipt, options, done: "published the catalog")
         }
     }
 

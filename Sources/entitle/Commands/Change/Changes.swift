@@ -4,20 +4,6 @@ import EntitlementLedger
 import Entitlements
 import Foundation
 
-/// What every command that appends one event takes.
-struct RequestOptions: ParsableArguments {
-    @Option(help: "An idempotency key: repeating it changes nothing (default: a new one).")
-    var id: String?
-
-    func request(_ options: LedgerOptions, source: String = Source.support) throws -> Request {
-        let id = id ?? UUID().uuidString.lowercased()
-        guard Identifier.isValid(id) else {
-            throw CommandFailure(.usage, "usage", "not an id", place: "--id")
-        }
-        return Request(id: id, source: source, environment: try options.environment())
-    }
-}
-
 /// The command `entitle grant`.
 struct Grant: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -52,26 +38,24 @@ struct Grant: ParsableCommand {
         let request = try requested.request(options)
         let grantID = grantId ?? UUID().uuidString.lowercased()
         let expiresAt = try expires.map { try InstantArgument.parse($0, place: "--until") }
-        let receipt = try options.withLedger(writing: true) { ledger in
+        let customer = try CustomerArgument.checked(customer)
+        try requested.record(request, about: customer, options) { ledger in
             // Before: what was given is acknowledged, whatever cannot be read of the catalogs.
             try warn(ledger)
-            return try ledger.grant(
-                grantID,
-                to: CustomerArgument.checked(customer),
-                features: features,
-                tier: tier,
-                expiresAt: expiresAt,
-                reason: reason,
-                request
+            return Recorded(
+                receipt: try ledger.grant(
+                    grantID,
+                    to: customer,
+                    features: features,
+                    tier: tier,
+                    expiresAt: expiresAt,
+                    reason: reason,
+                    request
+                ),
+                done: "granted \(grantID)",
+                extra: [JSONMember("grantId", .string(grantID))]
             )
         }
-        try Receipts.print(
-            receipt,
-            options,
-            done: "granted \(grantID)",
-            id: request.id,
-            extra: [JSONMember("grantId", .string(grantID))]
-        )
     }
 
     /// A name that no catalog lists gives nothing until one does: mostly it is misspelt.
@@ -104,10 +88,13 @@ struct Withdraw: ParsableCommand {
 
     func run() throws {
         let request = try requested.request(options)
-        let receipt = try options.withLedger(writing: true) {
-            try $0.withdraw(grantId, from: CustomerArgument.checked(customer), request)
+        let customer = try CustomerArgument.checked(customer)
+        try requested.record(request, about: customer, options) { ledger in
+            Recorded(
+                receipt: try ledger.withdraw(grantId, from: customer, request),
+                done: "withdrawn"
+            )
         }
-        try Receipts.print(receipt, options, done: "withdrawn", id: request.id)
     }
 }
 
@@ -124,10 +111,13 @@ struct Trial: ParsableCommand {
 
     func run() throws {
         let request = try requested.request(options, source: Source.app)
-        let receipt = try options.withLedger(writing: true) {
-            try $0.startTrial(trialId, for: CustomerArgument.checked(customer), request)
+        let customer = try CustomerArgument.checked(customer)
+        try requested.record(request, about: customer, options) { ledger in
+            Recorded(
+                receipt: try ledger.startTrial(trialId, for: customer, request),
+                done: "the trial has begun"
+            )
         }
-        try Receipts.print(receipt, options, done: "the trial has begun", id: request.id)
     }
 }
 
@@ -145,14 +135,12 @@ struct LinkCommand: ParsableCommand {
 
     func run() throws {
         let request = try requested.request(options)
-        let receipt = try options.withLedger(writing: true) {
-            try $0.link(
-                CustomerArgument.checked(alias),
-                to: CustomerArgument.checked(customer),
-                request
-            )
+        let (customer, alias) = try (
+            CustomerArgument.checked(customer), CustomerArgument.checked(alias)
+        )
+        try requested.record(request, about: customer, options) { ledger in
+            Recorded(receipt: try ledger.link(alias, to: customer, request), done: "linked")
         }
-        try Receipts.print(receipt, options, done: "linked", id: request.id)
     }
 }
 
@@ -177,24 +165,30 @@ struct Use: ParsableCommand {
             throw CommandFailure(.usage, "usage", "an amount is not negative", place: "--amount")
         }
         if let undo {
-            let receipt = try options.withLedger(writing: true) {
-                try $0.reverseUse(undo, of: customer, request)
+            return try requested.record(request, about: customer, options) { ledger in
+                Recorded(
+                    receipt: try ledger.reverseUse(undo, of: customer, request),
+                    done: "taken back"
+                )
             }
-            return try Receipts.print(receipt, options, done: "taken back", id: request.id)
         }
         guard let feature else {
             throw CommandFailure(.usage, "usage", "FEATURE or --undo is missing")
         }
-        let outcome = try options.withLedger(writing: true) {
-            try $0.use(feature, by: customer, amount: amount, unit: unit, request)
+        try requested.record(request, about: customer, options) { ledger in
+            let outcome = try ledger.use(
+                feature,
+                by: customer,
+                amount: amount,
+                unit: unit,
+                request
+            )
+            return Recorded(
+                receipt: outcome.receipt,
+                done: Self.text(outcome),
+                extra: outcome.members
+            )
         }
-        try Receipts.print(
-            outcome.receipt,
-            options,
-            done: Self.text(outcome),
-            id: request.id,
-            extra: outcome.members
-        )
     }
 
     private static func text(_ outcome: UseOutcome) -> String {

@@ -48,17 +48,15 @@ struct Claim: ParsableCommand {
 
     private func claim(_ purchase: PurchaseName, _ customer: String) throws {
         let request = try requested.request(options)
-        let (receipt, isKnown) = try options.withLedger(writing: true) { ledger in
-            let isKnown = try ledger.isKnown(purchase, environment: request.environment)
-            return (try ledger.claim(purchase, for: customer, request), isKnown)
+        var isKnown = true
+        try requested.record(request, about: customer, options) { ledger in
+            isKnown = try ledger.isKnown(purchase, environment: request.environment)
+            return Recorded(
+                receipt: try ledger.claim(purchase, for: customer, request),
+                done: "claimed",
+                extra: [JSONMember("purchaseKnown", .bool(isKnown))]
+            )
         }
-        try Receipts.print(
-            receipt,
-            options,
-            done: "claimed",
-            id: request.id,
-            extra: [JSONMember("purchaseKnown", .bool(isKnown))]
-        )
         if !isKnown {
             Terminal.note(
                 "warning: no event has named this purchase yet: the claim waits for its first"
@@ -68,6 +66,15 @@ struct Claim: ParsableCommand {
 
     /// Each by itself: what is refused does not hold up the others.
     private func claimSigned(_ customer: String) throws {
+        guard !requested.dryRun else {
+            throw CommandFailure(
+                .usage,
+                "usage",
+                "signed transactions are not tried",
+                place: "--dry-run",
+                hint: "`entitle claim CUSTOMER STORE/ORIGINAL_ID --dry-run` tries a claim"
+            )
+        }
         let now = SystemClock.now()
         guard let verifier = try stores.appStore(options) else {
             throw CommandFailure(

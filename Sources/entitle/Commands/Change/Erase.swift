@@ -33,7 +33,6 @@ struct Erase: ParsableCommand {
         )
     )
     var file: String?
-    @Flag(help: "Lists what would go, and erases nothing.") var dryRun = false
 
     func validate() throws {
         if (customer == nil) == (file == nil) {
@@ -43,7 +42,7 @@ struct Erase: ParsableCommand {
 
     func run() throws {
         let customers = try customers()
-        if dryRun { return try showPlan(customers) }
+        if requested.dryRun { return try showPlan(customers) }
         try requireConfirmation(of: customers)
         let request = try requested.request(options)
         let outcome = try options.withLedger(writing: true) { ledger in

@@ -69,8 +69,8 @@ enum DiffText {
     private static func text(_ warnings: [StateWarning]) -> String {
         warnings.isEmpty
             ? "-"
-            : warnings.map {
-                [$0.code.rawValue, $0.productID].compactMap(\.self).joined(separator: " ")
+            : warnings.flatMap {
+                [$0.code.rawValue, $0.productID, $0.purchase].compactMap(\.self)
             }
             .joined(separator: " ")
     }

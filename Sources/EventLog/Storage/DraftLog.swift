@@ -1,0 +1,146 @@
+import Synchronization
+
+/// A log that goes on in memory from where another one ends: what is appended to it reaches no
+/// disk, and the other is read only.
+///
+/// It shows what would come of something that is not to be done yet.
+public final class DraftLog: LogStorage {
+    private let base: any LogReader
+    /// Where the base ended; what is appended there later is not seen.
+    private let start: LogEnd
+    private let tail: Mutex<Tail>
+
+    private struct Tail {
+        var end: LogEnd
+        var records: [[UInt8]] = []
+        var companions: [UInt64: [UInt8]] = [:]
+        var sharedParts: [Digest: [UInt8]] = [:]
+    }
+
+    /// Begins at a log's end.
+    ///
+    /// - Throws: what the log's end throws.
+    public init(on base: any LogReader) throws {
+        self.base = base
+        start = try base.end()
+        tail = Mutex(Tail(end: start))
+    }
+
+    /// See `LogStorage`.
+    public func end() -> LogEnd { tail.withLock(\.end) }
+
+    /// See `LogStorage`; durable as long as the draft lives.
+    public func append(_ batch: LogBatch) throws -> LogEnd {
+        try tail.withLock { tail in
+            guard tail.end.size == batch.first else {
+                throw LogStorageFault(.damaged, "the batch does not begin at the log's end")
+            }
+            tail.records += batch.records
+            for companion in batch.companions {
+                tail.companions[companion.carrier] = companion.bytes
+            }
+            for part in batch.sharedParts { tail.sharedParts[part.digest] = part.bytes }
+            var edge = tail.end.edge
+            for leaf in batch.leaves { edge.append(leaf) }
+            tail.end = LogEnd(
+                edge: edge,
+                lastRecordedAt: batch.lastRecordedAt,
+                highestCounter: batch.highestCounter,
+                lastOwnRecordedAt: batch.lastOwnRecordedAt
+            )
+            return tail.end
+        }
+    }
+
+    /// Forgets nothing.
+    public func reopen() {}
+
+    /// Keeps none: a draft is never signed.
+    public func keepCheckpoint(size: UInt64, note: String) throws {
+        throw LogStorageFault(.unreadable, "a draft is not signed")
+    }
+
+    /// See `LogStorage`.
+    public func readBlocks(
+        from first: UInt64,
+        upTo end: UInt64,
+        _ body: (_ first: UInt64, _ block: Span<UInt8>) throws -> Bool
+    ) throws {
+        var goesOn = true
+        if first < start.size {
+            try base.readBlocks(from: first, upTo: min(end, start.size)) { place, block in
+                let count = UInt64(try Bundle.count(block))
+                if place + count <= start.size {
+                    goesOn = try body(place, block)
+                } else {
+                    // Others have appended since.
+                    let own = try Self.first(Int(start.size - place), of: Int(count), in: block)
+                    let kept = Bundle.pack(own)
+                    goesOn = try body(place, kept.span)
+                }
+                return goesOn
+            }
+        }
+        let records = tail.withLock(\.records)
+        for (place, record) in zip(start.size..., records)
+        where goesOn && place >= first && place < end {
+            let block = Bundle.pack([record])
+            goesOn = try body(place, block.span)
+        }
+    }
+
+    /// The first records of a block.
+    private static func first(
+        _ wanted: Int,
+        of count: Int,
+        in block: Span<UInt8>
+    ) throws -> [[UInt8]] {
+        var records: [[UInt8]] = []
+        for index in 0..<wanted {
+            let range = try Bundle.range(of: index, count: count, in: block)
+            var record: [UInt8] = []
+            for place in range { record.append(block[place]) }
+            records.append(record)
+        }
+        return records
+    }
+
+    /// See `LogStorage`.
+    public func readRecords(
+        _ sequences: [UInt64],
+        _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Void
+    ) throws {
+        let records = tail.withLock(\.records)
+        for sequence in sequences {
+            if sequence < start.size {
+                try base.readRecords([sequence], body)
+            } else if sequence - start.size < UInt64(records.count) {
+                let record = records[Int(sequence - start.size)]
+                try body(sequence, record.span)
+            } else {
+                throw LogStorageFault(.damaged, "record \(sequence) is missing")
+            }
+        }
+    }
+
+    /// See `LogStorage`.
+    public func companion(of carrier: UInt64) throws -> [UInt8]? {
+        if carrier < start.size { return try base.companion(of: carrier) }
+        return tail.withLock { $0.companions[carrier] }
+    }
+
+    /// See `LogStorage`.
+    public func sharedPart(_ digest: Digest) throws -> [UInt8]? {
+        try tail.withLock { $0.sharedParts[digest] } ?? base.sharedPart(digest)
+    }
+
+    /// See `TileSource`: those of the base; what a draft appends is never proven.
+    public func tile(level: Int, index: UInt64) throws -> [UInt8]? {
+        try base.tile(level: level, index: index)
+    }
+
+    /// See `LogStorage`: those of the base.
+    public func checkpoints() throws -> [(size: UInt64, note: String)] {
+        try base.checkpoints().filter { $0.size <= start.size }
+    }
+}

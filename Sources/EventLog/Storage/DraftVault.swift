@@ -1,0 +1,102 @@
+public import Crypto
+import Synchronization
+
+/// A vault whose new names and keys live in memory, over one that is only read: the keys of a
+/// `DraftLog`.
+public final class DraftVault: Vault {
+    private let base: any Vault
+    private let reserved: Mutex<Reserved>
+
+    private struct Reserved {
+        var numbers: [StreamName: UInt64] = [:]
+        var streams: [UInt64: (name: StreamName, keys: StreamKeys)] = [:]
+        var randomness: RandomSource
+    }
+
+    /// Above every counter that a ledger gives.
+    private static let firstCounter: UInt64 = 1 << 48
+    /// No shard says anything of a name that nobody keeps.
+    private static let shard = 1
+
+    /// Begins with what a vault has.
+    ///
+    /// `randomness`: keys of streams.
+    public init(on base: any Vault, randomness: RandomSource) {
+        self.base = base
+        reserved = Mutex(Reserved(randomness: randomness))
+    }
+
+    /// See `Vault`.
+    public var digestSecret: KeyedHash { base.digestSecret }
+    /// See `Vault`.
+    public var viewSecret: KeyedHash? { base.viewSecret }
+    /// See `Vault`.
+    public var checkpointKey: Curve25519.Signing.PrivateKey { base.checkpointKey }
+
+    /// See `Vault`.
+    public func stream(of name: StreamName) throws -> UInt64? {
+        try base.stream(of: name) ?? reserved.withLock { $0.numbers[name] }
+    }
+
+    /// See `Vault`.
+    public func reserveStream(of name: StreamName) throws -> UInt64 {
+        if let known = try base.stream(of: name) { return known }
+        return reserved.withLock { reserved in
+            if let known = reserved.numbers[name] { return known }
+            let number = StreamNumber.number(
+                counter: Self.firstCounter + UInt64(reserved.numbers.count),
+                shard: Self.shard
+            )
+            let key = SymmetricKey(data: reserved.randomness.bytes(StreamKeys.byteCount))
+            reserved.numbers[name] = number
+            reserved.streams[number] = (name, StreamKeys(key))
+            return number
+        }
+    }
+
+    /// Does nothing: memory has nothing more durable than a reservation.
+    public func commit(upTo counter: UInt64) {}
+
+    /// See `Vault`.
+    public func name(of stream: UInt64) throws -> StreamName? {
+        if let own = reserved.withLock({ $0.streams[stream] }) { return own.name }
+        return try base.name(of: stream)
+    }
+
+    /// See `Vault`.
+    public func keys(of stream: UInt64) throws -> StreamKeys? {
+        if let own = reserved.withLock({ $0.streams[stream] }) { return own.keys }
+        return try base.keys(of: stream)
+    }
+
+    /// See `Vault`.
+    public func isErased(_ stream: UInt64) throws -> Bool { try base.isErased(stream) }
+
+    /// See `Vault`.
+    public var closedStreams: Set<UInt64> { base.closedStreams }
+
+    /// See `Vault`: of the base alone.
+    public func check() throws -> UInt64 { try base.check() }
+
+    /// None is prepared here: what the base prepared is the base's to finish.
+    public var preparedErasure: VaultErasure? { nil }
+
+    /// Refused: nothing is erased in a draft.
+    public func prepare(_ erasure: VaultErasure) throws { throw Self.refusal }
+
+    /// Nothing is prepared.
+    public func cancelErasure() {}
+
+    /// Nothing is prepared.
+    public func finishErasure() {}
+
+    /// Passes over streams: the base closes its own.
+    public func close(_ streams: some Sequence<UInt64>) {}
+
+    /// See `Vault`.
+    public func erasedCopies(of streams: [UInt64]) throws -> ErasedCopies {
+        try base.erasedCopies(of: streams)
+    }
+
+    private static let refusal = LogStorageFault(.unreadable, "nothing is erased in a draft")
+}

@@ -117,6 +117,17 @@ public struct CustomerView: Sendable {
             }
             return purchase
         }
+        // Whether a later owner renewed it is theirs.
+        shown.warnings.removeAll { warning in
+            guard case .renewalExpected(let purchase) = warning else { return false }
+            return !isKept(purchase, from: state.at)
+        }
         return shown
+    }
+
+    /// Whether the customer owns a purchase at an instant and ever after.
+    private func isKept(_ purchase: UInt64, from instant: Instant) -> Bool {
+        let stretches = own?.stretches[purchase] ?? []
+        return stretches.contains { $0.contains(instant) && $0.end == nil }
     }
 }

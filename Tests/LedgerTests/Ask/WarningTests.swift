@@ -23,12 +23,14 @@ struct `A warning` {
         _ customer: String,
         _ scratch: ScratchLedger,
         day: Int64 = 40,
-        known: BitemporalPoint.Known = .everything
+        known: BitemporalPoint.Known = .everything,
+        to visibility: Visibility = .everything
     ) throws -> [String] {
         let question = CustomerQuestion(
             customer: customer,
             environment: .production,
-            point: BitemporalPoint(at: Sample.day(day), knownAt: known)
+            point: BitemporalPoint(at: Sample.day(day), knownAt: known),
+            visibility: visibility
         )
         let warnings = try scratch.ledger.show(question)["warnings"]?.array ?? []
         return warnings.compactMap { $0["code"]?.string }
@@ -95,6 +97,41 @@ struct `A warning` {
                 ]
             )
             #expect(try Self.codes("ann", scratch) == [])
+        }
+    }
+
+    // Row 9.4: handed on on day 35; whether the next owner renewed is none of the former one's.
+    @Test(arguments: [false, true])
+    func `tells a former owner nothing of the next one`(_ isRenewed: Bool) async throws {
+        try await Self.with { scratch in
+            var lines = Sample.ownedPurchase("ann", "app_store/1")
+            lines.append(
+                Sample.line(
+                    "handed",
+                    "customer.transferred",
+                    "customer/bob",
+                    data: #"{"from":["ann"]}"#,
+                    time: Sample.day(35)
+                )
+            )
+            if isRenewed {
+                lines.append(
+                    Sample.line(
+                        "again",
+                        "purchase.renewed",
+                        "purchase/app_store/1",
+                        data: """
+                            {"productId":"pro.month","productKind":"auto_renewable",\
+                            "transactionId":"t2","expiresAt":"2026-04-01T00:00:00.000Z"}
+                            """,
+                        time: Sample.day(36)
+                    )
+                )
+            }
+            try Self.record(scratch, lines)
+            let all = try Self.codes("ann", scratch, day: 33)
+            #expect(all == (isRenewed ? [] : ["renewal_expected"]), "the control")
+            #expect(try Self.codes("ann", scratch, day: 33, to: .own) == [])
         }
     }
 }

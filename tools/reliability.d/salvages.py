@@ -10,6 +10,8 @@ from damage import EVENTS, KINDS, LATER, Image, forged, records
 from harness import Fault, History, QUESTION_TIME, copy_ledger, in_parallel, say
 
 LOG, VAULT = "log/data.mdb", "vault/data.mdb"
+# What every answer warns of where records are lost, and none where all came back.
+EVENTS_LOST = {"code": "events_lost"}
 # Of an answer: what says how long the log is, not what holds.
 OF_THE_LOG = {"sequence", "token"}
 # Controls of a kind.
@@ -165,6 +167,11 @@ def wrong_answers(world, report, lost, into):
     answers = world.ask(into)
     if answers is None:
         return ["show answers nothing"]
+    warned = [EVENTS_LOST in answer["warnings"] for answer in answers.values()]
+    if any(warned) != all(warned) or any(warned) != bool(lost):
+        return ["%d of %d answers warn of %d lost events" % (sum(warned), len(warned), len(lost))]
+    for answer in answers.values():
+        answer["warnings"] = [each for each in answer["warnings"] if each != EVENTS_LOST]
     return [
         "another answer for a customer without a lost event" for customer in world.customers
         if world.groups.get("customer/" + customer) not in touched

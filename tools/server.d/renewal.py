@@ -55,6 +55,11 @@ def check_trust(material):
     stores = material.write("renewed.json", json.dumps(
         {"revenueCat": {"authorizationFile": "renewed.txt"}}))
 
+    now = int(time.time())
+    # The same before and after: the server remembers those that it verified.
+    tokens = [jwt.encode({"sub": "ann", "iat": now, "exp": now + 600}, key, "ES256")
+              for key in keys]
+
     def write(number):
         material.write("renewed.txt", secrets[number])
         return material.write("renewed.pem", keys[number].public_key().public_bytes(
@@ -62,13 +67,11 @@ def check_trust(material):
             serialization.PublicFormat.SubjectPublicKeyInfo).decode())
 
     def require(server, number, what):
-        for index, (secret, key) in enumerate(zip(secrets, keys)):
+        for index, (secret, token) in enumerate(zip(secrets, tokens)):
             # An empty event is refused as such once its sender is known.
             expect(server.ask("POST", "/v1/signals/revenuecat", {"event": {}}, key="no",
                               headers={"Authorization": secret}),
                    400 if index == number else 401, what + ": secret %d" % index)
-            now = int(time.time())
-            token = jwt.encode({"sub": "ann", "iat": now, "exp": now + 600}, key, "ES256")
             expect(server.ask("GET", "/v1/customers/ann", key=token),
                    200 if index == number else 401, what + ": token %d" % index)
 

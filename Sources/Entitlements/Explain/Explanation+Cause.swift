@@ -2,6 +2,12 @@ extension Explanation {
     /// The step that decides, of the source that is nearest to opening the gate or opens it first;
     /// nil: there is no step but what the feature takes.
     public var cause: Step? {
+        // What holds the gate open for as long as was said, before what ends earlier.
+        if let decision, decision.isAllowed,
+            let step = steps.first(where: { $0.effect.openingEnd == .some(decision.until) })
+        {
+            return step
+        }
         guard let nearest = steps.first(where: { weight($0.effect) != nil })?.topic else {
             return nil
         }
@@ -25,6 +31,15 @@ extension Explanation.Effect {
         case .extended: 1
         case .period, .granted, .trial: 2
         case .isFree: 3
+        default: nil
+        }
+    }
+
+    /// The end of what opens a gate, nil in it: without end; nil: it opens none.
+    fileprivate var openingEnd: Instant?? {
+        switch self {
+        case .period(_, let end), .granted(_, let end), .trial(_, let end): .some(end)
+        case .extended(let until), .grace(let until), .leeway(let until): .some(until)
         default: nil
         }
     }

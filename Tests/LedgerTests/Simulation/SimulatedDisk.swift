@@ -16,8 +16,10 @@ final class SimulatedDisk: Sendable {
         var log = MemoryLog()
         var batches: [LogBatch] = []
         var vault: [UInt64: SimulatedVault.Entry] = [:]
-        /// Counts up with each process; the calls of a dead one crash.
+        /// Counts up with each process and each death; the calls of a dead one crash.
         var process = 0
+        /// The process that was started last.
+        var started = 0
         var fault: SimulatedFault?
         var onCall: (@Sendable (SimulatedCall) throws -> Void)?
     }
@@ -41,9 +43,13 @@ final class SimulatedDisk: Sendable {
     func startProcess() -> Int {
         state.withLock { state in
             state.process += 1
+            state.started = state.process
             return state.process
         }
     }
+
+    /// Whether the process that was started last has died.
+    var isDown: Bool { state.withLock { $0.process != $0.started } }
 
     /// The process dies.
     func crash() {

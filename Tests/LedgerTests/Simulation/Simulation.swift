@@ -54,7 +54,11 @@ actor Simulation {
         disk.onCall { [self] call in try assumeIsolated { try $0.meet(call) } }
         defer { disk.onCall(nil) }
         try run(calls.first())
-        for _ in 0..<Self.stepCount { try step() }
+        for _ in 0..<Self.stepCount {
+            try step()
+            // Where the engine was telling of a fault as it died, nobody was told of the death.
+            if disk.isDown { try recover() }
+        }
         try settle()
         try close()
         try open()
@@ -155,7 +159,8 @@ actor Simulation {
             for call in calls { witness.wasNotTold(call, maybeStands: maybeStands) }
         }
         switch error {
-        case let fault as LogStorageFault: keep(maybeStands: fault.code == .outcomeUnknown)
+        case let fault as LogStorageFault:
+            keep(maybeStands: fault.code == .outcomeUnknown || disk.isDown)
         case let fault as LedgerFault where fault.code == .clockBehind:
             keep(maybeStands: false)
             clock.now = clock.now.advanced(byMilliseconds: 3_600_000)

@@ -212,7 +212,7 @@ let package = Package(
             name: "LedgerOperationsTests",
             dependencies: [
                 "Encodings", "LedgerOperations", "EntitlementLedger", "Entitlements", "LMDBStorage",
-                "embedding",
+                "LedgerAPI", "embedding",
             ],
             swiftSettings: house
         ),

@@ -4,6 +4,7 @@ package import Entitlements
 import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
+package import LedgerAPI
 package import Logging
 import NIOCore
 import NIOPosix
@@ -95,7 +96,7 @@ package enum LedgerServer {
 
     /// Audits the ledger that is served.
     package typealias Auditing =
-        @Sendable (AuditScope, AuditPace) throws -> JSONValue
+        @Sendable (AuditScope, AuditPace) throws -> AuditAnswer
 
     /// Reads whom the server trusts.
     ///

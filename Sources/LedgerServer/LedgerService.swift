@@ -55,7 +55,7 @@ final class LedgerService: Sendable {
         clock = options.clock
         makeID = options.makeID
         resolveTimeZones = options.resolveTimeZones
-        auditing = options.audit ?? { [ledger] scope, _ in try ledger.audit(scope).json }
+        auditing = options.audit ?? { [ledger] scope, _ in try ledger.audit(scope) }
         isReadOnlyByFault = options.isReadOnlyByFault
         let pool = NIOThreadPool(numberOfThreads: options.threadCount)
         self.pool = pool
@@ -90,11 +90,11 @@ final class LedgerService: Sendable {
     /// Audits the ledger, one audit at a time, and counts what it came to.
     ///
     /// - Throws: `Problem.busy` while another one runs.
-    func audit(_ scope: AuditScope, _ pace: LedgerServer.AuditPace) async throws -> JSONValue {
+    func audit(_ scope: AuditScope, _ pace: LedgerServer.AuditPace) async throws -> AuditAnswer {
         do {
-            let report = try await audits.run { [auditing] in try auditing(scope, pace) }
-            metrics.audits.count(scope, report)
-            return report
+            let answer = try await audits.run { [auditing] in try auditing(scope, pace) }
+            metrics.audits.count(scope, answer)
+            return answer
         } catch let problem as Problem where problem.code == .busy {
             throw problem
         } catch {

@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerAPI
 import Testing
 
 /// The catalogs of `schemas/examples/catalogs` with their permission matrices, every cell.
@@ -147,10 +148,9 @@ struct `An example app` {
                 at: BitemporalPoint(at: scratch.clock.now, knownAt: .everything),
                 for: nil
             )
-            let listed = shown?["products"]?.array?.compactMap { $0["productId"]?.string }
-            #expect(listed == products)
+            #expect(shown?.products.map(\.id) == products)
             if name == "recorder", feature == "spectrum" {
-                let texts = (shown?["products"]?.array ?? []).map { $0["text"]?["title"]?.string }
+                let texts = shown?.products.map { $0.text["title"]?.string }
                 #expect(texts == ["プレミアム", "Premium, a year"])
             }
         }
@@ -172,7 +172,7 @@ struct `An example app` {
                     at: BitemporalPoint(at: scratch.clock.now, knownAt: .everything),
                     for: CatalogViewer(customer: "c\(number)", environment: .production)
                 )
-                let id = shown?["products"]?.array?.first?["productId"]?.string ?? ""
+                let id = shown?.products.first?.id ?? ""
                 first[id, default: 0] += 1
             }
             #expect(Set(first.keys) == ["bingo", "full"])

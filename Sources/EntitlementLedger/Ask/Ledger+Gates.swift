@@ -1,6 +1,7 @@
-public import Encodings
+import Encodings
 public import Entitlements
 import EventLog
+public import LedgerAPI
 
 /// Whose eyes a catalog is read with: variants override gates and offerings (K8).
 public struct CatalogViewer: Sendable, Hashable {
@@ -24,7 +25,7 @@ extension Ledger {
         try seenCatalog(at: point, for: viewer).map { GateMap($0.catalog) }
     }
 
-    /// What a paywall shows: the `offerings` shape; nil: there is no catalog (rows 4.4, 1.1, B7).
+    /// What a paywall shows; nil: there is no catalog (rows 4.4, 1.1, B7).
     ///
     /// `feature`: whose closed gate leads there; nil: at large.
     ///
@@ -36,7 +37,7 @@ extension Ledger {
         locale: LanguageTag?,
         at point: BitemporalPoint,
         for viewer: CatalogViewer?
-    ) throws -> JSONValue? {
+    ) throws -> OfferingAnswer? {
         guard let seen = try seenCatalog(at: point, for: viewer),
             let document = try event(at: seen.sequence)?.event.data.document
         else { return nil }
@@ -52,35 +53,15 @@ extension Ledger {
             sold.map { (Name($0.id), ($0, ProductText(of: $1, for: locale))) },
             uniquingKeysWith: { first, _ in first }
         )
-        return .members([
-            "feature": .optional(feature), "at": .instant(point.at),
-            "products": .array(
-                shown.compactMap { id in
-                    guard let (product, text) = products[id], let sold = map.products[id]
-                    else {
-                        return nil
-                    }
-                    return Self.shown(product, sold, text)
-                }
-            ),
-        ])
-    }
-
-    private static func shown(
-        _ product: Catalog.Product,
-        _ sold: GateMap.Product,
-        _ text: ProductText?
-    ) -> JSONValue {
-        .members([
-            "productId": .string(product.id), "kind": .string(product.kind.name),
-            "tier": .optional(sold.tier), "features": .strings(sold.features),
-            "stores": .object(
-                product.stores.sorted { $0.key.precedes($1.key) }.map {
-                    JSONMember($0.key, .strings($0.value))
-                }
-            ),
-            "locale": .optional(text?.locale), "text": text?.words ?? .null,
-        ])
+        return OfferingAnswer(
+            feature: feature,
+            at: point.at,
+            products: shown.compactMap { id in
+                guard let (product, text) = products[id], let sold = map.products[id]
+                else { return nil }
+                return OfferingAnswer.Product(product, sold, text)
+            }
+        )
     }
 
     private struct SeenCatalog {
@@ -115,6 +96,26 @@ extension Ledger {
             catalog: publication.catalog,
             sequence: publication.sequence,
             positions: positions
+        )
+    }
+}
+
+extension OfferingAnswer.Product {
+    fileprivate init(
+        _ product: Catalog.Product,
+        _ sold: GateMap.Product,
+        _ text: ProductText?
+    ) {
+        self.init(
+            id: product.id,
+            kind: product.kind,
+            tier: sold.tier,
+            features: sold.features,
+            stores: product.stores.sorted { $0.key.precedes($1.key) }.map {
+                Keyed($0.key, $0.value)
+            },
+            locale: text?.locale,
+            text: text?.words ?? .null
         )
     }
 }

@@ -1,5 +1,6 @@
 import Entitlements
 public import EventLog
+public import LedgerAPI
 
 extension Ledger {
     /// Checks the log against its hashes and the views against the log; writes nothing.
@@ -12,7 +13,7 @@ extension Ledger {
         _ scope: AuditScope = .everything,
         archive: (any ArchiveStore)? = nil,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
-    ) throws -> AuditReport {
+    ) throws -> AuditAnswer {
         var auditor = Auditor(ledger: self, end: try log.end(), scope: scope)
         auditor.noteKnownLoss()
         if scope == .quick {
@@ -40,7 +41,7 @@ private struct Auditor {
     let ledger: Ledger
     let end: LogEnd
     let scope: AuditScope
-    var report = AuditReport()
+    var report = AuditAnswer()
     /// The tree whose leaves are the roots of the bundles: its tiles are those of the log's tree, a
     /// level higher.
     private var bundles = TileWriter()
@@ -64,7 +65,7 @@ private struct Auditor {
     /// What a salvage could not bring back and the log does not show.
     mutating func noteKnownLoss() {
         guard let loss = ledger.knownLoss else { return }
-        func note(_ kind: AuditReport.Kind, _ detail: String) {
+        func note(_ kind: AuditFault.Kind, _ detail: String) {
             report.faults.note(kind, nil, detail, isKnown: true)
         }
         if loss.isTreeLost { note(.tree, "a salvage could not bring the signed tree back") }

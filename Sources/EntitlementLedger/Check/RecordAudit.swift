@@ -1,9 +1,10 @@
 import Entitlements
 public import EventLog
+import LedgerAPI
 
 /// Reads a part of the log that begins with a bundle and notes what is wrong with its records.
 ///
-/// Parts know nothing of one another, so that they can be read at once; `AuditReport` joins them.
+/// Parts know nothing of one another, so that they can be read at once; `AuditAnswer` joins them.
 struct RecordAudit: Sendable {
     /// The records to be read.
     let sequences: Range<UInt64>
@@ -11,7 +12,7 @@ struct RecordAudit: Sendable {
     let opensSealed: Bool
 
     /// What is wrong.
-    private(set) var faults: [AuditReport.Fault] = []
+    private(set) var faults: [AuditFault] = []
     /// The sequence behind the last record that was read.
     private(set) var end: UInt64
     /// Roots of the bundles that were read whole.

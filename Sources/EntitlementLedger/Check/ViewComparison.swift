@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import EventLog
+import LedgerAPI
 
 /// Where views say other than the log.
 struct ViewDifference: Sendable {
@@ -37,7 +38,7 @@ extension Ledger {
         var differences: [ViewDifference] = []
         var expected = IndexFingerprint.Counts()
         func note(_ sequence: UInt64?, _ detail: String) {
-            if differences.count < AuditReport.faultLimit {
+            if differences.count < AuditAnswer.faultLimit {
                 differences.append(ViewDifference(sequence: sequence, detail: detail))
             }
         }

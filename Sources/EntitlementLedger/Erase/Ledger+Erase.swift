@@ -1,5 +1,6 @@
 public import Entitlements
 import EventLog
+public import LedgerAPI
 import Synchronization
 
 /// What an erasure comes to.

@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import EventLog
+import LedgerAPI
 
 /// Shows events with what a redaction leaves of them.
 struct EventMask {

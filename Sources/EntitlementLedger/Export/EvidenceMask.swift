@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import EventLog
+import LedgerAPI
 
 /// Shows what an event was read from, with what a redaction leaves of it.
 ///

@@ -1,6 +1,7 @@
-public import Encodings
+import Encodings
 import Entitlements
 public import EventLog
+public import LedgerAPI
 
 /// Where an export that is to be checked is read from.
 public protocol ExportSource {
@@ -18,83 +19,7 @@ public protocol ExportLines {
     func next() throws -> [UInt8]?
 }
 
-/// What checking an export found; needs no ledger.
-public struct ExportCheck: Sendable {
-    /// One thing that is wrong.
-    public struct Fault: Sendable, Hashable {
-        /// What kind.
-        public var kind: Kind
-        /// The file; nil: the export as a whole.
-        public var file: String?
-        /// The record; nil: none in particular.
-        public var sequence: UInt64?
-        /// A sentence; holds no id.
-        public var detail: String
-    }
-
-    /// The closed set of faults.
-    public enum Kind: String, Sendable {
-        /// The manifest is missing, unreadable, or not signed by the key.
-        case manifest
-        /// A file is missing, too much, or has other bytes.
-        case file
-        /// The checkpoint is unreadable or not signed by the key.
-        case checkpoint
-        /// A record is not whole, or is another than said.
-        case record
-        /// A record does not belong to the checkpoint's tree.
-        case proof
-        /// An event says otherwise than its record.
-        case event
-    }
-
-    /// What is wrong, in the order of finding; at most `faultLimit`.
-    public internal(set) var faults: [Fault] = []
-    /// Records whose place in the tree was proven.
-    public internal(set) var records: UInt64 = 0
-    /// The ledger's key, by which everything was verified.
-    public internal(set) var key: String?
-    /// Whether the key was given, rather than taken from the export itself.
-    public internal(set) var isKeyGiven = false
-    /// The checkpoint's size.
-    public internal(set) var size: UInt64?
-
-    /// More are not listed.
-    public static let faultLimit = 1000
-
-    /// Whether nothing is wrong.
-    public var isOK: Bool { faults.isEmpty }
-
-    /// The `check-export` shape.
-    public var json: JSONValue {
-        .members([
-            "ok": .bool(isOK), "records": .integer(records),
-            "key": .optional(key), "keyGiven": .bool(isKeyGiven),
-            "checkpointSize": size.map { .integer($0) } ?? .null,
-            "faults": .array(
-                faults.map { fault in
-                    .members([
-                        "kind": .string(fault.kind.rawValue), "file": .optional(fault.file),
-                        "sequence": fault.sequence.map { .integer($0) } ?? .null,
-                        "detail": .string(fault.detail),
-                    ])
-                }
-            ),
-        ])
-    }
-
-    mutating func note(
-        _ kind: Kind,
-        _ file: String?,
-        _ sequence: UInt64? = nil,
-        _ detail: String
-    ) {
-        guard faults.count < Self.faultLimit else { return }
-        faults.append(Fault(kind: kind, file: file, sequence: sequence, detail: detail))
-    }
-}
-
-extension ExportCheck {
+extension ExportCheckAnswer {
     /// Checks an export against itself and the key of its ledger.
     ///
     /// `key`: the ledger's verifier key, as its operator publishes it; nil: the one that the export
@@ -103,7 +28,7 @@ extension ExportCheck {
     /// Cost: two passes over the files, a SHA-256 and a proof for each record; bounded memory.
     /// - Throws: what the source throws.
     public init(_ source: some ExportSource, key given: VerifierKey?) throws {
-        isKeyGiven = given != nil
+        self.init(isKeyGiven: given != nil)
         guard let manifest = try manifest(source, given) else { return }
         try checkFiles(manifest, source)
         guard let checkpoint = checkpoint(of: manifest) else { return }
@@ -121,9 +46,9 @@ extension ExportCheck {
     private mutating func manifest(
         _ source: some ExportSource,
         _ given: VerifierKey?
-    ) throws -> Manifest? {
+    ) throws -> ExportManifestAnswer? {
         guard let bytes = try small(ExportFile.manifest, source),
-            let json = try? JSONValue(parsing: bytes), let manifest = Manifest(json)
+            let manifest = ExportManifestAnswer(reading: bytes)
         else {
             note(.manifest, ExportFile.manifest, nil, "it is missing or cannot be read")
             return nil
@@ -163,14 +88,17 @@ extension ExportCheck {
         return isThere && bytes.count <= Self.manifestLimit ? bytes : nil
     }
 
-    private mutating func checkFiles(_ manifest: Manifest, _ source: some ExportSource) throws {
+    private mutating func checkFiles(
+        _ manifest: ExportManifestAnswer,
+        _ source: some ExportSource
+    ) throws {
         for file in manifest.files {
             var digest = FileDigest()
             guard try source.read(file.name, { digest.add($0) }) else {
                 note(.file, file.name, nil, "the file is missing, or no file")
                 continue
             }
-            if digest.file(file.name) != file {
+            if digest.file(file.name) != ExportedFile(file) {
                 note(.file, file.name, nil, "the file has other bytes than the manifest says")
             }
         }
@@ -180,7 +108,7 @@ extension ExportCheck {
         }
     }
 
-    private mutating func checkpoint(of manifest: Manifest) -> Checkpoint? {
+    private mutating func checkpoint(of manifest: ExportManifestAnswer) -> Checkpoint? {
         do throws(NoteFault) {
             let key = try VerifierKey(parsing: self.key ?? "")
             let verified = try SignedNote.parse(manifest.checkpoint).verified(by: [key])
@@ -196,28 +124,15 @@ extension ExportCheck {
     }
 }
 
-extension ExportCheck {
-    /// What a check needs of a manifest.
-    struct Manifest {
-        var publicKey: String
-        var checkpoint: String
-        var isRange: Bool
-        var records: UInt64
-        var files: [ExportedFile]
-
-        init?(_ json: JSONValue) {
-            let files = (json["files"]?.array ?? []).map { ExportedFile($0) }
-            guard json["format"]?.string == ExportManifest.format, !files.contains(nil),
-                let publicKey = json["publicKey"]?.string,
-                let checkpoint = json["checkpoint"]?.string,
-                let kind = json["of"]?.string, ["range", "customer"].contains(kind),
-                let records = json["records"]?.integer.flatMap({ UInt64(exactly: $0) })
-            else { return nil }
-            self.publicKey = publicKey
-            self.checkpoint = checkpoint
-            self.records = records
-            self.files = files.compactMap(\.self)
-            isRange = kind == "range"
-        }
+extension ExportManifestAnswer {
+    /// Reads a manifest from outside; nil for what is none of this format, or names anything but
+    /// plain files.
+    fileprivate init?(reading bytes: [UInt8]) {
+        // What cannot be read is said to be no manifest, whatever is wrong with it.
+        guard let json = try? JSONValue(parsing: bytes),
+            let manifest = try? Self.fields.read(json), manifest.format == Self.format,
+            manifest.files.allSatisfy({ ExportedFile($0) != nil })
+        else { return nil }
+        self = manifest
     }
 }

@@ -2,6 +2,7 @@ import Crypto
 import Encodings
 import Entitlements
 public import EventLog
+import LedgerAPI
 
 /// What a file of an export comes to.
 public struct ExportedFile: Sendable, Hashable {
@@ -48,8 +49,6 @@ public struct FileDigest: Sendable {
 
 /// What ties the files of an export together: the manifest and the ledger's signature over it.
 public struct ExportManifest: Sendable {
-    /// The format that this program writes.
-    public static let format = "entitlement-ledger-export/1"
     /// The first line of what is signed: no checkpoint, whose second line is a number.
     static let heading = "entitlement-ledger export v1"
 
@@ -72,44 +71,38 @@ extension LedgerExport {
     /// - Throws: `NoteFault` where the ledger's key does not sign.
     public func manifest(of files: [ExportedFile]) throws -> ExportManifest {
         let signer = try ledger.signer
-        var members = [
-            JSONMember("format", .string(ExportManifest.format)),
-            JSONMember("ledger", .string(Hexadecimal.encode(ledger.identity.id))),
-            JSONMember("publicKey", .string(signer.verifierKey.text)),
-            JSONMember("madeAt", .instant(plan.madeAt)),
-            JSONMember("of", .string(plan.customer == nil ? "range" : "customer")),
-            JSONMember("redaction", .string(plan.redaction.rawValue)),
-            JSONMember("environment", .optional(plan.customer?.environment.name)),
-            JSONMember("at", .instant(plan.at)), JSONMember("known", .instant(plan.known)),
-            JSONMember("size", .integer(plan.size)),
-        ]
-        members += [
-            JSONMember("records", .integer(recordCount)),
-            JSONMember("first", range.map { .integer($0.lowerBound) } ?? .null),
-            JSONMember("last", range.map { .integer($0.upperBound - 1) } ?? .null),
-            JSONMember("checkpoint", .string(plan.checkpoint)),
-            JSONMember("files", .array(files.map(\.json))),
-        ]
-        let text = JSONValue.object(members).description + "\n"
+        let manifest = ExportManifestAnswer(
+            ledger: Hexadecimal.encode(ledger.identity.id),
+            publicKey: signer.verifierKey.text,
+            madeAt: plan.madeAt,
+            scope: plan.customer == nil ? .range : .customer,
+            redaction: plan.redaction,
+            environment: plan.customer?.environment,
+            at: plan.at,
+            known: plan.known,
+            size: plan.size,
+            records: recordCount,
+            first: range?.lowerBound,
+            last: range.map { $0.upperBound - 1 },
+            checkpoint: plan.checkpoint,
+            files: files.map(\.described)
+        )
+        let text = AnswerText(manifest).description + "\n"
         let note = try signer.sign(ExportManifest.statement(of: Array(text.utf8)))
         return ExportManifest(text: text, note: note.description)
     }
 }
 
 extension ExportedFile {
-    fileprivate var json: JSONValue {
-        .members([
-            "name": .string(name), "bytes": .integer(byteCount), "sha256": .string(digest.hex),
-        ])
+    fileprivate var described: ExportManifestAnswer.File {
+        ExportManifestAnswer.File(name: name, bytes: byteCount, sha256: digest.hex)
     }
 
-    /// Reads a manifest's entry; nil for what is none, or names anything but a plain file.
-    init?(_ json: JSONValue) {
-        guard let name = json["name"]?.string, Self.isPlain(name),
-            let count = json["bytes"]?.integer.flatMap({ UInt64(exactly: $0) }),
-            let digest = json["sha256"]?.string.flatMap({ EventLog.Digest(hex: $0) })
+    /// The file that a manifest's entry describes; nil for one that is no plain file.
+    init?(_ file: ExportManifestAnswer.File) {
+        guard Self.isPlain(file.name), let digest = EventLog.Digest(hex: file.sha256)
         else { return nil }
-        self.init(name: name, byteCount: count, digest: digest)
+        self.init(name: file.name, byteCount: file.bytes, digest: digest)
     }
 
     /// A manifest from outside leads to no file but those beside it.

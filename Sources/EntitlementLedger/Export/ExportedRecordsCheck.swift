@@ -1,14 +1,15 @@
 import Encodings
 import Entitlements
 import EventLog
+import LedgerAPI
 
 /// Checks an export's records: each whole, in the checkpoint's tree, and as its event says.
 struct ExportedRecordsCheck {
     /// What is wrong, at most as many as a report lists.
-    private(set) var faults: [ExportCheck.Fault] = []
+    private(set) var faults: [ExportCheckAnswer.Fault] = []
     /// Records whose place in the tree was proven.
     private(set) var provenCount: UInt64 = 0
-    private let manifest: ExportCheck.Manifest
+    private let manifest: ExportManifestAnswer
     private let checkpoint: Checkpoint
     /// The tree up to the record in hand; of a range only.
     private var edge: TreeEdge?
@@ -19,13 +20,13 @@ struct ExportedRecordsCheck {
     /// The events beside the records, where the export has them.
     private var events: (any ExportLines)?
 
-    init(_ manifest: ExportCheck.Manifest, _ checkpoint: Checkpoint) {
+    init(_ manifest: ExportManifestAnswer, _ checkpoint: Checkpoint) {
         self.manifest = manifest
         self.checkpoint = checkpoint
     }
 
     mutating func run(_ source: some ExportSource) throws {
-        guard try !manifest.isRange || readRange(source) else { return }
+        guard try manifest.scope != .range || readRange(source) else { return }
         guard let lines = try source.lines(ExportFile.proofs) else {
             note(.file, ExportFile.proofs, nil, "there are no records")
             return
@@ -43,18 +44,18 @@ struct ExportedRecordsCheck {
                 "it holds \(count) records, the manifest says \(manifest.records)"
             )
         }
-        if manifest.isRange { finishRange() }
+        if manifest.scope == .range { finishRange() }
     }
 
     private mutating func note(
-        _ kind: ExportCheck.Kind,
+        _ kind: ExportCheckAnswer.Kind,
         _ file: String,
         _ sequence: UInt64?,
         _ detail: String
     ) {
-        guard faults.count < ExportCheck.faultLimit else { return }
+        guard faults.count < ExportCheckAnswer.faultLimit else { return }
         faults.append(
-            ExportCheck.Fault(kind: kind, file: file, sequence: sequence, detail: detail)
+            ExportCheckAnswer.Fault(kind: kind, file: file, sequence: sequence, detail: detail)
         )
     }
 
@@ -89,7 +90,7 @@ struct ExportedRecordsCheck {
             return
         }
         let isNext =
-            manifest.isRange
+            manifest.scope == .range
             ? sequence == (lastSequence.map { $0 &+ 1 } ?? 0)
             : lastSequence.map { sequence > $0 } ?? true
         if !isNext { note(.record, file, sequence, "it is not the next record") }
@@ -104,7 +105,7 @@ struct ExportedRecordsCheck {
             note(.record, file, sequence, "the record is not whole: \(error.what)")
         }
         let leaf = TreeHash.leaf(record.span)
-        if manifest.isRange {
+        if manifest.scope == .range {
             let isInside = edge.map { $0.size < range?.end ?? 0 } ?? false
             if isNext && isInside { edge?.append(leaf) } else { edge = nil }
             return

@@ -1,6 +1,7 @@
 import Encodings
 public import Entitlements
 import EventLog
+public import LedgerAPI
 
 extension Ledger {
     /// Plans an export of a customer (row 8.6).

@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import EventLog
+import LedgerAPI
 
 extension LedgerExport {
     /// A record as it stands, and how it belongs to the checkpoint's tree.

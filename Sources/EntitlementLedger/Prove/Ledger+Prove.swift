@@ -1,4 +1,5 @@
 public import EventLog
+public import LedgerAPI
 
 extension Ledger {
     /// Proves that an event stands in the log, by the newest checkpoint that was signed.
@@ -67,23 +68,23 @@ extension Ledger {
     /// - Returns: what is wrong; nil where it does.
     /// - Throws: `NoteFault` for a text that is no checkpoint signed by this ledger's key;
     ///   `LogStorageFault` for a log that cannot be read.
-    public func fault(against note: String) throws -> AuditReport.Fault? {
+    public func fault(against note: String) throws -> AuditFault? {
         let checkpoint = try SignedNote.parse(note).checkpoint(by: [verifierKey])
         let size = try log.end().size
         guard checkpoint.size <= size else {
-            return AuditReport.Fault(
-                kind: .checkpoint,
-                sequence: size,
-                detail: "the log is cut: it holds \(size) events, the checkpoint given says "
+            return AuditFault(
+                .checkpoint,
+                size,
+                "the log is cut: it holds \(size) events, the checkpoint given says "
                     + "\(checkpoint.size)"
             )
         }
         let root = try TreeReader(LogTiles(log)).root(size: checkpoint.size)
         guard root == checkpoint.root else {
-            return AuditReport.Fault(
-                kind: .checkpoint,
-                sequence: nil,
-                detail: "the log is a fork: its first \(checkpoint.size) events have root "
+            return AuditFault(
+                .checkpoint,
+                nil,
+                "the log is a fork: its first \(checkpoint.size) events have root "
                     + "\(root.base64), the checkpoint given says \(checkpoint.root.base64)"
             )
         }

@@ -1,4 +1,4 @@
-public import Encodings
+import Encodings
 public import Entitlements
 
 /// What became of a limited use, and what is left.
@@ -9,11 +9,6 @@ public struct UseOutcome: Sendable, Equatable {
     public var endsAt: Instant?
     /// The limit as it stands after the use; nil: the feature has none.
     public var limit: CustomerState.LimitState?
-
-    /// What a receipt says of it beside the outcome.
-    public var members: [JSONMember] {
-        [JSONMember("endsAt", .instant(endsAt)), JSONMember("limit", limit?.json ?? .null)]
-    }
 }
 
 extension Ledger {

@@ -1,5 +1,6 @@
 public import Entitlements
 import EventLog
+public import LedgerAPI
 
 /// Recomputes from the log alone what the ledger would have answered as known at R.
 ///
@@ -35,7 +36,7 @@ public struct AuditReplay: Sendable {
         environment: StoreEnvironment,
         customer: String? = nil,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
-    ) throws -> ReplayReport {
+    ) throws -> ReplayAnswer {
         let point = BitemporalPoint(at: instant, knownAt: .sequence(size))
         var report = try prefix.replay(
             point: point,

@@ -1,39 +1,8 @@
 import Crypto
-public import Encodings
+import Encodings
 public import Entitlements
 import EventLog
-import LedgerAPI
-
-/// What folding everything again gave.
-public struct ReplayReport: Sendable {
-    /// Events that were folded.
-    public var events: UInt64
-    /// Customers whose state was answered.
-    public var customers: Int
-    /// SHA-256 over all answers, in the order of the streams: two replays of one prefix agree.
-    public var answersDigest: String
-    /// Where the views say other than the log.
-    public var differences: [String]
-    /// What the evidence came to; nil: it was not asked for.
-    public var evidence: EvidenceReplay?
-    /// What decision tokens came to; nil: none were given.
-    public var tokens: TokenReplay?
-
-    /// Whether nothing says other than the log.
-    public var isOK: Bool {
-        differences.isEmpty && (evidence?.refused ?? 0) == 0 && (tokens?.isOK ?? true)
-    }
-
-    /// The `replay` shape.
-    public var json: JSONValue {
-        .members([
-            "ok": .bool(isOK), "events": .integer(events),
-            "customers": .integer(customers), "answersDigest": .string(answersDigest),
-            "differences": .strings(differences), "evidence": evidence?.json ?? .null,
-            "tokens": tokens?.json ?? .null,
-        ])
-    }
-}
+public import LedgerAPI
 
 extension Ledger {
     /// Folds the log again up to a prefix, answers every customer at T and compares the views
@@ -42,7 +11,7 @@ extension Ledger {
         point: BitemporalPoint,
         environment: StoreEnvironment,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
-    ) throws -> ReplayReport {
+    ) throws -> ReplayAnswer {
         var report = try replay(
             point: point,
             environment: environment,
@@ -68,9 +37,9 @@ extension Ledger {
         customer: String?,
         against other: Ledger?,
         progress: (_ done: UInt64, _ of: UInt64) -> Void
-    ) throws -> ReplayReport {
+    ) throws -> ReplayAnswer {
         let size = try prefix(knownAt: point.knownAt)
-        var report = ReplayReport(events: size, customers: 0, answersDigest: "", differences: [])
+        var report = ReplayAnswer(events: size, customers: 0, answersDigest: "", differences: [])
         var hash = SHA256()
         let streams =
             try customer.map { try [stream(of: $0, environment)].compactMap(\.self) }

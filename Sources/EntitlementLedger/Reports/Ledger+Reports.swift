@@ -1,6 +1,7 @@
 import Encodings
 public import Entitlements
 import EventLog
+public import LedgerAPI
 
 extension Ledger {
     /// Makes a report (rows 10.1 to 10.6, B7) from the log alone.
@@ -10,27 +11,28 @@ extension Ledger {
     ///
     /// - Throws: `LedgerFault` for a prefix that the log does not have, `LogStorageFault` and
     ///   `DecodingFault` where a record is damaged.
-    public func report(_ question: ReportQuestion) throws -> ReportAnswer {
+    public func report(_ question: ReportQuestion) throws -> any ReportAnswer {
         var question = question
         let size = try prefix(knownAt: question.point.knownAt)
-        let members = question.members(size: size)
+        let echo = question.echo(size: size)
         // One prefix throughout, whatever is recorded meanwhile.
         question.point.knownAt = .sequence(size)
-        var answer =
-            switch question.kind {
-            case .customers: try customers(question).answer
-            case .revenue: try revenue(question).answer
-            case .refunds: try revenue(question).refundAnswer
-            case .funnel: try funnel(question).answer
-            case .stages: try stageTimes(question).answer(question.thresholds)
-            case .errors: try errors(question).answer(question.rule)
-            case .experiments:
-                try experiments(question).answer(
+        return switch question.kind {
+        case .customers: CustomersAnswer(echo, try customers(question))
+        case .revenue: RowsAnswer(echo, try revenue(question).rows)
+        case .refunds: RowsAnswer(echo, try revenue(question).refundRows)
+        case .funnel: RowsAnswer(echo, try funnel(question).rows)
+        case .stages:
+            AlertRowsAnswer(echo, try stageTimes(question).rows(question.thresholds))
+        case .errors: AlertRowsAnswer(echo, try errors(question).rows(question.rule))
+        case .experiments:
+            RowsAnswer(
+                echo,
+                try experiments(question).rows(
                     catalogHistory(size: size).catalog(at: question.point.at)
                 )
-            }
-        answer.members = members
-        return answer
+            )
+        }
     }
 
     /// Customers by tier, and what they own by status and product.

@@ -1,5 +1,5 @@
-import Encodings
 public import Entitlements
+import LedgerAPI
 
 /// A question about all customers or purchases of a world.
 public struct ReportQuestion: Sendable, Hashable {
@@ -25,15 +25,16 @@ public struct ReportQuestion: Sendable, Hashable {
     }
 
     /// What every answer says of its question.
-    func members(size: UInt64) -> [JSONMember] {
-        var known = JSONValue.null
-        if case .instant(let instant) = point.knownAt { known = .instant(instant) }
-        let from = range.start == Instant(milliseconds: .min) ? nil : range.start
-        return [
-            JSONMember("environment", .string(environment.name)),
-            JSONMember("at", .instant(point.at)), JSONMember("known", known),
-            JSONMember("sequence", .integer(size)), JSONMember("from", .instant(from)),
-            JSONMember("to", .instant(range.end)),
-        ]
+    func echo(size: UInt64) -> ReportEcho {
+        var known: Instant?
+        if case .instant(let instant) = point.knownAt { known = instant }
+        return ReportEcho(
+            environment: environment,
+            at: point.at,
+            known: known,
+            sequence: size,
+            from: range.start == Instant(milliseconds: .min) ? nil : range.start,
+            to: range.end
+        )
     }
 }

@@ -1,6 +1,7 @@
-public import Encodings
+import Encodings
 public import Entitlements
 import EventLog
+public import LedgerAPI
 import Synchronization
 
 /// A question about a whole population under another catalog (row Z3).
@@ -47,16 +48,16 @@ extension Ledger {
     /// Cost: that of `foldCustomers`, and a little for each customer.
     /// - Parameters:
     ///   - question: which catalog, when, whose.
-    ///   - line: told each gain and loss (`whatif-line` shape) in no order, on several threads at
+    ///   - line: told each gain and loss in no order, on several threads at
     ///     once.
     ///   - progress: told how many customers were compared, now and then, on several threads.
     /// - Returns: exact counts, and the gains and losses of the lowest customers' numbers.
     /// - Throws: what `foldCustomers` throws; what `line` throws.
     public func whatIf(
         _ question: WhatIfQuestion,
-        line: (@Sendable (JSONValue) throws -> Void)? = nil,
+        line: (@Sendable (WhatIfLine) throws -> Void)? = nil,
         progress: @Sendable (_ customers: UInt64) -> Void = { _ in }
-    ) throws -> WhatIfReport {
+    ) throws -> WhatIfAnswer {
         let size = try prefix(knownAt: question.point.knownAt)
         let recorded = try catalogHistory(size: size)
         let other = recorded.replaced(from: question.effective, by: question.catalog)
@@ -80,7 +81,7 @@ extension Ledger {
         }
         var whole = WhatIfTally(sampleLimit: question.sampleLimit)
         for tally in tallies { whole.merge(tally) }
-        return try WhatIfReport(question, size: size, whole) { try self.entry($0, of: $1) }
+        return try WhatIfAnswer(question, size: size, whole) { try self.entry($0, of: $1) }
     }
 
     /// Customers of a core between two words of progress.
@@ -89,13 +90,11 @@ extension Ledger {
     private func write(
         _ change: AccessChange,
         of customer: UInt64,
-        _ line: (JSONValue) throws -> Void
+        _ line: (WhatIfLine) throws -> Void
     ) throws {
-        for (word, features) in [("gain", change.gains), ("loss", change.losses)] {
+        for (word, features) in [(WhatIfLine.Change.gain, change.gains), (.loss, change.losses)] {
             for feature in features {
-                var members = try entry(feature, of: customer)
-                members.insert(JSONMember("change", .string(word)), at: 1)
-                try line(.object(members))
+                try line(WhatIfLine(word, entry(feature, of: customer)))
             }
         }
     }
@@ -103,17 +102,14 @@ extension Ledger {
     private func entry(
         _ feature: AccessChange.Feature,
         of customer: UInt64
-    ) throws -> [JSONMember] {
+    ) throws -> WhatIfEntry {
         let names = RecordedNames(ledger: self)
-        return [
-            JSONMember("customer", .string(try customerName(customer))),
-            JSONMember("feature", .string(feature.id)),
-            JSONMember("reason", .string(feature.reason.rawValue)),
-            JSONMember(
-                "sources",
-                .strings(try feature.sources.map { try $0.name(names) }.sortedByBytes())
-            ),
-        ]
+        return WhatIfEntry(
+            customer: try customerName(customer),
+            feature: feature.id,
+            reason: feature.reason,
+            sources: try feature.sources.map { try $0.name(names) }.sortedByBytes()
+        )
     }
 
     /// A customer's id by their number; `erased/NUMBER` where the name is gone (C6).

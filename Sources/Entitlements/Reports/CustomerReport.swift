@@ -65,43 +65,6 @@ public struct CustomerReport: Sendable, Hashable {
         statuses.merge(other.statuses, uniquingKeysWith: Owned.sum)
         products.merge(other.products, uniquingKeysWith: Owned.sum)
     }
-
-    /// The answer.
-    public var answer: ReportAnswer {
-        ReportAnswer(.customers, tables: [tierTable, statusTable, productTable])
-    }
-
-    private var tierTable: ReportTable {
-        ReportTable(
-            "tiers",
-            ["tier", "customers"],
-            tiers.sorted { $0.key < $1.key }.map { [.string($0.key.text), .integer($0.value)] }
-        )
-    }
-
-    private var statusTable: ReportTable {
-        ReportTable(
-            "statuses",
-            ["status", "customers", "purchases"],
-            statuses.sorted { $0.key.rawValue < $1.key.rawValue }.map { status, owned in
-                [.string(status.rawValue), .integer(owned.customers), .integer(owned.purchases)]
-            }
-        )
-    }
-
-    private var productTable: ReportTable {
-        ReportTable(
-            "products",
-            ["store", "productId", "status", "customers", "purchases"],
-            products.sorted { $0.key.order < $1.key.order }.map { product, owned in
-                [
-                    .optional(product.store), .optional(product.productID),
-                    .string(product.status.rawValue), .integer(owned.customers),
-                    .integer(owned.purchases),
-                ]
-            }
-        )
-    }
 }
 
 extension CustomerReport.Owned {
@@ -110,11 +73,5 @@ extension CustomerReport.Owned {
             customers: left.customers + right.customers,
             purchases: left.purchases + right.purchases
         )
-    }
-}
-
-extension CustomerReport.Product {
-    fileprivate var order: (Name, Name, String) {
-        (Name(store ?? ""), Name(productID ?? ""), status.rawValue)
     }
 }

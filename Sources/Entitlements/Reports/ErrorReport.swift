@@ -90,41 +90,6 @@ public struct ErrorReport: Sendable, Hashable {
         errors.merge(other.errors, uniquingKeysWith: Counts.sum)
         attempts = Counts.sum(attempts, other.attempts)
     }
-
-    /// The answer, most frequent codes first.
-    public func answer(_ rule: AlertRule) -> ReportAnswer {
-        var alerts = 0
-        let counted = errors.filter { $0.value != Counts() }.sorted { left, right in
-            left.value.inRange != right.value.inRange
-                ? left.value.inRange > right.value.inRange
-                : (left.key.origin.rawValue, Name(left.key.code))
-                    < (right.key.origin.rawValue, Name(right.key.code))
-        }
-        let rows: [[JSONValue]] = counted.map { key, counts in
-            let attempts = key.origin == .flow ? self.attempts : nil
-            let verdict = rule.verdict(
-                window: counts.inWindow,
-                baseline: counts.inBaseline,
-                attempts: attempts.map { ($0.inWindow, $0.inBaseline) }
-            )
-            if verdict.isAlert { alerts += 1 }
-            return [
-                .string(key.origin.rawValue), .string(key.code), .integer(counts.inRange),
-                attempts.map { .share(counts.inRange, of: $0.inRange) } ?? .null,
-                .integer(counts.inWindow), .decimal(verdict.expected),
-                .decimal(counts.inWindow + counts.inBaseline == 0 ? nil : verdict.score),
-                .bool(verdict.isAlert),
-            ]
-        }
-        let columns = [
-            "origin", "code", "count", "share", "recent", "expected", "score", "isAlert",
-        ]
-        return ReportAnswer(
-            .errors,
-            tables: [ReportTable("rows", columns, rows)],
-            alerts: alerts
-        )
-    }
 }
 
 extension ErrorReport.Counts {

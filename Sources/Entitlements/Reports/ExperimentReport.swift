@@ -109,39 +109,9 @@ public struct ExperimentReport: Sendable, Hashable {
         }
     }
 
-    /// The answer: each variant's rate, and its difference to the control, which is the first
-    /// variant that the catalog lists.
-    public func answer(_ catalog: Catalog?) -> ReportAnswer {
-        let rows: [[JSONValue]] = variants.sorted { $0.key.order < $1.key.order }
-            .map { key, counts in
-                let share = Proportion(
-                    successes: counts.conversions,
-                    trials: counts.exposures
-                )
-                let control = control(of: key, catalog)
-                let difference = control.flatMap { share.difference(to: $0.share) }
-                return [
-                    .string(key.experiment), .optional(key.variant), .bool(key.isAssigned),
-                    .integer(counts.exposures), .integer(counts.conversions),
-                    .integer(counts.mismatches), .decimal(share.rate),
-                    .decimal(share.interval?.low), .decimal(share.interval?.high),
-                    .optional(control?.id), .decimal(difference?.value),
-                    .decimal(difference?.low), .decimal(difference?.high),
-                ]
-            }
-        let columns = [
-            "experiment", "variant", "isAssigned", "exposures", "conversions", "mismatches",
-            "rate", "rateLow", "rateHigh", "control", "difference", "differenceLow",
-            "differenceHigh",
-        ]
-        return ReportAnswer(.experiments, tables: [ReportTable("rows", columns, rows)])
-    }
-
-    /// What an assigned variant is held against; nil for the control itself.
-    private func control(
-        of key: Key,
-        _ catalog: Catalog?
-    ) -> (id: String, share: Proportion)? {
+    /// The control of an experiment by a catalog, which is the first variant that it lists, with its
+    /// customers; nil for a variant that K8 does not give, and for the control itself.
+    package func control(of key: Key, _ catalog: Catalog?) -> (id: String, share: Proportion)? {
         guard key.isAssigned,
             let first = catalog?.experiments.first(where: { $0.id.isSame(as: key.experiment) })?
                 .variants.first,
@@ -156,11 +126,5 @@ public struct ExperimentReport: Sendable, Hashable {
                 trials: counts?.exposures ?? 0
             )
         )
-    }
-}
-
-extension ExperimentReport.Key {
-    fileprivate var order: (Name, Name, Int) {
-        (Name(experiment), Name(variant ?? ""), isAssigned ? 0 : 1)
     }
 }

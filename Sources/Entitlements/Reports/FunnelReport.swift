@@ -71,33 +71,4 @@ public struct FunnelReport: Sendable, Hashable {
             return sum
         }
     }
-
-    private static let ends: [(column: String, kind: EventKind)] = [
-        ("succeeded", .flowSucceeded), ("failed", .flowFailed), ("cancelled", .flowCancelled),
-        ("pending", .flowPending), ("restored", .flowRestored),
-    ]
-
-    /// The answer: those with most flows first; `conversion` is the share that succeeded.
-    public var answer: ReportAnswer {
-        let ranked = lines.sorted { left, right in
-            left.value.flows != right.value.flows
-                ? left.value.flows > right.value.flows : left.key.order < right.key.order
-        }
-        let rows = ranked.map { key, line in
-            let ends = Self.ends.map { line.ends[$0.kind] ?? 0 }
-            return [
-                .optional(key.productID), .optional(key.platform), .integer(line.flows),
-            ] + ends.map { JSONValue.integer($0) } + [
-                .integer(line.flows - ends.reduce(0, +)), .share(ends[0], of: line.flows),
-            ]
-        }
-        let columns =
-            ["productId", "platform", "started"] + Self.ends.map(\.column)
-            + ["open", "conversion"]
-        return ReportAnswer(.funnel, tables: [ReportTable("rows", columns, rows)])
-    }
-}
-
-extension FunnelReport.Key {
-    fileprivate var order: (Name, Name) { (Name(productID ?? ""), Name(platform ?? "")) }
 }

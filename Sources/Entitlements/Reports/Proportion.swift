@@ -1,19 +1,25 @@
 /// A share of a count, with how sure it is.
-struct Proportion {
-    var successes: Int
-    var trials: Int
+package struct Proportion {
+    private let successes: Int
+    private let trials: Int
+
+    /// So many of so many.
+    package init(successes: Int, trials: Int) {
+        self.successes = successes
+        self.trials = trials
+    }
 
     /// 97.5 % of the standard normal lie below: two sides make 95 %.
     private static let z = 1.959_963_984_540_054
 
     /// The share; nil of nothing.
-    var rate: Double? { trials == 0 ? nil : Double(successes) / Double(trials) }
+    package var rate: Double? { trials == 0 ? nil : Double(successes) / Double(trials) }
 
     /// The 95 % confidence interval by Wilson's score; nil of nothing.
     ///
     /// Source: E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference",
     /// JASA 22, 1927.
-    var interval: (low: Double, high: Double)? {
+    package var interval: (low: Double, high: Double)? {
         guard let rate else { return nil }
         let (n, z) = (Double(trials), Self.z)
         let scale = 1 + z * z / n
@@ -27,7 +33,7 @@ struct Proportion {
     ///
     /// Source: R. G. Newcombe, "Interval estimation for the difference between independent
     /// proportions", method 10, Statistics in Medicine 17, 1998.
-    func difference(to other: Proportion) -> (value: Double, low: Double, high: Double)? {
+    package func difference(to other: Proportion) -> (value: Double, low: Double, high: Double)? {
         guard let rate, let interval, let base = other.rate, let range = other.interval else {
             return nil
         }

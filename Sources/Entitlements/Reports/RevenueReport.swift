@@ -131,77 +131,9 @@ extension RevenueReport.Amount {
     }
 }
 
-// MARK: Answers
-
-extension RevenueReport {
-    private static let keyColumns = ["month", "store", "productId", "currencyCode"]
-
-    private func table(
-        _ columns: [String],
-        _ isShown: (Line) -> Bool,
-        _ cells: (Line) -> [JSONValue]
-    ) -> ReportTable {
-        let shown = months.filter { isShown($0.value) }.sorted { $0.key < $1.key }
-        return ReportTable(
-            "rows",
-            Self.keyColumns + columns,
-            shown.map { key, line in
-                [
-                    .string(key.day.month), .string(key.store), .string(key.productID),
-                    .optional(key.currencyCode),
-                ] + cells(line)
-            }
-        )
-    }
-
-    /// The money: gross, refunds and net, three ways.
-    public var answer: ReportAnswer {
-        let columns = [
-            "purchases", "units", "unpriced", "grossMicros", "refundedByPurchaseDateMicros",
-            "netByPurchaseDateMicros", "refundedByRefundDateMicros", "netByRefundDateMicros",
-            "bookedGrossMicros", "bookedRefundedMicros", "bookedNetMicros",
-        ]
-        let table = table(columns) {
-            $0 != Line()
-        } _: { line in
-            let refunded = line.refunded.micros - line.reversed.micros
-            return [
-                .integer(line.taken.count), .integer(line.taken.units), .integer(line.unpriced),
-                .integer(line.taken.micros), .integer(line.refundedOfPurchases.micros),
-                .integer(line.taken.micros - line.refundedOfPurchases.micros),
-                .integer(refunded), .integer(line.taken.micros - refunded),
-                .integer(line.bookedTaken.micros), .integer(line.bookedRefunded.micros),
-                .integer(line.bookedTaken.micros - line.bookedRefunded.micros),
-            ]
-        }
-        return ReportAnswer(.revenue, tables: [table])
-    }
-
-    /// The refunds: how many and how much, three ways, and their share of the purchases.
-    public var refundAnswer: ReportAnswer {
-        let columns = [
-            "purchases", "refundsByPurchaseDate", "refundedByPurchaseDateMicros", "refundShare",
-            "refundsByRefundDate", "refundedByRefundDateMicros", "reversalsByDate",
-            "reversedByDateMicros", "bookedRefunds", "bookedRefundedMicros",
-        ]
-        let table = table(columns) {
-            $0.hasRefunds
-        } _: { line in
-            [
-                .integer(line.taken.count), .integer(line.refundedOfPurchases.count),
-                .integer(line.refundedOfPurchases.micros),
-                .share(line.refundedOfPurchases.count, of: line.taken.count),
-                .integer(line.refunded.count), .integer(line.refunded.micros),
-                .integer(line.reversed.count), .integer(line.reversed.micros),
-                .integer(line.bookedRefunded.count), .integer(line.bookedRefunded.micros),
-            ]
-        }
-        return ReportAnswer(.refunds, tables: [table])
-    }
-}
-
 extension RevenueReport.Line {
-    fileprivate var hasRefunds: Bool {
+    /// Whether something of it was given back.
+    package var hasRefunds: Bool {
         let none = RevenueReport.Amount()
         return refundedOfPurchases != none || refunded != none || reversed != none
             || bookedRefunded != none

@@ -68,17 +68,19 @@ public struct StageReport: Sendable, Hashable {
     }
 
     /// Percentiles by the nearest rank: exact, each a time that was measured.
-    struct Percentiles {
+    package struct Percentiles {
         private let times: [(milliseconds: Int64, count: Int)]
-        let count: Int
+        /// How many times were measured.
+        package let count: Int
 
-        init(_ counts: [Int64: Int]) {
+        /// Sorts times that were measured, with how often each was.
+        package init(_ counts: [Int64: Int]) {
             times = counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
             count = counts.values.reduce(0, +)
         }
 
         /// The smallest time that so many percent of all are not above.
-        subscript(percent: Int) -> Int64 {
+        package subscript(percent: Int) -> Int64 {
             // By quotient and rest: the product may not fit.
             let (hundreds, rest) = count.quotientAndRemainder(dividingBy: 100)
             var left = max(1, hundreds * percent + (rest * percent + 99) / 100)
@@ -90,38 +92,9 @@ public struct StageReport: Sendable, Hashable {
         }
 
         /// How many are above a time.
-        func count(above milliseconds: Int64) -> Int {
+        package func count(above milliseconds: Int64) -> Int {
             // Fits: counts of what was recorded.
             times.reduce(0) { $0 + ($1.milliseconds > milliseconds ? $1.count : 0) }
         }
-    }
-
-    /// The answer, most frequent stages first; a stage whose 95th percentile lies above its
-    /// threshold raises an alert.
-    public func answer(_ thresholds: Thresholds) -> ReportAnswer {
-        var alerts = 0
-        let measured = stages.map { (name: $0.key, times: Percentiles($0.value)) }
-            .sorted { left, right in
-                left.times.count != right.times.count
-                    ? left.times.count > right.times.count : left.name < right.name
-            }
-        let rows: [[JSONValue]] = measured.map { name, times in
-            let threshold = thresholds.milliseconds(of: name.text)
-            let isSlow = times[95] > threshold
-            if isSlow { alerts += 1 }
-            return [
-                .string(name.text), .integer(times.count), .integer(times[50]), .integer(times[95]),
-                .integer(times[99]), .integer(times[100]), .integer(threshold),
-                .integer(times.count(above: threshold)), .bool(isSlow),
-            ]
-        }
-        let columns = [
-            "stage", "count", "p50", "p95", "p99", "max", "threshold", "overThreshold", "isSlow",
-        ]
-        return ReportAnswer(
-            .stages,
-            tables: [ReportTable("rows", columns, rows)],
-            alerts: alerts
-        )
     }
 }

@@ -173,6 +173,26 @@ extension Field where Value: Described {
     }
 }
 
+extension Field {
+    /// A part whose members stand among those of the whole, all of them or, where there is no such
+    /// part, none.
+    init<Part: Described>(inlineOrAbsent part: @escaping @Sendable (Answer) -> Part?)
+    where Value == Part? {
+        let fields = Part.fields
+        name = fields.name
+        members = fields.members.map {
+            Shape.Member($0.name, $0.shape, isOptional: true, about: $0.about)
+        }
+        write = { answer, text in
+            if let part = part(answer) { fields.writeMembers(of: part, to: &text) }
+        }
+        read = { object in
+            let isAbsent = fields.members.allSatisfy { object[$0.name] == nil }
+            return isAbsent ? nil : try fields.read(object)
+        }
+    }
+}
+
 /// Lists fields one under the other.
 @resultBuilder
 enum FieldList<Answer: Sendable> {

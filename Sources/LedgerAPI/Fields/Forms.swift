@@ -37,6 +37,21 @@ extension Form<Bool> {
             read: \.bool
         )
     }
+
+    /// The member is left out where it is false.
+    static var trueOrAbsent: Self {
+        var form = Form(
+            .onlyTrue,
+            write: { _, text in text.literal("true") },
+            reading: { json in
+                guard let json else { return false }
+                guard json.bool == true else { throw AnswerFault(path: "", expected: "true") }
+                return true
+            }
+        )
+        form.isAbsent = { !$0 }
+        return form
+    }
 }
 
 extension Form where Value: FixedWidthInteger {

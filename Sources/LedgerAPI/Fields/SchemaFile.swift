@@ -35,18 +35,47 @@ package struct SchemaFile: Sendable {
     /// The file's name up to its first dot.
     package let name: String
     private let about: String?
-    private let answer: (any Described.Type)?
+    private let content: Content
 
-    private init(_ name: String, _ answer: (any Described.Type)?, _ about: String? = nil) {
+    private enum Content {
+        /// What several schemas share.
+        case common
+        case answer(any Described.Type)
+        /// One of several, and what they have in common.
+        case oneOf([any Described.Type], title: String)
+    }
+
+    private init(_ name: String, _ answer: any Described.Type, _ about: String) {
+        self.init(name, .answer(answer), about)
+    }
+
+    private init(_ name: String, _ content: Content, _ about: String? = nil) {
         self.name = name
         self.about = about
-        self.answer = answer
+        self.content = content
     }
 
     /// Every schema that is made from fields.
     package static let all = [
-        SchemaFile("common", nil),
+        SchemaFile("common", .common),
+        SchemaFile("audit", AuditAnswer.self, "`audit --json`, `GET /v1/audit`."),
         SchemaFile("can", AccessAnswer.self, "`can --json`."),
+        SchemaFile(
+            "catalog-diff",
+            CatalogDifferenceAnswer.self,
+            "`catalog diff --json`: the catalog in force beside another one, and whom the change would affect."
+        ),
+        SchemaFile("check-export", ExportCheckAnswer.self, "`check-export --json`."),
+        SchemaFile(
+            "check-proof",
+            CheckedProofAnswer.self,
+            "`check-proof --json` of a proof that holds; one that does not is a problem, exit 3."
+        ),
+        SchemaFile(
+            "claim",
+            ClaimAnswer.self,
+            "`claim CUSTOMER --signed-transaction FILE… --json`, one item for each file in their order; the items of `POST /v1/customers/{id}/restore` are the same."
+        ),
         SchemaFile("config", ConfigurationAnswer.self, "`config show --json`."),
         SchemaFile(
             "diff",
@@ -59,14 +88,50 @@ package struct SchemaFile: Sendable {
             "`drift --json`: customers folded again from the log, held against what the views answer."
         ),
         SchemaFile(
+            "erasure",
+            ErasureAnswer.self,
+            "`erase --json`, and DELETE /v1/customers/{id}."
+        ),
+        SchemaFile("erasure-plan", ErasurePlanAnswer.self, "`erase --dry-run --json`."),
+        SchemaFile(
             "explain",
             ExplanationAnswer.self,
             "`explain --json`: steps and remarks name the rule and, where one says so, the event."
         ),
         SchemaFile(
+            "import",
+            ImportAnswer.self,
+            "`import --json`. Counts are of items: lines, or webhooks of a line that holds several."
+        ),
+        SchemaFile("export", ExportAnswer.self, "`export --json`."),
+        SchemaFile(
+            "export-manifest",
+            ExportManifestAnswer.self,
+            "`manifest.json`; `manifest.note` is the ledger's signature over it."
+        ),
+        SchemaFile("heal", HealAnswer.self, "`salvage --heal --json`."),
+        SchemaFile(
             "purchases",
             PurchasesAnswer.self,
             "`GET /v1/customers/{id}/purchases`: each purchase as in `show`, and its periods."
+        ),
+        SchemaFile(
+            "receipt",
+            ReceiptAnswer.self,
+            "`claim`, `grant`, `withdraw`, `trial`, `link`, `use` and `catalog publish` with --json."
+        ),
+        SchemaFile("replay", ReplayAnswer.self, "`replay --json`."),
+        SchemaFile(
+            "report",
+            .oneOf(
+                [
+                    CustomersAnswer.self, RowsAnswer<RevenueRow>.self, RowsAnswer<RefundRow>.self,
+                    RowsAnswer<FunnelRow>.self, AlertRowsAnswer<StageRow>.self,
+                    AlertRowsAnswer<ErrorRow>.self, RowsAnswer<ExperimentRow>.self,
+                ],
+                title: "A report"
+            ),
+            "`report --json` and `GET /v1/reports/…`. What lies in [from, to) and had come to pass at `at`, as known at R."
         ),
         SchemaFile(
             "show",
@@ -79,6 +144,16 @@ package struct SchemaFile: Sendable {
             TimelineAnswer.self,
             "`timeline --json`: stretches over effective time, half-open, and the events behind them in the order of the log."
         ),
+        SchemaFile(
+            "whatif",
+            WhatIfAnswer.self,
+            "`whatif --json`, and `affected` of `catalog diff --json`. The counts are exact; the lists hold at most `--samples` entries each."
+        ),
+        SchemaFile(
+            "whatif-line",
+            WhatIfLine.self,
+            "A line of the file that `whatif --output` writes; in no order."
+        ),
     ]
 
     /// The document.
@@ -90,18 +165,43 @@ package struct SchemaFile: Sendable {
                     "$id",
                     .string("https://entitlement-ledger.example/schemas/\(name).schema.json")
                 ),
-            ] + (answer.map(members) ?? Self.common)
+            ] + members
         )
     }
 
-    private func members(_ answer: any Described.Type) -> [JSONMember] {
-        var members = [JSONMember("title", .string(answer.title))]
-        if let about { members.append(JSONMember("description", .string(about))) }
-        members.append(JSONMember("$comment", "Written by tools/check-schemas --write."))
-        members += answer.schema(in: .file).members ?? []
-        let parts = answer.parts.map { JSONMember($0.componentName, $0.schema(in: .file)) }
-        if !parts.isEmpty { members.append(JSONMember("$defs", .object(parts))) }
-        return members
+    private var members: [JSONMember] {
+        switch content {
+        case .common: Self.common
+        case .answer(let answer):
+            heading(answer.title) + (answer.schema(in: .file).members ?? [])
+                + Self.definitions(answer.parts)
+        case .oneOf(let answers, let title):
+            heading(title) + [
+                JSONMember(
+                    "oneOf",
+                    .array(answers.map { .members(["$ref": .string($0.reference(in: .file))]) })
+                )
+            ] + Self.definitions(reaching(answers.map { .described($0) }))
+        }
+    }
+
+    private func heading(_ title: String) -> [JSONMember] {
+        [JSONMember("title", .string(title))]
+            + (about.map { [JSONMember("description", .string($0))] } ?? [])
+            + [JSONMember("$comment", "Written by tools/check-schemas --write.")]
+    }
+
+    private static func definitions(_ parts: [any Described.Type]) -> [JSONMember] {
+        parts.isEmpty
+            ? []
+            : [
+                JSONMember(
+                    "$defs",
+                    .object(
+                        parts.map { JSONMember($0.componentName, $0.schema(in: .file)) }
+                    )
+                )
+            ]
     }
 
     private static var common: [JSONMember] {

@@ -27,6 +27,8 @@ package indirect enum Shape: Sendable {
     /// A number that may have decimals.
     case number
     case boolean
+    /// True, where there is the member at all.
+    case onlyTrue
     case choice([String])
     case optional(Shape)
     case list(Shape)
@@ -125,6 +127,7 @@ package indirect enum Shape: Sendable {
         case .sum: .members(["type": "integer"])
         case .number: .members(["type": "number"])
         case .boolean: .members(["type": "boolean"])
+        case .onlyTrue: .members(["const": .bool(true)])
         case .choice(let words): Self.words(words)
         case .optional(let shape):
             .members(["anyOf": .array([shape.schema(in: place), .members(["type": "null"])])])

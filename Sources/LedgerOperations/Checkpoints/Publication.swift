@@ -2,6 +2,7 @@ public import EntitlementLedger
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerAPI
 
 /// Checkpoints in places where others find them.
 public enum Publication {

@@ -1,6 +1,7 @@
 import EntitlementLedger
+public import LedgerAPI
 
-/// What an import did: the `import` shape (Interfaces, "Shapes").
+/// What an import did so far.
 public struct ImportReport: Sendable {
     /// Items whose events were appended.
     public private(set) var appended = 0
@@ -23,6 +24,26 @@ public struct ImportReport: Sendable {
     /// Refusals by reason, all of them.
     public var reasons: [(code: String, count: Int)] {
         refusedByCode.map { (code: $0.key, count: $0.value) }.sorted { $0.code < $1.code }
+    }
+
+    /// What it did.
+    ///
+    /// `sequence`: events of the log afterwards.
+    public func answer(sequence: UInt64) -> ImportAnswer {
+        ImportAnswer(
+            appended: appended,
+            duplicate: duplicate,
+            refused: refused,
+            sequence: sequence,
+            refusals: refusals.map { _, line, refusal in
+                ImportAnswer.Refusal(
+                    line: line,
+                    code: refusal.code,
+                    path: refusal.path,
+                    detail: refusal.detail
+                )
+            }
+        )
     }
 
     mutating func refuse(_ line: Int, _ refusal: ImportRefusal) {

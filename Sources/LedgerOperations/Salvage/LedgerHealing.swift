@@ -1,6 +1,7 @@
-public import EntitlementLedger
+import EntitlementLedger
 import EventLog
 import LMDBStorage
+public import LedgerAPI
 
 /// Mends a ledger where it stands, as far as that loses nothing: one dead meta page, a lost lock,
 /// damaged views, the vault's journal (Z5).
@@ -9,28 +10,7 @@ import LMDBStorage
 public struct LedgerHealing {
     private let path: String
     private let options: OpenLedger.Options
-    private let audit: () throws -> Findings
-
-    /// What an audit of the ledger found.
-    public struct Findings: Sendable {
-        /// The kinds of its faults; nil: one that this program does not know.
-        public var kinds: [AuditReport.Kind?]
-
-        /// Tells what was found.
-        public init(kinds: [AuditReport.Kind?]) { self.kinds = kinds }
-
-        fileprivate func isOnly(_ others: Set<AuditReport.Kind?>) -> Bool {
-            kinds.allSatisfy(others.contains)
-        }
-    }
-
-    /// What was mended.
-    public struct Part: Sendable, Equatable {
-        /// `log` or `vault`, of which a page was copied; `views` or `journal`, made anew.
-        public var name: String
-        /// The meta page that is a copy of the other one; nil: made anew.
-        public var page: Int?
-    }
+    private let audit: () throws -> AuditAnswer
 
     /// `options`: what the ledger is opened with to make parts of it anew.
     ///
@@ -38,34 +18,36 @@ public struct LedgerHealing {
     public init(
         of path: String,
         options: OpenLedger.Options,
-        audit: @escaping () throws -> Findings
+        audit: @escaping () throws -> AuditAnswer
     ) {
         self.path = path
         self.options = options
         self.audit = audit
     }
 
-    /// Heals; what the last audit found afterwards is how the ledger stands.
+    /// Heals, and says what the last audit found.
     ///
     /// `progress`: told of the bytes that are read.
     ///
     /// - Throws: `OperationFault.damaged` where healing would lose something, `LedgerOpenFault`,
     ///   `LogStorageFault`, `FileFault`.
-    public func run(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws -> [Part] {
-        var healed = try pages(progress)
+    public func run(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws -> HealAnswer {
+        let pages = try pages(progress)
         let found = try audit()
-        guard !found.kinds.isEmpty, found.isOnly([.view, .vault]) else { return healed }
+        var answer = HealAnswer(healed: pages, faults: found.faults)
+        guard !found.isOK, found.isOnly(of: [.view, .vault]) else { return answer }
         try rebuild(found)
         let left = try audit()
-        for (kind, part) in [(AuditReport.Kind.view, "views"), (.vault, "journal")]
-        where found.kinds.contains(kind) && !left.kinds.contains(kind) {
-            healed.append(Part(name: part, page: nil))
+        answer.faults = left.faults
+        for (kind, part) in [(AuditFault.Kind.view, HealedPart.Name.views), (.vault, .journal)]
+        where found.has(kind) && !left.has(kind) {
+            answer.healed.append(HealedPart(part, page: nil))
         }
-        return healed
+        return answer
     }
 
     /// Copies meta pages over dead ones; nobody writes meanwhile.
-    private func pages(_ progress: (UInt64, UInt64) -> Void) throws -> [Part] {
+    private func pages(_ progress: (UInt64, UInt64) -> Void) throws -> [HealedPart] {
         let salvage = try LedgerSalvage(
             of: path,
             masterKey: options.key.read(of: path),
@@ -85,27 +67,35 @@ public struct LedgerHealing {
         }
         for page in dead { try page.heal() }
         // Views and archive are other files than those that a copy may have made wrong.
-        if !dead.isEmpty, try !audit().isOnly([.view, .archive]) {
+        if !dead.isEmpty, try !audit().isOnly(of: [.view, .archive]) {
             for page in dead { try page.undo() }
             return []
         }
-        return dead.map { Part(name: $0.part, page: $0.page) }
+        return dead.map { HealedPart($0.part == .log ? .log : .vault, page: $0.page) }
     }
 
     /// Makes anew what is derived: views from the log, the journal from the vault.
     ///
     /// What cannot even be opened stays as the audit found it.
-    private func rebuild(_ found: Findings) throws {
+    private func rebuild(_ found: AuditAnswer) throws {
         do {
             var options = options
             options.recovery = .rebuild
             let open = try OpenLedger(at: path, options: options)
             // What was recorded stands (E3): views are remade from it at any time.
             defer { try? open.close() }
-            if found.kinds.contains(.view) { _ = try open.ledger.rebuild { _, _ in } }
-            if found.kinds.contains(.vault) { try open.directory.vault.completeJournal() }
+            if found.has(.view) { _ = try open.ledger.rebuild { _, _ in } }
+            if found.has(.vault) { try open.directory.vault.completeJournal() }
         } catch let fault as LogStorageFault where fault.code == .damaged {
             return
         }
+    }
+}
+
+extension AuditAnswer {
+    fileprivate func has(_ kind: AuditFault.Kind) -> Bool { faults.contains { $0.kind == kind } }
+
+    fileprivate func isOnly(of kinds: [AuditFault.Kind]) -> Bool {
+        faults.allSatisfy { kinds.contains($0.kind) }
     }
 }

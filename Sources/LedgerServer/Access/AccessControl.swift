@@ -224,13 +224,9 @@ final class AccessControl: Sendable {
         let fields = RateLimitHeaders(decision)
         exchange.headers[.rateLimitPolicy] = fields.policy
         exchange.headers[.rateLimit] = fields.limit
-        return Problem(
-            .rateLimited,
-            retryAfter: Int(decision.resetSeconds),
-            members: [
-                JSONMember("violated-policies", .strings([decision.policy.rawValue]))
-            ]
-        )
+        var problem = Problem(.rateLimited, retryAfter: Int(decision.resetSeconds))
+        problem.violatedPolicies = [decision.policy.rawValue]
+        return problem
     }
 }
 

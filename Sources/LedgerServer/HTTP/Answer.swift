@@ -35,6 +35,12 @@ struct Answer: Sendable {
         self.init(status: status, bytes: written.text.bytes, mediaType: "application/json")
     }
 
+    /// An answer with a list of fields.
+    init(status: Int = 200, _ answer: some Described) {
+        let text = AnswerText(answer)
+        self.init(status: status, bytes: text.bytes, mediaType: "application/json")
+    }
+
     /// A JSON answer.
     init(status: Int = 200, _ json: JSONValue) {
         self.init(status: status, text: json.description, mediaType: "application/json")
@@ -166,14 +172,11 @@ struct Answer: Sendable {
 extension Problem {
     /// The problem document as an answer.
     func answer(language: Language, requestID: String) -> Answer {
-        var document = json(language: language)
-        if case .object(let members) = document {
-            document = .object(members + [JSONMember("requestId", .string(requestID))])
-        }
+        let document = AnswerText(ProblemAnswer(self, in: language, requestID: requestID))
         var answer = Answer(
             status: code.status,
-            text: document.description,
-            mediaType: Problem.mediaType
+            bytes: document.bytes,
+            mediaType: ProblemAnswer.mediaType
         )
         // 404 and 405 may be kept unless caches are told otherwise (RFC 9110, section 15.1).
         answer.headers[.cacheControl] = "no-store"

@@ -90,7 +90,7 @@ extension Call {
         var problem = Problem(refusal)
         if refusal.code == .conflict, headers[.idempotencyKey] != nil { problem.code = .keyReused }
         if let resetsAt = refusal.resetsAt {
-            problem.members.append(JSONMember("resetsAt", .instant(resetsAt)))
+            problem.resetsAt = resetsAt
             problem.retryAfter = seconds(until: resetsAt)
         }
         return problem

@@ -125,7 +125,7 @@ enum OpenAPIDocument {
             if !kinds.isEmpty {
                 // A refusal in another protocol's form stands beside ours.
                 if problems[reply.status] != nil {
-                    kinds.append((Problem.mediaType, .named("Problem")))
+                    kinds.append((ProblemAnswer.mediaType, .named("Problem")))
                 }
                 members.append(JSONMember("content", content(kinds)))
             }
@@ -138,7 +138,7 @@ enum OpenAPIDocument {
                     status,
                     .members([
                         "description": .string(names),
-                        "content": content([(Problem.mediaType, .named("Problem"))]),
+                        "content": content([(ProblemAnswer.mediaType, .named("Problem"))]),
                     ])
                 )
             )

@@ -1,6 +1,5 @@
-import Encodings
 import EntitlementLedger
-import Entitlements
+import LedgerAPI
 import Synchronization
 
 /// What audits came to since the server began, asked for or its own.
@@ -10,17 +9,16 @@ final class AuditCounters: Sendable {
     private struct State {
         var audits: [AuditScope: [Outcome: UInt64]] = [:]
         /// By kind, of the last audit of each scope.
-        var faults: [AuditScope: [AuditReport.Kind: UInt64]] = [:]
+        var faults: [AuditScope: [AuditFault.Kind: UInt64]] = [:]
     }
 
     private enum Outcome: String, CaseIterable { case sound, damaged, failed }
 
-    /// Counts a report.
+    /// Counts what an audit found.
     ///
     /// A loss that a salvage named is none of the faults: it was known when the server began.
-    func count(_ scope: AuditScope, _ report: JSONValue) {
-        let kinds = (report["faults"]?.array ?? []).filter { $0["known"]?.bool != true }
-            .map { $0["kind"]?.string.flatMap(AuditReport.Kind.init(rawValue:)) ?? .record }
+    func count(_ scope: AuditScope, _ answer: AuditAnswer) {
+        let kinds = answer.faults.filter { !$0.isKnown }.map(\.kind)
         state.withLock { state in
             state.audits[scope, default: [:]][kinds.isEmpty ? .sound : .damaged, default: 0] += 1
             // Who looked at everything has looked at what the others look at.
@@ -54,7 +52,7 @@ final class AuditCounters: Sendable {
             "Faults that the last audits found, by what they are of.",
             .gauge
         )
-        for kind in AuditReport.Kind.allCases {
+        for kind in AuditFault.Kind.allCases {
             text.sample(
                 "entitle_audit_faults",
                 [("kind", kind.rawValue)],

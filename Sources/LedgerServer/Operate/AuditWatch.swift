@@ -1,4 +1,3 @@
-import Encodings
 import EntitlementLedger
 import Entitlements
 import LedgerAPI
@@ -46,13 +45,12 @@ struct AuditWatch: Service {
         return true
     }
 
-    private func tell(_ report: JSONValue) {
-        let faults = report["faults"]?.array ?? []
-        let counts: Logger.Metadata = ["scope": "\(scope)", "faults": "\(faults.count)"]
-        guard report["ok"]?.bool != true else {
+    private func tell(_ answer: AuditAnswer) {
+        let counts: Logger.Metadata = ["scope": "\(scope)", "faults": "\(answer.faults.count)"]
+        guard !answer.isOK else {
             return service.logger.debug("an audit finds the ledger sound", metadata: counts)
         }
-        let kinds = Set(faults.compactMap { $0["kind"]?.string }).sorted()
+        let kinds = Set(answer.faults.map(\.kind.rawValue)).sorted()
         service.logger.error(
             "an audit finds faults: run `entitle audit`",
             metadata: counts.merging(["kinds": "\(kinds.joined(separator: " "))"]) { $1 }

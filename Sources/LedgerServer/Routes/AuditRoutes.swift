@@ -1,4 +1,3 @@
-import Encodings
 import EntitlementLedger
 import Entitlements
 import HTTPTypes
@@ -49,8 +48,8 @@ final class AuditGate: Sendable {
     /// Does what waits for the disk.
     typealias Blocking =
         @Sendable (
-            _ body: @escaping @Sendable () throws -> JSONValue
-        ) async throws -> JSONValue
+            _ body: @escaping @Sendable () throws -> AuditAnswer
+        ) async throws -> AuditAnswer
 
     private static let retrySeconds = 30
 
@@ -59,7 +58,7 @@ final class AuditGate: Sendable {
     /// Runs an audit.
     ///
     /// - Throws: `Problem.busy` while another one runs; what the body throws.
-    func run(_ body: @escaping @Sendable () throws -> JSONValue) async throws -> JSONValue {
+    func run(_ body: @escaping @Sendable () throws -> AuditAnswer) async throws -> AuditAnswer {
         guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else {
             throw Problem(.busy, "an audit runs already", retryAfter: Self.retrySeconds)
         }

@@ -64,7 +64,7 @@ extension RouteTable {
             return instant
         }
         let request = try call.request(service, source: Source.catalog, environment: .production)
-        return try await record(call, request, service, []) {
+        return try await record(call, request, service) {
             try service.ledger.publish(document, effective: effective, request)
         }
     }
@@ -73,22 +73,7 @@ extension RouteTable {
 extension Problem {
     /// Every fault of a catalog at once (K10).
     init(_ faults: CatalogFaults) {
-        self.init(
-            .invalidCatalog,
-            "\(faults.faults.count) faults",
-            members: [
-                JSONMember(
-                    "faults",
-                    .array(
-                        faults.faults.map {
-                            .members([
-                                "code": .string($0.code.rawValue), "path": .string($0.path),
-                                "detail": .string($0.detail),
-                            ])
-                        }
-                    )
-                )
-            ]
-        )
+        self.init(.invalidCatalog, "\(faults.faults.count) faults")
+        self.faults = faults.faults.map { CatalogFaultAnswer($0) }
     }
 }

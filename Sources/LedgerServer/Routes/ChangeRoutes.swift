@@ -103,7 +103,9 @@ extension RouteTable {
             throw Problem(.missingField, "a grant gives features or a tier", path: "features")
         }
         let customer = call.customer
-        return try await record(call, request, service, [("grantId", .string(grantID))]) {
+        return try await record(call, request, service) {
+            $0.grantID = grantID
+        } by: {
             try service.ledger.grant(
                 grantID,
                 to: customer,
@@ -122,7 +124,9 @@ extension RouteTable {
         let grantID = call.path["grantId"] ?? ""
         guard Identifier.isValid(grantID) else { throw Problem(.unknownGrant) }
         let request = try call.request(service, source: Source.support)
-        return try await record(call, request, service, [("grantId", .string(grantID))]) {
+        return try await record(call, request, service) {
+            $0.grantID = grantID
+        } by: {
             try service.ledger.withdraw(grantID, from: customer, request)
         }
     }
@@ -132,7 +136,7 @@ extension RouteTable {
         let request = try call.request(service, source: Source.app)
         let data = try call.data(.trialStarted)
         let customer = call.customer
-        return try await record(call, request, service, []) {
+        return try await record(call, request, service) {
             try service.ledger.startTrial(data.text(.trialID) ?? "", for: customer, request)
         }
     }
@@ -148,7 +152,9 @@ extension RouteTable {
             }
             _ = try call.object("undo")
             let useID = try call.data(.usageReversed, .members(["useId": undo])).text(.useID) ?? ""
-            return try await record(call, request, service, [("useId", .string(useID))]) {
+            return try await record(call, request, service) {
+                $0.useID = useID
+            } by: {
                 try service.ledger.reverseUse(useID, of: customer, request)
             }
         }
@@ -166,24 +172,36 @@ extension RouteTable {
                 request
             )
         }
-        if case .refused(let refusal) = outcome.receipt { throw call.problem(of: refusal) }
-        return try Answer(
-            outcome.receipt,
-            [("id", .string(request.id)), ("useId", .string(request.id))]
-                + outcome.members.map { ($0.name, $0.value) }
-        )
+        return try answer(outcome.receipt, call, request) { answer in
+            answer.useID = request.id
+            answer.use = ReceiptAnswer.Use(outcome)
+        }
     }
 
     /// Makes a decision where it may wait for the disk, and answers with its receipt.
+    ///
+    /// `tell`: says in the answer what else there is to tell.
     static func record(
         _ call: Call,
         _ request: LedgerRequest,
         _ service: LedgerService,
-        _ further: [(name: String, value: JSONValue)],
-        _ body: @escaping @Sendable () throws -> Receipt
+        _ tell: (inout ReceiptAnswer) -> Void = { _ in },
+        by decide: @escaping @Sendable () throws -> Receipt
     ) async throws -> Answer {
-        let receipt = try await service.blocking(body)
-        if case .refused(let refusal) = receipt { throw call.problem(of: refusal) }
-        return try Answer(receipt, [("id", .string(request.id))] + further)
+        try answer(await service.blocking(decide), call, request, tell)
+    }
+
+    private static func answer(
+        _ receipt: Receipt,
+        _ call: Call,
+        _ request: LedgerRequest,
+        _ tell: (inout ReceiptAnswer) -> Void
+    ) throws -> Answer {
+        var answer = ReceiptAnswer(
+            receipt: try SignalReceipt(receipt) { call.problem(of: $0) },
+            id: request.id
+        )
+        tell(&answer)
+        return Answer(answer).at(receipt)
     }
 }

@@ -82,10 +82,10 @@ extension RouteTable {
         }
         if case .refused(let refusal, let owner) = outcome {
             var problem = call.problem(of: refusal)
-            problem.members += call.ownerMember(owner)
+            problem.owner = call.visibleOwner(owner)
             throw problem
         }
-        return Answer(.object(outcome.members(of: item.purchase, call)))
+        return Answer(call.item(outcome, of: item.purchase))
     }
 
     @Sendable
@@ -115,29 +115,14 @@ extension RouteTable {
         }
         let items = verified.map { item in
             switch item {
-            case .failure(let refusal): Self.members(of: refusal)
+            case .failure(let refusal):
+                // What is refused says why and does not hold up the others.
+                ClaimItem(unverified: refusal.code.rawValue, refusal.detail)
             case .success(let transaction):
-                outcomes.popLast()?.members(of: transaction.purchase, call) ?? []
+                call.item(outcomes.removeLast(), of: transaction.purchase)
             }
         }
-        func count(_ word: String) -> JSONValue {
-            .integer(items.count { $0.first?.value.string == word })
-        }
-        return Answer(
-            .members([
-                "recorded": count("recorded"), "known": count("known"),
-                "refused": count("refused"), "items": .array(items.map { .object($0) }),
-            ])
-        )
-    }
-
-    /// What is refused says why and does not hold up the others.
-    private static func members(of refusal: SignalRefusal) -> [JSONMember] {
-        [
-            JSONMember("outcome", "refused"), JSONMember("purchase", .null),
-            JSONMember("sequence", .null), JSONMember("code", .string(refusal.code.rawValue)),
-            JSONMember("detail", .string(refusal.detail)),
-        ]
+        return Answer(RestoreAnswer(items: items))
     }
 
     /// What the store signed, verified; a refusal is counted.
@@ -162,36 +147,19 @@ extension RouteTable {
     }
 }
 
-extension ClaimOutcome {
-    fileprivate func members(of purchase: PurchaseName, _ call: Call) -> [JSONMember] {
-        var word = "recorded"
-        var sequence: UInt64?
-        var further: [JSONMember] = []
-        switch self {
-        case .recorded(let first): sequence = first
-        case .known(let first):
-            word = "known"
-            sequence = first
-        case .refused(let refusal, let owner):
-            word = "refused"
-            further = [
-                JSONMember("code", .string(call.problem(of: refusal).code.rawValue)),
-                JSONMember("detail", .string(refusal.detail)),
-            ]
-            further += call.ownerMember(owner)
-        }
-        return [
-            JSONMember("outcome", .string(word)),
-            JSONMember("purchase", .string(purchase.description)),
-            JSONMember("sequence", sequence.map { .integer($0) } ?? .null),
-        ] + further
-    }
-}
-
 extension Call {
+    /// What became of a transaction, as this caller may know it.
+    fileprivate func item(_ outcome: ClaimOutcome, of purchase: PurchaseName) -> ClaimItem {
+        var item = ClaimItem(outcome, of: purchase)
+        if case .refused(let refusal, let owner) = outcome {
+            item.code = problem(of: refusal).code.rawValue
+            item.owner = visibleOwner(owner)
+        }
+        return item
+    }
+
     /// The other customer of a refused claim, for support only (Stores, rule 7).
-    func ownerMember(_ owner: String?) -> [JSONMember] {
-        guard let owner, caller.has(.support) else { return [] }
-        return [JSONMember("owner", .string(owner))]
+    fileprivate func visibleOwner(_ owner: String?) -> String? {
+        caller.has(.support) ? owner : nil
     }
 }

@@ -1,4 +1,3 @@
-import Encodings
 import EntitlementLedger
 import Entitlements
 import HTTPTypes
@@ -39,38 +38,9 @@ extension RouteTable {
             try service.ledger.erase([customer], request, reading: StoredEvidenceNames())
         }
         switch outcome {
-        case .erased(let receipt):
-            return Answer(.members(["outcome": "erased", "receipt": receipt.json]))
-        case .unknown: return Answer(.members(["outcome": "unknown", "receipt": .null]))
+        case .erased(let receipt): return Answer(ErasureAnswer(receipt: receipt))
+        case .unknown: return Answer(ErasureAnswer(receipt: nil))
         case .refused(let refusal): throw call.problem(of: refusal)
         }
     }
-}
-
-extension Shapes {
-    static let erasure = Shape.object([
-        Shape.Member("outcome", .choice(["erased", "unknown"])),
-        Shape.Member("receipt", .optional(erasureReceipt)),
-    ])
-
-    private static let erasureReceipt = Shape.object([
-        Shape.Member("origin", .text), Shape.Member("sequence", .integer),
-        Shape.Member("events", .integer), Shape.Member("recordedAt", .instant),
-        Shape.Member("streams", .list(.text)), Shape.Member("evidence", .list(.integer)),
-        Shape.Member("treeSize", .integer),
-        Shape.Member("rootHash", .text), Shape.Member("generation", .integer),
-        Shape.Member(
-            "backups",
-            .object([
-                Shape.Member("reached", .list(.text)),
-                Shape.Member(
-                    "missed",
-                    .list(
-                        .object([Shape.Member("path", .text), Shape.Member("until", .instant)])
-                    )
-                ),
-            ])
-        ),
-        Shape.Member("exports", .list(.text)), Shape.Member("note", .text),
-    ])
 }

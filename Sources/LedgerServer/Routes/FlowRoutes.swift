@@ -76,7 +76,7 @@ extension RouteTable {
         } else {
             release()
         }
-        return try await self.record(call, request, service, []) { [hasBegun] in
+        return try await self.record(call, request, service) { [hasBegun] in
             // What is not recorded, or was before, begins nothing and shuts nobody out.
             var isNew = false
             defer { if hasBegun, !isNew { release() } }

@@ -51,7 +51,7 @@ extension RouteTable {
         try await service.require(call.minimumSequence())
         let map = try await service.blocking { try service.ledger.gateMap(at: point, for: viewer) }
         guard let map else { throw Problem(.notFound, "no catalog was published yet") }
-        return revalidated(map.json)
+        return revalidated(Answer(map.json))
     }
 
     @Sendable
@@ -59,7 +59,7 @@ extension RouteTable {
         let (point, viewer) = (try call.point(), try call.viewer())
         let (feature, locale) = (call.query["feature"], try call.locale())
         try await service.require(call.minimumSequence())
-        let shown = try await service.blocking { () throws -> JSONValue? in
+        let shown = try await service.blocking { () throws -> OfferingAnswer? in
             guard let map = try service.ledger.gateMap(at: point, for: viewer) else { return nil }
             if let feature, map.features[feature] == nil {
                 throw Problem(.unknownFeature, "the catalog in force has no such feature")
@@ -72,11 +72,11 @@ extension RouteTable {
             )
         }
         guard let shown else { throw Problem(.notFound, "no catalog was published yet") }
-        return revalidated(shown)
+        return revalidated(Answer(shown))
     }
 
-    private static func revalidated(_ json: JSONValue) -> Answer {
-        var answer = Answer(json)
+    private static func revalidated(_ answer: Answer) -> Answer {
+        var answer = answer
         answer.caching = .revalidated
         return answer
     }

@@ -1,4 +1,3 @@
-import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
@@ -72,18 +71,6 @@ extension RouteTable {
         ),
     ]
 
-    static let recordProofShape = Shape.object([
-        Shape.Member("sequence", .sequence), Shape.Member("size", .sequence),
-        Shape.Member("rootHash", .text), Shape.Member("hashes", .list(.text)),
-        Shape.Member("checkpoint", .text), Shape.Member("proof", .text),
-    ])
-
-    static let growthProofShape = Shape.object([
-        Shape.Member("oldSize", .sequence), Shape.Member("size", .sequence),
-        Shape.Member("rootHash", .text), Shape.Member("hashes", .list(.text)),
-        Shape.Member("checkpoint", .text), Shape.Member("proof", .text),
-    ])
-
     private static let noteType = "text/plain; charset=utf-8"
     private static let binaryType = "application/octet-stream"
 
@@ -129,11 +116,11 @@ extension RouteTable {
     private static func prove(_ call: Call, _ service: LedgerService) async throws -> Answer {
         guard let sequence = UInt64(call.path["sequence"] ?? "") else { throw Problem(.notFound) }
         let proof = try await proof(service) { try $0.proof(of: sequence) }
-        return try answer(
-            [JSONMember("sequence", .integer(sequence))],
-            proof.hashes,
-            proof.checkpoint,
-            proof.text
+        return Answer(
+            RecordProofAnswer(
+                sequence: sequence,
+                tree: try ProvenTree(proof.checkpoint, proof.hashes, proof.text)
+            )
         )
     }
 
@@ -141,11 +128,11 @@ extension RouteTable {
     private static func proveGrowth(_ call: Call, _ service: LedgerService) async throws -> Answer {
         guard let size = UInt64(call.path["size"] ?? "") else { throw Problem(.notFound) }
         let proof = try await proof(service) { try $0.growthProof(from: size) }
-        return try answer(
-            [JSONMember("oldSize", .integer(size))],
-            proof.hashes,
-            proof.checkpoint,
-            proof.text
+        return Answer(
+            GrowthProofAnswer(
+                oldSize: size,
+                tree: try ProvenTree(proof.checkpoint, proof.hashes, proof.text)
+            )
         )
     }
 
@@ -160,24 +147,17 @@ extension RouteTable {
             throw Problem(.notFound, fault.message)
         }
     }
+}
 
-    private static func answer(
-        _ members: [JSONMember],
-        _ hashes: [Digest],
-        _ note: SignedNote,
-        _ text: String
-    ) throws -> Answer {
+extension ProvenTree {
+    fileprivate init(_ note: SignedNote, _ hashes: [Digest], _ text: String) throws {
         let checkpoint = try Checkpoint(parsing: note.text)
-        return Answer(
-            .object(
-                members + [
-                    JSONMember("size", .integer(checkpoint.size)),
-                    JSONMember("rootHash", .string(checkpoint.root.base64)),
-                    JSONMember("hashes", .strings(hashes.map(\.base64))),
-                    JSONMember("checkpoint", .string(note.description)),
-                    JSONMember("proof", .string(text)),
-                ]
-            )
+        self.init(
+            size: checkpoint.size,
+            rootHash: checkpoint.root.base64,
+            hashes: hashes.map(\.base64),
+            checkpoint: note.description,
+            proof: text
         )
     }
 }

@@ -1,4 +1,3 @@
-import Encodings
 import EntitlementLedger
 import Entitlements
 import HTTPTypes
@@ -76,7 +75,14 @@ extension RouteTable {
             summary: summary,
             access: .keys([.read, .audit]),
             parameters: pointParameters + rangeParameters + parameters,
-            answers: replies(.named("\(title)Report")),
+            answers: replies(.named("\(title)Report")) + [
+                Route.Reply(
+                    status: 200,
+                    text: "As one table for spreadsheets",
+                    shape: .text,
+                    mediaType: ReportMedia.table.rawValue
+                )
+            ],
             problems: questionProblems + [.outOfRange],
             handler: { try await report(kind, $0, $1) }
         )
@@ -90,21 +96,28 @@ extension RouteTable {
     ) async throws -> Answer {
         let question = try call.reportQuestion(kind)
         try await service.require(call.minimumSequence())
-        let json = try await service.reports.make { try service.ledger.report(question).json }
-        var answer = Answer(json)
-        let content = JSONValue.object(
-            (json.members ?? []).filter { $0.name != "at" && $0.name != "sequence" }
-        )
+        let media = call.preferred(ReportMedia.allCases)
+        let (body, lasting, sequence) = try await service.reports.make {
+            let report = try service.ledger.report(question)
+            let text = AnswerText(report)
+            let body = media == .json ? text.bytes : Array(report.csv.utf8)
+            return (body, text.lasting, report.question.sequence)
+        }
+        var answer = Answer(bytes: body, mediaType: media.rawValue)
         // At a fixed T nothing changes without a new event.
         answer.caching = .until(
             call.asksNow ? call.now : nil,
-            digest: ContentDigest.text(of: Array(content.description.utf8))
+            digest: ContentDigest.text(of: lasting) + (media == .json ? "" : "-csv")
         )
-        if let sequence = json["sequence"]?.integer {
-            answer.headers[.ledgerSequence] = String(sequence)
-        }
+        answer.headers[.ledgerSequence] = String(sequence)
         return answer
     }
+}
+
+/// The forms in which a report goes out.
+private enum ReportMedia: String, CaseIterable {
+    case json = "application/json"
+    case table = "text/csv"
 }
 
 extension Call {

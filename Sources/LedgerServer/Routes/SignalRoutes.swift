@@ -104,7 +104,7 @@ extension RouteTable {
     ) async throws -> Answer {
         let receipt = try await service.ledger.record(concurrently: submission)
         service.metrics.countSignal(store, outcome: receipt.outcome)
-        return try Answer(receipt, [])
+        return Answer(try SignalReceipt(receipt) { Problem($0) }).at(receipt)
     }
 }
 
@@ -132,24 +132,11 @@ extension Receipt {
 }
 
 extension Answer {
-    /// What became of a submission; a refusal as its problem.
-    init(_ receipt: Receipt, _ further: [(name: String, value: JSONValue)]) throws {
-        let sequence: UInt64?
-        switch receipt {
-        case .appended(let first, _): sequence = first
-        case .duplicate(let first): sequence = first
-        case .known: sequence = nil
-        case .refused(let refusal): throw Problem(refusal)
-        }
-        let members = [
-            JSONMember("outcome", .string(receipt.outcome)),
-            JSONMember("sequence", sequence.map { .integer($0) } ?? .null),
-        ]
-        self.init(
-            .object(members + further.map { JSONMember($0.name, $0.value) })
-        )
-        if case .appended(let first, let count) = receipt {
-            headers[.ledgerSequence] = String(first + UInt64(count))
-        }
+    /// The answer with the size of the log that holds what was appended.
+    func at(_ receipt: Receipt) -> Self {
+        guard case .appended(let first, let count) = receipt else { return self }
+        var answer = self
+        answer.headers[.ledgerSequence] = String(first + UInt64(count))
+        return answer
     }
 }

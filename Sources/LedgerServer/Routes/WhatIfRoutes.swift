@@ -39,8 +39,7 @@ extension RouteTable {
             }
         )
         try await service.require(call.minimumSequence())
-        let json = try await service.reports.make { try service.ledger.whatIf(question).json }
-        return Answer(json)
+        return Answer(try await service.reports.make { try service.ledger.whatIf(question) })
     }
 }
 

@@ -2,6 +2,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import Foundation
+import LedgerAPI
 
 /// What reads the whole log: fold, views and audit; and how much room it takes.
 struct WholeLogBench {

@@ -6,6 +6,7 @@ import EventLog
 import Foundation
 import Glibc
 import LMDBStorage
+import LedgerAPI
 
 /// Audits in a process of its own: a damaged file may end its reader, and somebody must be left to
 /// say so.
@@ -56,18 +57,24 @@ enum AuditChild {
         masterKey: [UInt8],
         _ scope: AuditScope,
         isBehind: Bool = false
-    ) throws -> JSONValue {
+    ) throws -> AuditAnswer {
         let words: [AuditScope: [String]] = [.quick: ["--quick"], .hashes: ["--hashes"]]
         let outcome = try run(
             ["--json", "--ledger", path] + (words[scope] ?? []) + (isBehind ? ["--behind"] : []),
             key: masterKey,
             isHeard: false
         )
-        if let report = try? JSONValue(parsing: Array(outcome.output)) { return report }
+        if let answer = answer(in: outcome) { return answer }
         guard outcome.code == nil || outcome.code == ExitCode.integrity.rawValue else {
             throw LogStorageFault(.unreadable, "the audit could not be run")
         }
-        return AuditReport.unreadable.json
+        return .unreadable
+    }
+
+    /// What a child that printed JSON found; nil: it did not live to print it.
+    static func answer(in outcome: Outcome) -> AuditAnswer? {
+        // What is no answer says as little as what is not there.
+        try? AuditAnswer.fields.read(JSONValue(parsing: Array(outcome.output)))
     }
 
     /// Takes the key that the other process hands over; for the child.
@@ -100,9 +107,11 @@ enum UncleanStop {
             isHeard: false
         )
         guard outcome.code == nil || outcome.code == ExitCode.integrity.rawValue else { return }
-        let report = try? JSONValue(parsing: Array(outcome.output))
-        let kinds = report?["faults"]?.array?.map { $0["kind"]?.string }
-        if let kinds, kinds.allSatisfy({ $0 == AuditReport.Kind.view.rawValue }) { return }
+        if let faults = AuditChild.answer(in: outcome)?.faults,
+            faults.allSatisfy({ $0.kind == .view })
+        {
+            return
+        }
         throw CommandFailure(
             .integrity,
             "damaged",

@@ -1,6 +1,6 @@
-import Encodings
 import Entitlements
 import LMDBStorage
+import LedgerAPI
 import LedgerOperations
 import Synchronization
 
@@ -15,9 +15,8 @@ final class LineFile: Sendable {
         output = Mutex(try OutputFile.open(path))
     }
 
-    func write(_ json: JSONValue) throws {
-        let line = json.description + "\n"
-        try perform { try $0.write(line.utf8) }
+    func write(_ answer: AnswerText) throws {
+        try perform { try $0.write(answer.bytes + [UInt8(ascii: "\n")]) }
     }
 
     func close() throws { try perform { try $0.close() } }

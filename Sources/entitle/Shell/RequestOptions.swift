@@ -1,5 +1,4 @@
 import ArgumentParser
-import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
@@ -56,7 +55,7 @@ struct RequestOptions: ParsableArguments {
             recorded,
             request.id,
             options,
-            dryRun: Receipts.DryRun(difference: difference)
+            dryRun: ReceiptAnswer.DryRun(difference: difference?.answer)
         )
     }
 }
@@ -66,6 +65,6 @@ struct Recorded {
     var receipt: Receipt
     /// What was done, in words.
     var done: String
-    /// Further members of its JSON.
-    var extra: [JSONMember] = []
+    /// Says in its answer what else there is to tell.
+    var tell: (inout ReceiptAnswer) -> Void = { _ in }
 }

@@ -1,7 +1,9 @@
 import Encodings
+import ModelSupport
 import Testing
 
 @testable import Entitlements
+@testable import LedgerAPI
 
 /// The numbers behind the reports.
 struct `Reports reckon` {
@@ -47,21 +49,19 @@ struct `Reports reckon` {
         let times = [Int64](repeating: 100, count: 94) + [Int64](repeating: 900, count: 6)
         let report = Self.stages([("store", times), ("record", [1, 2, 3])])
         func slow(_ thresholds: String) throws -> [String] {
-            let answer = report.answer(try #require(StageReport.Thresholds(thresholds)))
-            let rows = answer.json["rows"]?.array ?? []
-            let slow = rows.filter { $0["isSlow"] == .bool(true) }.compactMap {
-                $0["stage"]?.string
-            }
+            let rows = report.rows(try #require(StageReport.Thresholds(thresholds)))
+            let slow = rows.filter(\.isSlow).map(\.stage)
+            let answer = AlertRowsAnswer(Self.question, rows)
             #expect(answer.alerts == slow.count)
-            #expect(answer.json["alerts"]?.integer == Int64(slow.count))
+            #expect(AnswerText(answer).json["alerts"]?.integer == Int64(slow.count))
             return slow
         }
         #expect(try slow("900") == [])
         #expect(try slow("899") == ["store"])
         #expect(try slow("2,store:1000") == ["record"])
         #expect(try slow("0") == ["store", "record"])
-        let over = report.answer(StageReport.Thresholds(usual: 100)).json["rows"]?.array
-        #expect(over?.first?["overThreshold"] == .integer(6))
+        let over = report.rows(StageReport.Thresholds(usual: 100))
+        #expect(over.first?.overThreshold == 6)
     }
 
     @Test(arguments: [
@@ -165,30 +165,88 @@ struct `Reports reckon` {
     @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300])
     func `no decimals of`(_ value: Double) { #expect(JSONValue.decimal(value).isNull) }
 
+    // row 10.6
     @Test func `comma-separated values that spreadsheets read as text`() {
-        let table = ReportTable(
-            "rows",
-            ["a", "b"],
-            [
-                [.string("x,y"), .integer(-1)], [.string("say \"hi\""), .null],
-                [.string("=1+1"), .bool(true)], [.string("@cmd\nx"), .number("0.5")],
-            ]
+        let names = [nil, "x,y", "say \"hi\"", "=1+1", "@cmd\nx"]
+        let rows = names.map { Self.experiment($0, rate: $0 == nil ? nil : 0.5) }
+        let report = RowsAnswer(Self.question, rows)
+        let cells = report.csv.split(separator: "\r\n").map {
+            $0.split(separator: ",e,", maxSplits: 1).last.map(String.init) ?? ""
+        }
+        let rest = "true,1,1,0,0.5,,,,,,"
+        #expect(
+            cells.dropFirst().elementsEqual([
+                ",true,1,1,0,,,,,,,", "\"x,y\"," + rest, "\"say \"\"hi\"\"\"," + rest,
+                "'=1+1," + rest, "\"'@cmd\nx\"," + rest,
+            ]),
+            "\(cells)"
+        )
+    }
+
+    private static func experiment(_ variant: String?, rate: Double?) -> ExperimentRow {
+        ExperimentRow(
+            experiment: "e",
+            variant: variant,
+            isAssigned: true,
+            exposures: 1,
+            conversions: 1,
+            mismatches: 0,
+            rate: rate,
+            rateLow: nil,
+            rateHigh: nil,
+            control: nil,
+            difference: nil,
+            differenceLow: nil,
+            differenceHigh: nil
+        )
+    }
+
+    // row 10.6: one table, whatever the report has.
+    @Test func `one table of several, an empty cell where one has no such column`() {
+        let report = CustomersAnswer(
+            question: Self.question,
+            tiers: [CustomersAnswer.Tier(tier: "pro", customers: 2)],
+            statuses: [CustomersAnswer.Status(status: .active, customers: 2, purchases: 3)],
+            products: [],
+            omitted: 0
         )
         let expected = """
-            a,b\r
-            "x,y",-1\r
-            "say ""hi""\",\r
-            '=1+1,true\r
-            "'@cmd\nx",0.5\r
+            table,tier,customers,status,purchases,store,productId\r
+            tiers,pro,2,,,,\r
+            statuses,,2,active,3,,\r
 
             """
-        #expect(table.csv == expected)
+        #expect(report.csv == expected)
     }
 
     @Test func `no more rows than a table has`() {
-        let rows = (0...ReportTable.rowLimit).map { [JSONValue.integer($0)] }
-        let answer = ReportAnswer(.funnel, tables: [ReportTable("rows", ["n"], rows)])
-        #expect(answer.json["rows"]?.array?.count == ReportTable.rowLimit)
-        #expect(answer.json["omitted"] == .integer(1))
+        let rows = (0...ReportTable.rowLimit).map { number in
+            StageRow(
+                stage: "\(number)",
+                count: 1,
+                p50: 1,
+                p95: 1,
+                p99: 1,
+                max: 1,
+                threshold: 0,
+                overThreshold: 1,
+                isSlow: true
+            )
+        }
+        let answer = AlertRowsAnswer(Self.question, rows)
+        let json = AnswerText(answer).json
+        #expect(json["rows"]?.array?.count == ReportTable.rowLimit)
+        #expect(json["omitted"] == .integer(1))
+        #expect(answer.alerts == rows.count, "those that are left out count, too")
+        #expect(answer.tables.map(\.rows.count) == [ReportTable.rowLimit])
     }
+
+    private static let question = ReportEcho(
+        environment: .production,
+        at: Instant(milliseconds: 0),
+        known: nil,
+        sequence: 0,
+        from: nil,
+        to: nil
+    )
 }

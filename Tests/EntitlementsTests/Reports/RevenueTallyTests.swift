@@ -1,4 +1,4 @@
-import Encodings
+import LedgerAPI
 import Testing
 
 @testable import Entitlements
@@ -241,15 +241,52 @@ struct `Revenue` {
         #expect(cells(61, 62) == [])
     }
 
+    // rows 10.2, 10.6: sums by currency, exact to the millionth, in whole units too.
+    @Test func `is summed by currency for a spreadsheet`() throws {
+        let told = [
+            Self.bought(0, price: 1_234_567, 1), Self.bought(0, price: 10_000_000, 2),
+            Self.bought(0, price: 3, 3), Self.passed,
+        ]
+        let rows = Self.report(told).rows
+        let twice =
+            rows
+            + rows.map { row in
+                var other = row
+                other.key.currencyCode = "USD"
+                other.key.productID = "other"
+                return other
+            }
+        let totals = RevenueRow.totals(of: twice + rows)
+        #expect(totals.map(\.key.currencyCode) == ["EUR", "USD"])
+        #expect(totals.map(\.grossMicros) == [2 * 11_234_570, 11_234_570])
+        #expect(totals.map(\.purchases) == [6, 3])
+        let question = ReportEcho(
+            environment: .production,
+            at: Self.start,
+            known: nil,
+            sequence: 0,
+            from: nil,
+            to: nil
+        )
+        let sheet = RowsAnswer(question, twice).csv.split(separator: "\r\n").map(String.init)
+        let heading = "table,month,store,productId,currencyCode,purchases,units,unpriced,"
+        #expect(sheet[0].hasPrefix(heading + "grossMicros,gross,refundedByPurchaseDateMicros,"))
+        #expect(
+            sheet.dropFirst().map { String($0.prefix { $0 != "," }) }
+                == ["rows", "rows", "totals", "totals"]
+        )
+        #expect(sheet[3].hasPrefix("totals,,,,EUR,3,3,0,11234570,11.23457,0,0.00,"))
+    }
+
     // row 10.2
-    @Test func `of more than 64 bits is exact`() {
+    @Test func `of more than 64 bits is exact`() throws {
         let largest = FieldShape.largestPrice
         let count: UInt64 = 30
         let told = (1...count).map { Self.bought(0, price: largest, $0) } + [Self.passed]
         let report = Self.report(told)
         #expect(report.lines.values.first?.taken.micros == Int128(largest) * Int128(count))
-        let gross = report.answer.json["rows"]?.array?.first?["grossMicros"]
-        #expect(gross == .number("30000000000000000000"))
+        let gross = try #require(report.rows.first).grossMicros
+        #expect("\(gross)" == "30000000000000000000")
         var twice = report
         twice.merge(report)
         #expect(twice.lines.values.first?.taken.count == Int(count) * 2)

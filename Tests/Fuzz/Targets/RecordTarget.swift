@@ -1,6 +1,7 @@
 import EntitlementLedger
 import Entitlements
 import EventLog
+import LedgerAPI
 import ModelSupport
 
 /// A block of records as it stands on the disk, and all that is read from it: events, states, the

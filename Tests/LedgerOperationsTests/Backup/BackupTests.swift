@@ -1,6 +1,7 @@
 import EntitlementLedger
 import Foundation
 import LMDBStorage
+import LedgerAPI
 import LedgerOperations
 import Testing
 

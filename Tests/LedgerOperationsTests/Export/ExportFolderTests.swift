@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerAPI
 import LedgerOperations
 import Testing
 
@@ -47,14 +48,14 @@ struct `An export's folder` {
     @Test func `is whole in every format, for whoever checks it`() throws {
         try Self.filled { ledger, output in
             try Self.export(ledger, output)
-            let check = try ExportCheck(ExportFiles(path: output), key: nil)
+            let check = try ExportCheckAnswer(ExportFiles(path: output), key: nil)
             #expect(check.isOK && check.records == 1, "\(check.faults)")
             for (name, bytes) in try Self.files(output) where !bytes.isEmpty {
                 var changed = bytes
                 changed[changed.count / 2] ^= 1
                 let file = URL(filePath: output + "/" + name)
                 try changed.write(to: file)
-                #expect(try !ExportCheck(ExportFiles(path: output), key: nil).isOK, "\(name)")
+                #expect(try !ExportCheckAnswer(ExportFiles(path: output), key: nil).isOK, "\(name)")
                 try bytes.write(to: file)
             }
         }
@@ -79,7 +80,7 @@ struct `An export's folder` {
                     let run = try ExportRun(resuming: folder, of: open, at: ledger.path)
                     _ = try run.write()
                 }
-                let check = try ExportCheck(ExportFiles(path: folder), key: nil)
+                let check = try ExportCheckAnswer(ExportFiles(path: folder), key: nil)
                 #expect(check.isOK, "\(kept): \(check.faults)")
             }
             #expect(whole.count > 8)

@@ -1,6 +1,7 @@
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerAPI
 import LedgerOperations
 import Testing
 
@@ -13,15 +14,17 @@ struct `A ledger that is mended where it stands` {
     }
 
     /// The kinds of faults that an audit names.
-    private static func kinds(_ ledger: FileLedger) throws -> [AuditReport.Kind] {
+    private static func kinds(_ ledger: FileLedger) throws -> [AuditFault.Kind] {
         try ledger.open(isReadOnly: true) { try $0.audit().faults.map(\.kind) }
     }
 
-    private static func heal(_ ledger: FileLedger) throws -> [LedgerHealing.Part] {
-        try LedgerHealing(of: ledger.path, options: FileLedger.options) {
-            LedgerHealing.Findings(kinds: try kinds(ledger))
+    private static func heal(_ ledger: FileLedger) throws -> [HealedPart] {
+        let answer = try LedgerHealing(of: ledger.path, options: FileLedger.options) {
+            try ledger.open(isReadOnly: true) { try $0.audit() }
         }
         .run()
+        #expect(answer.isOK)
+        return answer.healed
     }
 
     // The negative control: nothing is mended where nothing is damaged
@@ -34,7 +37,7 @@ struct `A ledger that is mended where it stands` {
             let journal = ledger.path + "/vault/journal"
             try FileManager.default.removeItem(atPath: journal)
             #expect(try Self.kinds(ledger) == [.vault])
-            #expect(try Self.heal(ledger).map(\.name) == ["journal"])
+            #expect(try Self.heal(ledger).map(\.name) == [.journal])
             #expect(try Self.kinds(ledger).isEmpty)
         }
     }
@@ -48,7 +51,7 @@ struct `A ledger that is mended where it stands` {
             bytes.replaceSubrange(older * 4096..<(older + 1) * 4096, with: Data(count: 4096))
             try bytes.write(to: file)
             let healed = try Self.heal(ledger)
-            #expect(healed.map(\.name) == ["log"] && healed.map(\.page) == [older])
+            #expect(healed.map(\.name) == [.log] && healed.map(\.page) == [older])
             #expect(try ledger.size() == 21)
             #expect(try Self.kinds(ledger).isEmpty)
         }

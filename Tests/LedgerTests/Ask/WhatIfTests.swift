@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerAPI
 import ModelSupport
 import Synchronization
 import Testing
@@ -9,7 +10,7 @@ import Testing
 /// Who gains and who loses by another catalog (row Z3).
 struct `A population under another catalog` {
     /// What each customer, by number, gains and loses.
-    private typealias Moves = [UInt64: [String: Set<String>]]
+    private typealias Moves = [UInt64: [WhatIfLine.Change: Set<String>]]
 
     private static func question(
         _ document: JSONValue,
@@ -51,7 +52,7 @@ struct `A population under another catalog` {
                         Self.question(document, question.at, question.environment)
                     )
                     #expect(report.gaining == 0 && report.losing == 0, "seed \(seed)")
-                    #expect(report.json["tiers"] == .array([]), "seed \(seed)")
+                    #expect(report.tiers.isEmpty, "seed \(seed)")
                     asked += 1
                     customers += report.customers
                 }
@@ -96,30 +97,28 @@ struct `A population under another catalog` {
 
     /// What the ledger says, by both of its ways: the report, and the lines.
     private static func found(_ ledger: Ledger, _ question: WhatIfQuestion) throws -> Moves {
-        let lines = Mutex<[JSONValue]>([])
+        let lines = Mutex<[WhatIfLine]>([])
         let report = try ledger.whatIf(question) { line in lines.withLock { $0.append(line) } }
         var moves: Moves = [:]
-        for (list, change) in [("gains", "gain"), ("losses", "loss")] {
-            let entries = report.json[list]?.array ?? []
-            let told = lines.withLock { $0 }.filter { $0["change"]?.string == change }
+        for (entries, change) in [
+            (report.gains, WhatIfLine.Change.gain), (report.losses, .loss),
+        ] {
+            let told = lines.withLock { $0 }.filter { $0.change == change }.map(\.entry)
             #expect(told.count == entries.count)
             for entry in entries {
-                let name = try #require(entry["customer"]?.string)
-                let feature = try #require(entry["feature"]?.string)
+                let name = entry.customer
                 #expect(
-                    told.contains {
-                        $0["customer"]?.string == name && $0["feature"] == entry["feature"]
-                    }
+                    told.contains { $0.customer == name && $0.feature == entry.feature }
                 )
                 let number = try ledger.timeline(
                     of: name,
                     environment: question.environment,
                     size: ledger.prefix(knownAt: question.point.knownAt)
                 ).customer
-                moves[number, default: [:]][change, default: []].insert(feature)
+                moves[number, default: [:]][change, default: []].insert(entry.feature)
             }
         }
-        #expect(report.json["isComplete"] == .bool(true))
+        #expect(report.isComplete)
         return moves
     }
 
@@ -161,7 +160,8 @@ struct `A population under another catalog` {
             guard met.insert(number).inserted else { continue }
             let (before, after) = (allowed(log, name, question), allowed(other, name, question))
             for (change, features) in [
-                ("gain", after.subtracting(before)), ("loss", before.subtracting(after)),
+                (WhatIfLine.Change.gain, after.subtracting(before)),
+                (.loss, before.subtracting(after)),
             ] where !features.isEmpty {
                 moves[number, default: [:]][change] = features
             }
@@ -213,13 +213,12 @@ struct `A population under another catalog` {
             question.sampleLimit = 3
             let report = try ledger.whatIf(question)
             #expect(report.customers == 20 && report.losing == 20 && report.gaining == 0)
-            #expect(report.json["losses"]?.array?.count == 3)
-            #expect(report.json["isComplete"] == .bool(false))
-            let product = try #require(report.json["products"]?.array?.first)
-            #expect(product["productId"] == "pro.month" && product["losing"]?.integer == 20)
-            #expect(report.json["tiers"]?.array?.first?["customers"]?.integer == 20)
+            #expect(report.losses.count == 3 && !report.isComplete)
+            let product = try #require(report.products.first)
+            #expect(product.productID == "pro.month" && product.losing == 20)
+            #expect(report.tiers.first?.customers == 20)
             // The same customers, however the work was shared out.
-            #expect(try ledger.whatIf(question).json == report.json)
+            #expect(try ledger.whatIf(question) == report)
         }
     }
 
@@ -257,7 +256,7 @@ struct `A population under another catalog` {
                     effective: effective.map { Sample.day($0) }
                 )
             )
-            #expect(report.gaining == gaining && report.losing == 0, "\(report.json)")
+            #expect(report.gaining == gaining && report.losing == 0, "\(AnswerText(report))")
         }
     }
 
@@ -293,9 +292,8 @@ struct `A population under another catalog` {
                     effective: Sample.day(effective)
                 )
             )
-            #expect(report.gaining == gaining, "\(report.json)")
-            let reasons = (report.json["gains"]?.array ?? []).map { $0["reason"] }
-            #expect(reasons.allSatisfy { $0 == "trial" })
+            #expect(report.gaining == gaining, "\(AnswerText(report))")
+            #expect(report.gains.allSatisfy { $0.reason == .trial })
         }
     }
 

@@ -1,6 +1,7 @@
 import EntitlementLedger
 import EventLog
 import Foundation
+import LedgerAPI
 import Testing
 
 /// A log of two parts that are read at once, and a rest.
@@ -13,7 +14,7 @@ struct `An audit in parts` {
         _ scope: AuditScope,
         of log: MemoryLog? = nil,
         _ changes: AlteredLog.Changes
-    ) async throws -> AuditReport {
+    ) async throws -> AuditAnswer {
         try await withScratchDirectory { folder in
             let ledger = try Ledger(
                 identity: LedgerIdentity(id: Array(repeating: 1, count: 16), origin: "x/log"),

@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerAPI
 import Testing
 
 /// Audit finds what is planted, and nothing where nothing is.

@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerAPI
 import Stores
 import Testing
 

@@ -4,6 +4,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDB
+import LedgerAPI
 import Stores
 import Testing
 

@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import LMDBStorage
+import LedgerAPI
 import Stores
 import Testing
 

@@ -4,6 +4,7 @@ import EventLog
 import Foundation
 import LMDB
 import LMDBStorage
+import LedgerAPI
 import Stores
 import Testing
 

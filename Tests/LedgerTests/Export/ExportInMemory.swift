@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import LedgerAPI
 import Stores
 
 /// An export's files, held in memory to be looked at and tampered with.

@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import LedgerAPI
 import Testing
 
 /// What an export hides (law 6, row 9.1).

@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import LedgerAPI
 import Stores
 import Testing
 
@@ -35,14 +36,14 @@ struct `A tampered export` {
         var bytes = files.files[name] ?? []
         change(&bytes)
         files.files[name] = bytes
-        return Set(try ExportCheck(files, key: nil).faults.map(\.file))
+        return Set(try ExportCheckAnswer(files, key: nil).faults.map(\.file))
     }
 
     @Test func `names the file, whichever byte of it is another one`() async throws {
         var random = SystemRandomNumberGenerator()
         var tried = 0
         try await Self.filled { _, files in
-            #expect(try ExportCheck(files, key: nil).isOK)
+            #expect(try ExportCheckAnswer(files, key: nil).isOK)
             for (name, bytes) in files.files where !bytes.isEmpty {
                 let places =
                     [0, bytes.count / 2, bytes.count - 1]
@@ -69,12 +70,12 @@ struct `A tampered export` {
             for name in files.files.keys {
                 var less = files
                 less.files[name] = nil
-                let check = try ExportCheck(less, key: nil)
+                let check = try ExportCheckAnswer(less, key: nil)
                 #expect(check.faults.contains { $0.file == name }, "\(name)")
             }
             var more = files
             more.files["more.txt"] = [1]
-            #expect(try ExportCheck(more, key: nil).faults.map(\.file) == ["more.txt"])
+            #expect(try ExportCheckAnswer(more, key: nil).faults.map(\.file) == ["more.txt"])
         }
     }
 
@@ -89,7 +90,7 @@ struct `A tampered export` {
                 files.text(ExportFile.proofs).split(separator: "\n").map(String.init)
             )
             try files.sign(export)
-            let check = try ExportCheck(files, key: nil)
+            let check = try ExportCheckAnswer(files, key: nil)
             #expect(check.faults.contains { tampering.kinds.contains($0.kind) }, "\(check.faults)")
         }
     }
@@ -98,7 +99,7 @@ struct `A tampered export` {
     enum Tampering: CaseIterable {
         case otherByte, swapped, left, twice, renumbered, notJSON
 
-        var kinds: Set<ExportCheck.Kind> {
+        var kinds: Set<ExportCheckAnswer.Kind> {
             switch self {
             case .otherByte: [.proof, .record]
             case .swapped, .twice, .renumbered, .notJSON: [.record]
@@ -145,7 +146,7 @@ struct `A tampered export` {
             try #require(text.contains(old))
             files.files[ExportFile.events] = Array(text.replacing(old, with: new).utf8)
             try files.sign(export)
-            let faults = try ExportCheck(files, key: nil).faults
+            let faults = try ExportCheckAnswer(files, key: nil).faults
             #expect(faults.contains { $0.kind == .event && $0.detail.hasPrefix(member) })
         }
     }
@@ -153,7 +154,7 @@ struct `A tampered export` {
     // Without the operator's key, an export shows that it is whole, not whose it is.
     @Test func `by somebody with a key of their own is found by the ledger's key`() async throws {
         try await Self.filled { export, files in
-            let key = try VerifierKey(parsing: #require(try ExportCheck(files, key: nil).key))
+            let key = try VerifierKey(parsing: #require(try ExportCheckAnswer(files, key: nil).key))
             try Self.forge(export, files, key)
         }
     }
@@ -172,8 +173,8 @@ struct `A tampered export` {
         let note = try other.sign("entitlement-ledger export v1\nsha256 \(digest)\n")
         forged.files[ExportFile.signature] = Array(note.description.utf8)
         // The checkpoint still is the ledger's: it does not fit the other key.
-        #expect(try !ExportCheck(forged, key: nil).isOK)
-        let check = try ExportCheck(forged, key: key)
+        #expect(try !ExportCheckAnswer(forged, key: nil).isOK)
+        let check = try ExportCheckAnswer(forged, key: key)
         #expect(check.faults.contains { $0.kind == .manifest })
     }
 
@@ -192,7 +193,7 @@ struct `A tampered export` {
                     }
                     changed.files[name] = altered
                     if name != ExportFile.manifest { try changed.sign(export) }
-                    let check = try ExportCheck(changed, key: nil)
+                    let check = try ExportCheckAnswer(changed, key: nil)
                     #expect(check.records <= export.recordCount)
                     #expect(altered == bytes || !check.isOK || name != ExportFile.manifest)
                 }
@@ -204,7 +205,7 @@ struct `A tampered export` {
                 let text = files.text(ExportFile.range).replacing(from, with: edge)
                 changed.files[ExportFile.range] = Array(text.utf8)
                 try changed.sign(export)
-                #expect(try !ExportCheck(changed, key: nil).isOK)
+                #expect(try !ExportCheckAnswer(changed, key: nil).isOK)
             }
         }
     }

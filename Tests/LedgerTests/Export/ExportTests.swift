@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import LedgerAPI
 import ModelSupport
 import Stores
 import Testing
@@ -67,13 +68,13 @@ struct `An export` {
         try await Self.filled { ledger in
             let export = try ExportSample.export(ledger, redaction, [format])
             let files = try ExportInMemory(export)
-            let own = try ExportCheck(files, key: nil)
+            let own = try ExportCheckAnswer(files, key: nil)
             let key = try VerifierKey(parsing: #require(own.key))
             if format == .sqlite {
                 // The database itself is the command's.
                 return #expect(own.records == 10)
             }
-            let check = try ExportCheck(files, key: key)
+            let check = try ExportCheckAnswer(files, key: key)
             #expect(check.isOK, "\(check.faults)")
             #expect(check.records == 10 && check.isKeyGiven && !own.isKeyGiven)
         }
@@ -89,7 +90,7 @@ struct `An export` {
             _ = try ledger.record(Sample.submissions(Sample.ownedPurchase("late", "app_store/9")))
             let export = try ledger.export(plan, reading: StoredEvidenceNames())
             let files = try ExportInMemory(export)
-            let check = try ExportCheck(files, key: nil)
+            let check = try ExportCheckAnswer(files, key: nil)
             #expect(check.isOK, "\(check.faults)")
             #expect(check.records == export.recordCount && check.records > 0)
             #expect(try files.json("proofs.ndjson").allSatisfy { $0["proof"] == nil })
@@ -173,7 +174,7 @@ struct `An export` {
             let plan = try ledger.exportPlan(of: question, redaction: .none, formats: [.ndjson])
             let files = try ExportInMemory(ledger.export(plan, reading: StoredEvidenceNames()))
             #expect(try files.json("events.ndjson").count == 3)
-            #expect(try ExportCheck(files, key: nil).isOK)
+            #expect(try ExportCheckAnswer(files, key: nil).isOK)
         }
     }
 
@@ -205,7 +206,7 @@ struct `An export` {
                     let files = try ExportInMemory(
                         scratch.ledger.export(plan, reading: StoredEvidenceNames())
                     )
-                    let check = try ExportCheck(files, key: nil)
+                    let check = try ExportCheckAnswer(files, key: nil)
                     #expect(check.isOK && check.records > 0, "seed \(seed): \(check.faults)")
                     exported += 1
                 }

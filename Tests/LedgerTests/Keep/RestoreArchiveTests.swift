@@ -4,6 +4,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerAPI
 import LedgerOperations
 import ModelSupport
 import Stores

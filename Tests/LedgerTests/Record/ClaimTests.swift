@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerAPI
 import Testing
 
 /// Transactions that customers hand in.

@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerAPI
 import Testing
 
 /// Law 2 and T3: recorded time never goes back.

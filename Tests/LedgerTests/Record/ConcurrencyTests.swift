@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import Foundation
+import LedgerAPI
 import ModelSupport
 import Synchronization
 import Testing

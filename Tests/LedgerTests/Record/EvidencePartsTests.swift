@@ -5,6 +5,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDB
+import LedgerAPI
 import ModelSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerAPI
 import ModelSupport
 import Stores
 import Testing

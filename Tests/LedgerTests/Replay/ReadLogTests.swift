@@ -1,6 +1,7 @@
 import EntitlementLedger
 import Entitlements
 import EventLog
+import LedgerAPI
 import Testing
 
 /// Reading needs no more than a log that can be read, and no directory.

@@ -2,6 +2,8 @@ import Crypto
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerAPI
+import ModelSupport
 import Testing
 
 /// Experiments: who sees what, and what the report says of them (row B7, K8, row PL5).
@@ -215,7 +217,7 @@ struct `An experiment` {
                     "experiment", "variant", "isAssigned", "exposures", "conversions",
                     "mismatches", "rate", "control",
                 ]
-                let rows = try scratch.ledger.report(question).json["rows"]?.array ?? []
+                let rows = try AnswerText(scratch.ledger.report(question)).json["rows"]?.array ?? []
                 return rows.map { row in
                     names.map { (row[$0] ?? .null).description }.joined(separator: " ")
                         .replacing("\"", with: "")

@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import Foundation
+import LedgerAPI
 import Testing
 
 /// Reports through ledger and command.
@@ -52,15 +53,12 @@ struct `A report` {
     ) async throws {
         try await ScratchLedger.with { scratch in
             _ = try scratch.ledger.record(Sample.submissions(Self.failures(planted: planted)))
-            let answer = try scratch.ledger.report(Self.question(.errors, at: Self.now))
-            let rows = answer.json["rows"]?.array ?? []
-            #expect(rows.first?["code"] == "NETWORK_ERROR")
-            #expect(rows.first?["count"] == .integer(144))
-            #expect(rows.first?["recent"] == .integer(3))
-            let found = rows.filter { $0["isAlert"] == .bool(true) }.compactMap {
-                $0["code"]?.string
-            }
-            #expect(found == alerts && answer.alerts == alerts.count, "\(rows)")
+            let made = try scratch.ledger.report(Self.question(.errors, at: Self.now))
+            let answer = try #require(made as? AlertRowsAnswer<ErrorRow>)
+            #expect(answer.rows.first?.code == "NETWORK_ERROR")
+            #expect(answer.rows.first?.count == 144 && answer.rows.first?.recent == 3)
+            let found = answer.rows.filter(\.isAlert).map(\.code)
+            #expect(found == alerts && answer.alerts == alerts.count, "\(AnswerText(answer))")
             // An hour later it is past.
             let later = Self.now.advanced(byMilliseconds: 3_600_000)
             #expect(try scratch.ledger.report(Self.question(.errors, at: later)).alerts == 0)
@@ -218,8 +216,8 @@ struct `A report` {
             let text = try await EntitleCommand.run(base)
             try scratch.reopen()
             let answer = try scratch.ledger.report(Self.question(kind, at: Self.now))
-            #expect(printed.code == 0 && printed.output == answer.json.description + "\n")
-            #expect(sheet.output == answer.tables.map(\.csv).joined(separator: "\r\n"))
+            #expect(printed.code == 0 && printed.output == AnswerText(answer).description + "\n")
+            #expect(sheet.output == answer.csv)
             #expect(text.output.hasPrefix("\(kind.rawValue) at \(at) (production, sequence"))
         }
     }

@@ -2,6 +2,7 @@ import Encodings
 import Entitlements
 import EventLog
 import Foundation
+import LedgerAPI
 import ModelSupport
 
 @testable import EntitlementLedger

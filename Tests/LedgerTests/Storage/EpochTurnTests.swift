@@ -2,6 +2,7 @@ import Crypto
 import Encodings
 import EventLog
 import Foundation
+import LedgerAPI
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@ import EntitlementLedger
 import EventLog
 import Foundation
 import LMDB
+import LedgerAPI
 import Testing
 
 @testable import LMDBStorage

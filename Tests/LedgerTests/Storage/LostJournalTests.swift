@@ -3,6 +3,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerAPI
 import LedgerOperations
 import Stores
 import Testing
@@ -44,7 +45,7 @@ struct `A lost vault journal` {
     }
 
     /// What an audit by a process that only reads says of the vault.
-    private static func faults(_ scratch: ScratchLedger) throws -> [AuditReport.Fault] {
+    private static func faults(_ scratch: ScratchLedger) throws -> [AuditFault] {
         let ledger = try Ledger.open(
             at: scratch.path,
             options: ScratchLedger.options(scratch.clock, isReadOnly: true)

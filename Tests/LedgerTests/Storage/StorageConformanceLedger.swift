@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import Foundation
+import LedgerAPI
 import ModelSupport
 import Testing
 

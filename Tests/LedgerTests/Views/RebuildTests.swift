@@ -3,6 +3,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerAPI
 import Testing
 
 @testable import EntitlementLedger

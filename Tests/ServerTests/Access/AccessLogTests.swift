@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import HTTPTypes
+import LedgerAPI
 import Testing
 
 @testable import LedgerServer

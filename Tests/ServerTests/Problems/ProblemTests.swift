@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import LedgerAPI
+import ModelSupport
 import Stores
 import Testing
 
@@ -20,7 +21,8 @@ struct `A problem` {
         #expect(code.serviceError.isRetryable == code.isRetryable)
         var messages: Set<String> = []
         for language in Language.allCases {
-            let json = Problem(code, "a sentence", path: "data.member").json(language: language)
+            let problem = Problem(code, "a sentence", path: "data.member")
+            let json = AnswerText(ProblemAnswer(problem, in: language, requestID: "r")).json
             #expect(json["type"] == "about:blank")
             #expect(json["title"] == .string(code.title))
             #expect(json["status"] == .integer(code.status))

@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import HTTPTypes
+import LedgerAPI
 import Testing
 
 @testable import LedgerServer
@@ -53,7 +54,7 @@ struct `An export over HTTP` {
                 #expect(answer.headers[.contentType] == "application/x-ndjson")
                 #expect(answer.headers[.cacheControl] == "no-store")
                 let bundle = try StreamedExport(answer.body)
-                let check = try ExportCheck(bundle, key: nil)
+                let check = try ExportCheckAnswer(bundle, key: nil)
                 #expect(check.isOK, "\(check.faults)")
                 // An export that was made before is noted as an access.
                 #expect(check.records >= 3)
@@ -71,9 +72,9 @@ struct `An export over HTTP` {
             let text = try await Self.get(server).body
             let changed = text.replacing("grant.given", with: "grant.taken")
             #expect(changed != text)
-            #expect(try !ExportCheck(StreamedExport(changed), key: nil).isOK)
+            #expect(try !ExportCheckAnswer(StreamedExport(changed), key: nil).isOK)
             let cut = text.split(separator: "\n").dropLast().joined(separator: "\n")
-            #expect(try !ExportCheck(StreamedExport(cut), key: nil).isOK)
+            #expect(try !ExportCheckAnswer(StreamedExport(cut), key: nil).isOK)
         }
     }
 

@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import HTTPTypes
+import LedgerAPI
 import Testing
 
 @testable import LedgerServer
@@ -45,9 +46,19 @@ struct `A report over HTTP` {
                     point: BitemporalPoint(at: server.clock.now, knownAt: .everything)
                 )
             )
-            #expect(answer.json == report.json)
+            #expect(answer.body == AnswerText(report).description)
             // Nobody is named.
             #expect(!answer.body.contains("alice"))
+            // As a table it is another representation, with a tag of its own.
+            let sheet = try await server.send(
+                .get,
+                Self.path(kind),
+                credential: server.keys[.read],
+                headers: [.accept: "text/csv"]
+            )
+            #expect(sheet.status == 200 && sheet.headers[.contentType] == "text/csv")
+            #expect(sheet.body == report.csv)
+            #expect(sheet.headers[.eTag] != answer.headers[.eTag])
         }
     }
 

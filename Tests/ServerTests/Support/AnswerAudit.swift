@@ -86,7 +86,7 @@ final class AnswerAudit: Sendable {
             return answer.body.isEmpty && type == nil ? [] : ["a body that is not documented"]
         }
         if isHead { return answer.body.isEmpty ? [] : ["HEAD has a body"] }
-        if type == Problem.mediaType { return problemFindings(answer, isHead: false) }
+        if type == ProblemAnswer.mediaType { return problemFindings(answer, isHead: false) }
         guard let type, let schema = content[type]?["schema"] else {
             return ["the media type \(type ?? "-") is not documented"]
         }
@@ -99,7 +99,7 @@ final class AnswerAudit: Sendable {
 
     /// What a problem document lacks (RFC 9457; rows 2.5, 8.2).
     private static func problemFindings(_ answer: TestAnswer, isHead: Bool) -> [String] {
-        guard answer.headers[.contentType] == Problem.mediaType else {
+        guard answer.headers[.contentType] == ProblemAnswer.mediaType else {
             return ["it is no problem document"]
         }
         if isHead { return [] }

@@ -47,7 +47,7 @@ struct `A customer's token` {
             #expect(answer.body.contains("grant.given"))
             #expect(!answer.body.contains("a friend of mine"))
             #expect(!answer.body.contains("evidence.ndjson"))
-            let check = try ExportCheck(StreamedExport(answer.body), key: nil)
+            let check = try ExportCheckAnswer(StreamedExport(answer.body), key: nil)
             #expect(check.isOK, "\(check.faults)")
             for level in ["none", "signatures"] {
                 let answer = try await server.send(

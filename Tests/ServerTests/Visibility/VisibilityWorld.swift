@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import LedgerAPI
 import ModelSupport
 import Stores
 

@@ -6,8 +6,8 @@ import EventLog
 /// LMDB opens no file with an unreadable meta page. A copy of the other page heals it, for next to
 /// nothing, where the other one leads to all that there is.
 public struct DeadMetaPage: Sendable {
-    /// The directory of the file: `log` or `vault`.
-    public let part: String
+    /// Whose file it is.
+    public let part: Part
     /// The page's number: 0 or 1.
     public let page: Int
     /// What a copy of the other page would lose; nil: nothing.
@@ -17,11 +17,14 @@ public struct DeadMetaPage: Sendable {
     private let content: [UInt8]
     private let copy: [UInt8]
 
+    /// The parts of a ledger with a data file, by its directory.
+    public enum Part: String, Sendable { case log, vault }
+
     /// Looks for one among what the readable meta pages lead to, the newest first; nil where there is
     /// none, or none that leads to a whole state.
     init?(
         in path: String,
-        part: String,
+        part: Part,
         _ states: [(meta: DatabasePage.Meta, isWhole: Bool)],
         objection: (DatabasePage.Meta) throws -> String?
     ) throws {
@@ -31,7 +34,7 @@ public struct DeadMetaPage: Sendable {
         let meta = states[place].meta
         self.part = part
         page = DatabasePage.metaPages - 1 - meta.number
-        file = path + "/" + part + "/" + LedgerDirectory.dataName
+        file = path + "/" + part.rawValue + "/" + LedgerDirectory.dataName
         pageSize = meta.pageSize
         self.objection = try objection(meta)
         let bytes = try RawFile(path: file)
@@ -73,7 +76,7 @@ extension LedgerSalvage {
     private func deadLogPage(_ report: SalvageReport) throws -> DeadMetaPage? {
         try DeadMetaPage(
             in: path,
-            part: LedgerDirectory.logName,
+            part: .log,
             log.live.map { ($0.meta, $0.isWhole) }
         ) { meta in
             let state = log.live.first { $0.meta == meta }
@@ -97,7 +100,7 @@ extension LedgerSalvage {
         let states = try DatabasePage.metas(bytes).map { try LiveVault($0, of: bytes) }
         return try DeadMetaPage(
             in: path,
-            part: LedgerDirectory.vaultName,
+            part: .vault,
             states.map { ($0.meta, $0.isWhole) }
         ) { meta in
             let state = states.first { $0.meta == meta }

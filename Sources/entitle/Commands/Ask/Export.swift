@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import LMDBStorage
+import LedgerAPI
 import LedgerOperations
 
 /// The command `entitle export`.
@@ -70,11 +71,11 @@ struct Export: ParsableCommand {
         try ExportPlace.check(output, ledger: options.path)
         let progress = Progress("exported")
         try prepareLog()
-        let outcome = try options.withLedger(writing: false) { try write($0, progress) }
-        if options.json { return Terminal.line(outcome) }
+        let answer = try options.withLedger(writing: false) { try write($0, progress) }
+        if options.json { return Terminal.line(AnswerText(answer)) }
         Terminal.line(
-            "exported \(ShowText.text(outcome["records"])) records into \(output) "
-                + "(redaction \(ShowText.text(outcome["redaction"])))"
+            "exported \(answer.records) records into \(output) "
+                + "(redaction \(answer.redaction.rawValue))"
         )
     }
 
@@ -92,7 +93,7 @@ struct Export: ParsableCommand {
         } catch let fault as LedgerOpenFault where fault.code == .locked && !access.isNoted {}
     }
 
-    private func write(_ ledger: Ledger, _ progress: Progress) throws -> JSONValue {
+    private func write(_ ledger: Ledger, _ progress: Progress) throws -> ExportAnswer {
         let run: ExportRun
         do {
             run = try prepare(ledger)
@@ -101,11 +102,12 @@ struct Export: ParsableCommand {
         }
         let manifest = try run.write { progress.show($0, of: $1) }
         progress.finish()
-        return .members([
-            "path": .string(run.path), "records": .integer(run.export.recordCount),
-            "redaction": .string(run.export.plan.redaction.rawValue),
-            "manifest": .string(manifest.digest.hex),
-        ])
+        return ExportAnswer(
+            path: run.path,
+            records: run.export.recordCount,
+            redaction: run.export.plan.redaction,
+            manifest: manifest.digest.hex
+        )
     }
 
     private func prepare(_ ledger: Ledger) throws -> ExportRun {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerAPI
 
 /// The command `entitle report`.
 struct Report: ParsableCommand {
@@ -33,7 +34,9 @@ struct Report: ParsableCommand {
     var from: String?
     @Option(parsing: .unconditional, help: "What came to pass before this instant.")
     var to: String?
-    @Flag(help: "Comma-separated values; a table after the other.") var csv = false
+    @Flag(
+        help: "Comma-separated values: one table, whole units beside millionths, sums by currency."
+    ) var csv = false
 
     @Option(
         help: """
@@ -56,9 +59,9 @@ struct Report: ParsableCommand {
         let question = try question()
         let answer = try options.withLedger(writing: false) { try $0.report(question) }
         if options.json {
-            Terminal.line(answer.json)
+            Terminal.line(AnswerText(answer))
         } else if csv {
-            Terminal.write(answer.tables.map(\.csv).joined(separator: "\r\n"))
+            Terminal.write(answer.csv)
         } else {
             ReportText.print(answer)
         }
@@ -121,44 +124,23 @@ struct Report: ParsableCommand {
 
 /// `report` for people.
 enum ReportText {
-    static func print(_ answer: ReportAnswer) {
-        let json = answer.json
-        let known = json["known"]?.string.map { ", as known at \($0)" } ?? ""
+    static func print(_ answer: some ReportAnswer) {
+        let question = answer.question
+        let known = question.known.map { ", as known at \($0)" } ?? ""
         Terminal.line(
-            "\(answer.kind.rawValue) at \(ShowText.text(json["at"]))\(known)"
-                + " (\(ShowText.text(json["environment"])),"
-                + " sequence \(ShowText.text(json["sequence"])))"
+            "\(type(of: answer).kind.rawValue) at \(question.at)\(known)"
+                + " (\(question.environment.name), sequence \(question.sequence))"
         )
         for table in answer.tables {
             if table.rows.isEmpty {
                 Terminal.line("\(table.name): none")
             } else {
-                let rows = table.rows.map { row in
-                    zip(table.columns, row).map {
-                        $0.hasSuffix(money) ? amount($1) : ShowText.text($1)
-                    }
-                }
-                let headings = table.columns.map {
-                    $0.hasSuffix(money) ? String($0.dropLast(money.count)) : $0
-                }
-                ShowText.table(table.name, [headings] + rows)
+                let table = table.inUnits
+                let rows = table.rows.map { $0.map { ShowText.text($0) } }
+                ShowText.table(table.name, [table.columns] + rows)
             }
-            if table.omitted > 0 { Terminal.line("  … and \(table.omitted) more") }
         }
+        if answer.omitted > 0 { Terminal.line("  … and \(answer.omitted) more") }
         if let alerts = answer.alerts { Terminal.line("alerts: \(alerts)") }
-    }
-
-    /// Columns of millionths of a currency's unit.
-    private static let money = "Micros"
-
-    /// Whole units, with two decimals or as many as it takes.
-    private static func amount(_ micros: JSONValue) -> String {
-        let digits = ShowText.text(micros)
-        let isNegative = digits.hasPrefix("-")
-        var padded = isNegative ? String(digits.dropFirst()) : digits
-        padded = String(repeating: "0", count: max(0, 7 - padded.utf8.count)) + padded
-        var decimals = String(padded.suffix(6))
-        while decimals.utf8.count > 2, decimals.last == "0" { decimals.removeLast() }
-        return (isNegative ? "-" : "") + padded.dropLast(6) + "." + decimals
     }
 }

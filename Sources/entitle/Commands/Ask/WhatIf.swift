@@ -2,6 +2,7 @@ import ArgumentParser
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerAPI
 
 /// The command `entitle whatif`.
 struct WhatIf: ParsableCommand {
@@ -30,14 +31,14 @@ struct WhatIf: ParsableCommand {
         )
         let progress = SharedProgress("compared customers:")
         let file = try output.map { try LineFile($0) }
-        var line: (@Sendable (JSONValue) throws -> Void)?
-        if let file { line = { try file.write($0) } }
+        var line: (@Sendable (WhatIfLine) throws -> Void)?
+        if let file { line = { try file.write(AnswerText($0)) } }
         let report = try options.withLedger(writing: false) { ledger in
             try ledger.whatIf(question, line: line) { progress.show($0, of: nil) }
         }
         progress.finish()
         try file?.close()
-        if options.json { Terminal.line(report.json) } else { WhatIfText.print(report.json) }
+        if options.json { Terminal.line(AnswerText(report)) } else { WhatIfText.print(report) }
         if failOnLoss && report.losing > 0 { throw ExitCode.no }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerAPI
 
 /// The command `entitle catalog`.
 struct CatalogCommand: ParsableCommand {
@@ -76,38 +77,22 @@ struct CatalogCommand: ParsableCommand {
 
         func run() throws {
             let document = try CatalogFile.read(file)
-            let faults = CatalogFile.faults(document)
-            let doubts = CatalogFile.doubts(document)
+            let answer = CatalogValidationAnswer(
+                faults: CatalogFile.faults(document).map { CatalogFaultAnswer($0) },
+                warnings: CatalogFile.doubts(document).map { CatalogFaultAnswer($0) }
+            )
             if json {
-                Terminal.line(
-                    .members([
-                        "ok": .bool(faults.isEmpty),
-                        "faults": .array(
-                            faults.map { Self.json($0.code.rawValue, $0.path, $0.detail) }
-                        ),
-                        "warnings": .array(
-                            doubts.map { Self.json($0.code.rawValue, $0.path, $0.detail) }
-                        ),
-                    ])
-                )
+                Terminal.line(AnswerText(answer))
             } else {
-                for fault in faults {
-                    Terminal.line("\(fault.path): \(fault.detail) [\(fault.code.rawValue)]")
+                for fault in answer.faults {
+                    Terminal.line("\(fault.path): \(fault.detail) [\(fault.code)]")
                 }
-                for doubt in doubts {
-                    Terminal.line(
-                        "warning: \(doubt.path): \(doubt.detail) [\(doubt.code.rawValue)]"
-                    )
+                for doubt in answer.warnings {
+                    Terminal.line("warning: \(doubt.path): \(doubt.detail) [\(doubt.code)]")
                 }
-                if faults.isEmpty { Terminal.line("the catalog is valid") }
+                if answer.isOK { Terminal.line("the catalog is valid") }
             }
-            if !faults.isEmpty { throw ExitCode.badInput }
-        }
-
-        private static func json(_ code: String, _ path: String, _ detail: String) -> JSONValue {
-            .members([
-                "code": .string(code), "path": .string(path), "detail": .string(detail),
-            ])
+            if !answer.isOK { throw ExitCode.badInput }
         }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerAPI
 
 /// The command `entitle catalog diff`.
 struct CatalogDiff: ParsableCommand {
@@ -22,49 +23,43 @@ struct CatalogDiff: ParsableCommand {
             point.point(),
             options.environment()
         )
-        let (difference, report) = try options.withLedger(writing: false) { ledger in
-            (
-                CatalogDifference(
+        let answer = try options.withLedger(writing: false) { ledger in
+            CatalogDifferenceAnswer(
+                difference: CatalogDifference(
                     from: try ledger.catalogDocument(at: question.point),
                     to: document
                 ),
-                try ledger.whatIf(question)
+                affected: try ledger.whatIf(question)
             )
         }
-        if options.json {
-            Terminal.line(.object(difference.members + [JSONMember("affected", report.json)]))
-        } else {
-            print(JSONValue.object(difference.members), isEmpty: difference.isEmpty)
-            WhatIfText.print(report.json)
-        }
+        if options.json { return Terminal.line(AnswerText(answer)) }
+        Self.print(answer.difference)
+        WhatIfText.print(answer.affected)
     }
 
-    private func print(_ difference: JSONValue, isEmpty: Bool) {
-        if isEmpty { Terminal.line("the catalogs say the same") }
-        for name in ["tiers", "policy", "offerings"] {
-            guard let change = difference[name], !change.isNull else { continue }
-            Terminal.line(
-                "\(name) \(change["before"] ?? .null) → \(change["after"] ?? .null)"
-            )
+    private static func print(_ difference: CatalogDifference) {
+        if difference.isEmpty { Terminal.line("the catalogs say the same") }
+        for (name, change) in [
+            ("tiers", difference.tiers), ("policy", difference.policy),
+            ("offerings", difference.offerings),
+        ] {
+            guard let change else { continue }
+            Terminal.line("\(name) \(change.before) → \(change.after)")
         }
-        for name in ["features", "products", "trials", "experiments"] {
-            ShowText.table(
-                "changed \(name)",
-                (difference[name]?.array ?? []).map { change in
-                    [ShowText.text(change["id"])] + Self.words(change)
-                }
-            )
+        for (name, changes) in [
+            ("features", difference.features), ("products", difference.products),
+            ("trials", difference.trials), ("experiments", difference.experiments),
+        ] {
+            ShowText.table("changed \(name)", changes.map { [$0.id] + words($0) })
         }
-        if difference["timeZones"]?.bool == true { Terminal.line("time zones differ") }
+        if difference.hasOtherTimeZones { Terminal.line("time zones differ") }
     }
 
-    private static func words(_ change: JSONValue) -> [String] {
-        if change["before"]?.isNull ?? true { return ["is new"] }
-        if change["after"]?.isNull ?? true { return ["is gone"] }
-        return (change["changed"]?.array ?? []).compactMap(\.string).map { name in
-            let sides = [change["before"], change["after"]].map { side in
-                side?[name]?.description ?? "-"
-            }
+    private static func words(_ change: CatalogDifference.ThingChange) -> [String] {
+        guard let before = change.before else { return ["is new"] }
+        guard let after = change.after else { return ["is gone"] }
+        return change.changed.map { name in
+            let sides = [before, after].map { $0[name]?.description ?? "-" }
             return "\(name) \(sides[0]) → \(sides[1])"
         }
     }

@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerAPI
 
 /// The command `entitle grant`.
 struct Grant: ParsableCommand {
@@ -52,9 +53,8 @@ struct Grant: ParsableCommand {
                     reason: reason,
                     request
                 ),
-                done: "granted \(grantID)",
-                extra: [JSONMember("grantId", .string(grantID))]
-            )
+                done: "granted \(grantID)"
+            ) { $0.grantID = grantID }
         }
     }
 
@@ -185,9 +185,8 @@ struct Use: ParsableCommand {
             )
             return Recorded(
                 receipt: outcome.receipt,
-                done: Self.text(outcome),
-                extra: outcome.members
-            )
+                done: Self.text(outcome)
+            ) { $0.use = ReceiptAnswer.Use(outcome) }
         }
     }
 

@@ -1,8 +1,8 @@
 import ArgumentParser
-import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerAPI
 import LedgerOperations
 import LedgerServer
 import Stores
@@ -53,9 +53,8 @@ struct Claim: ParsableCommand {
             isKnown = try ledger.isKnown(purchase, environment: request.environment)
             return Recorded(
                 receipt: try ledger.claim(purchase, for: customer, request),
-                done: "claimed",
-                extra: [JSONMember("purchaseKnown", .bool(isKnown))]
-            )
+                done: "claimed"
+            ) { [isKnown] in $0.isPurchaseKnown = isKnown }
         }
         if !isKnown {
             Terminal.note(
@@ -98,19 +97,31 @@ struct Claim: ParsableCommand {
         let claimed = items.map { item in
             switch item {
             case .failure(let refusal):
-                ClaimedItem(refused: refusal.code.rawValue, refusal.detail, nil, owner: nil)
+                ClaimItem(unverified: refusal.code.rawValue, refusal.detail)
+            // Who runs the command is support: a conflict names its owner (Stores, rule 7).
             case .success(let transaction):
-                ClaimedItem(outcomes.removeLast(), transaction.purchase)
+                ClaimItem(outcomes.removeLast(), of: transaction.purchase)
             }
         }
         if options.json {
-            Terminal.line(.members(["items": .array(claimed.map { .object($0.members) })]))
+            Terminal.line(AnswerText(ClaimAnswer(items: claimed)))
         } else {
             for (file, item) in zip(signedTransactions, claimed) {
-                Terminal.line("\(file): \(item.text)")
+                Terminal.line("\(file): \(Self.text(item))")
             }
         }
-        if claimed.contains(where: \.isRefused) { throw ExitCode.conflict }
+        if claimed.contains(where: { $0.outcome == .refused }) { throw ExitCode.conflict }
+    }
+}
+
+extension Claim {
+    private static func text(_ item: ClaimItem) -> String {
+        if let code = item.code {
+            return "refused: \(item.detail ?? "") [\(code)]"
+                + (item.owner.map { "; it is \($0)'s" } ?? "")
+        }
+        return "\(item.outcome.rawValue): \(item.purchase ?? "")"
+            + (item.sequence.map { " (event \($0))" } ?? "")
     }
 }
 
@@ -127,43 +138,5 @@ private enum SignedTransactionFile {
             )
         }
         return bytes.filter { ![0x20, 0x0D].contains($0) }
-    }
-}
-
-/// What became of one signed transaction.
-private struct ClaimedItem {
-    var members: [JSONMember]
-    var text: String
-    var isRefused = false
-
-    /// Who runs the command is support: the conflict is named (Stores, rule 7).
-    init(refused code: String, _ detail: String, _ purchase: PurchaseName?, owner: String?) {
-        members = [
-            JSONMember("outcome", "refused"),
-            JSONMember("purchase", .optional(purchase?.description)),
-            JSONMember("sequence", .null), JSONMember("code", .string(code)),
-            JSONMember("detail", .string(detail)),
-        ]
-        if let owner { members.append(JSONMember("owner", .string(owner))) }
-        text = "refused: \(detail) [\(code)]" + (owner.map { "; it is \($0)'s" } ?? "")
-        isRefused = true
-    }
-
-    private init(_ word: String, _ sequence: UInt64?, _ purchase: PurchaseName) {
-        members = [
-            JSONMember("outcome", .string(word)),
-            JSONMember("purchase", .string(purchase.description)),
-            JSONMember("sequence", sequence.map { .integer($0) } ?? .null),
-        ]
-        text = "\(word): \(purchase)" + (sequence.map { " (event \($0))" } ?? "")
-    }
-
-    init(_ outcome: ClaimOutcome, _ purchase: PurchaseName) {
-        switch outcome {
-        case .recorded(let sequence): self.init("recorded", sequence, purchase)
-        case .known(let sequence): self.init("known", sequence, purchase)
-        case .refused(let refusal, let owner):
-            self.init(refused: refusal.code.rawValue, refusal.detail, purchase, owner: owner)
-        }
     }
 }

@@ -5,6 +5,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerAPI
 import Stores
 
 /// The command `entitle erase`.
@@ -54,7 +55,7 @@ struct Erase: ParsableCommand {
             guard options.json else {
                 return Terminal.line("nothing is known of them: nothing to erase")
             }
-            Terminal.line(.members(["outcome": "unknown", "receipt": .null]))
+            Terminal.line(AnswerText(ErasureAnswer(receipt: nil)))
         case .refused(let refusal): throw CommandFailure(refusal)
         }
     }
@@ -95,7 +96,7 @@ struct Erase: ParsableCommand {
         let plan = try options.withLedger(writing: false) { ledger in
             try ledger.plannedErasure(of: customers)
         }
-        if options.json { return Terminal.line(plan.json) }
+        if options.json { return Terminal.line(AnswerText(plan)) }
         for stream in plan.streams {
             Terminal.line(
                 "\(stream.subject)  \(stream.environment.name)  \(stream.events) events"
@@ -109,17 +110,17 @@ struct Erase: ParsableCommand {
 
     private func show(_ receipt: ErasureReceipt) {
         if options.json {
-            return Terminal.line(.members(["outcome": "erased", "receipt": receipt.json]))
+            return Terminal.line(AnswerText(ErasureAnswer(receipt: receipt)))
         }
         Terminal.write(receipt.note)
         Terminal.note("erased: \(receipt.streams.count) streams have neither name nor key")
-        for backup in receipt.copies.missed {
+        for backup in receipt.backups.missed {
             Terminal.note(
-                "warning: delete this backup by \(Instant(milliseconds: backup.until)), "
+                "warning: delete this backup by \(backup.until), "
                     + "or make it reachable and back up anew: \(backup.path)"
             )
         }
-        for export in receipt.copies.exports {
+        for export in receipt.exports {
             Terminal.note("warning: delete this export: \(export)")
         }
     }

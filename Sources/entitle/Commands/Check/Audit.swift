@@ -5,6 +5,7 @@ import Entitlements
 import EventLog
 import Glibc
 import LMDBStorage
+import LedgerAPI
 import LedgerOperations
 
 /// The command `entitle audit`.
@@ -52,7 +53,7 @@ struct Audit: ParsableCommand {
         if behind { _ = nice(Self.leastPriority) }
         AuditChild.endWithParent()
         let progress = Progress("audited")
-        func audit(_ ledger: Ledger) throws -> AuditReport {
+        func audit(_ ledger: Ledger) throws -> AuditAnswer {
             let older = try against.map { try ProofFile.text($0) }
             var report = try ledger.audit(scope, archive: archiveStore()) {
                 progress.show($0, of: $1)
@@ -72,8 +73,8 @@ struct Audit: ParsableCommand {
         if !report.isOK { throw ExitCode.integrity }
     }
 
-    private func tell(_ report: AuditReport) {
-        if options.json { return Terminal.line(report.json) }
+    private func tell(_ report: AuditAnswer) {
+        if options.json { return Terminal.line(AnswerText(report)) }
         for fault in report.faults {
             let place = fault.sequence.map { " \($0)" } ?? ""
             Terminal.line("\(fault.kind.rawValue)\(place): \(fault.detail)")
@@ -109,9 +110,9 @@ struct Audit: ParsableCommand {
             Terminal.write(String(decoding: outcome.output, as: UTF8.self))
             throw ExitCode(outcome.code ?? ExitCode.integrity.rawValue)
         }
-        let report = AuditReport.unreadable
+        let report = AuditAnswer.unreadable
         if options.json {
-            Terminal.line(report.json)
+            Terminal.line(AnswerText(report))
         } else {
             Terminal.line("DAMAGED: \(report.faults[0].detail)")
             Terminal.line("hint: \(report.faults[0].kind.hint)")

@@ -4,6 +4,7 @@ import EntitlementLedger
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerAPI
 import LedgerOperations
 
 /// The command `entitle check-export`.
@@ -24,7 +25,7 @@ struct CheckExport: ParsableCommand {
     func run() throws {
         let check = try check(key: verifierKey())
         if json {
-            Terminal.line(check.json)
+            Terminal.line(AnswerText(check))
         } else {
             for fault in check.faults {
                 let place = [fault.file, fault.sequence.map { String($0) }].compactMap(\.self)
@@ -43,10 +44,10 @@ struct CheckExport: ParsableCommand {
         if !check.isOK { throw ExitCode.integrity }
     }
 
-    private func check(key: VerifierKey?) throws -> ExportCheck {
+    private func check(key: VerifierKey?) throws -> ExportCheckAnswer {
         let manager = FileManager.default
         if manager.fileExists(atPath: path + "/" + ExportFile.manifest) {
-            return try ExportCheck(ExportFiles(path: path), key: key)
+            return try ExportCheckAnswer(ExportFiles(path: path), key: key)
         }
         // What was streamed is read more than once, which a pipe cannot be.
         guard DurableFile.byteCount(path) != nil else {
@@ -58,7 +59,7 @@ struct CheckExport: ParsableCommand {
                 hint: "an export that was stopped has no manifest: --resume it"
             )
         }
-        return try ExportCheck(ExportBundle(path: path), key: key)
+        return try ExportCheckAnswer(ExportBundle(path: path), key: key)
     }
 
     private func verifierKey() throws -> VerifierKey? {

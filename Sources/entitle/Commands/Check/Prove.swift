@@ -5,6 +5,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerAPI
 import LedgerOperations
 
 /// The command `entitle prove`.
@@ -88,7 +89,7 @@ struct CheckProof: ParsableCommand {
         }
     }
 
-    private func check(_ text: String, _ keys: [VerifierKey]) throws -> [JSONMember] {
+    private func check(_ text: String, _ keys: [VerifierKey]) throws -> CheckedProofAnswer {
         if text.hasPrefix("old ") {
             let proof = try GrowthProof(parsing: text)
             guard let old else {
@@ -96,8 +97,9 @@ struct CheckProof: ParsableCommand {
             }
             let older = try SignedNote.parse(ProofFile.text(old))
             let checkpoint = try proof.verified(against: older, by: keys)
-            return members("consistency", checkpoint, keys)
-                + [JSONMember("oldSize", .integer(proof.oldSize))]
+            var answer = CheckedProofAnswer(.consistency, checkpoint, keys)
+            answer.oldSize = proof.oldSize
+            return answer
         }
         let proof = try RecordProof(parsing: text)
         guard let bytes = try record.map({ try ProofFile.bytes($0) }) ?? proof.record else {
@@ -110,42 +112,25 @@ struct CheckProof: ParsableCommand {
         }
         let leaf = TreeHash.leaf(bytes.span)
         let checkpoint = try proof.verified(leafHash: leaf, by: keys)
-        var members = members("inclusion", checkpoint, keys)
-        members.append(JSONMember("sequence", .integer(proof.sequence)))
-        members.append(JSONMember("leafHash", .string(leaf.base64)))
-        if let header = try? RecordHeader(checking: bytes.span) {
-            let recordedAt = Instant(milliseconds: header.recordedAt)
-            members.append(JSONMember("recordedAt", .instant(recordedAt)))
-        }
-        return members
+        var answer = CheckedProofAnswer(.inclusion, checkpoint, keys)
+        answer.sequence = proof.sequence
+        answer.leafHash = leaf.base64
+        // A record of another log's form is proven all the same.
+        let header = try? RecordHeader(checking: bytes.span)
+        answer.recordedAt = header.map { Instant(milliseconds: $0.recordedAt) }
+        return answer
     }
 
-    private func members(
-        _ kind: String,
-        _ checkpoint: Checkpoint,
-        _ keys: [VerifierKey]
-    ) -> [JSONMember] {
-        [
-            JSONMember("ok", .bool(true)), JSONMember("kind", .string(kind)),
-            JSONMember("origin", .string(checkpoint.origin)),
-            JSONMember("size", .integer(checkpoint.size)),
-            JSONMember("rootHash", .string(checkpoint.root.base64)),
-            JSONMember("signedBy", .strings(keys.map(\.name))),
-        ]
-    }
-
-    private func show(_ members: [JSONMember]) {
-        let result = JSONValue.object(members)
-        if json { return Terminal.line(result) }
-        let log = "\(result["origin"]?.string ?? "") at \(result["size"]?.integer ?? 0) events"
-        if let sequence = result["sequence"]?.integer {
-            let time = result["recordedAt"]?.string.map { ", recorded at \($0)," } ?? ""
+    private func show(_ answer: CheckedProofAnswer) {
+        if json { return Terminal.line(AnswerText(answer)) }
+        let log = "\(answer.origin) at \(answer.size) events"
+        if let sequence = answer.sequence {
+            let time = answer.recordedAt.map { ", recorded at \($0)," } ?? ""
             Terminal.line("proven: event \(sequence)\(time) stands in \(log)")
         } else {
-            Terminal.line("proven: \(log) extends \(result["oldSize"]?.integer ?? 0) events")
+            Terminal.line("proven: \(log) extends \(answer.oldSize ?? 0) events")
         }
-        let names = result["signedBy"]?.array?.compactMap(\.string) ?? []
-        Terminal.line("signed by " + names.joined(separator: ", "))
+        Terminal.line("signed by " + answer.signedBy.joined(separator: ", "))
     }
 
     /// Whether a text is not what it should be at all, rather than a proof that fails.
@@ -156,6 +141,18 @@ struct CheckProof: ParsableCommand {
             .signingFailed:
             false
         }
+    }
+}
+
+extension CheckedProofAnswer {
+    fileprivate init(_ kind: Kind, _ checkpoint: Checkpoint, _ keys: [VerifierKey]) {
+        self.init(
+            kind,
+            origin: checkpoint.origin,
+            size: checkpoint.size,
+            rootHash: checkpoint.root.base64,
+            signedBy: keys.map(\.name)
+        )
     }
 }
 

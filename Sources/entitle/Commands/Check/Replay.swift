@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import EventLog
+import LedgerAPI
 import LedgerOperations
 import Stores
 
@@ -40,7 +41,7 @@ struct Replay: ParsableCommand {
             }
         }
         progress.finish()
-        if options.json { Terminal.line(report.json) } else { Self.print(report) }
+        if options.json { Terminal.line(AnswerText(report)) } else { Self.print(report) }
         if !report.isOK { throw ExitCode.integrity }
     }
 
@@ -49,7 +50,7 @@ struct Replay: ParsableCommand {
         _ point: BitemporalPoint,
         _ environment: StoreEnvironment,
         _ progress: Progress
-    ) throws -> ReplayReport {
+    ) throws -> ReplayAnswer {
         let customer = try customer.map(CustomerArgument.checked)
         let verifier = StoredEvidenceVerifier(appStore: try stores.appStore(options))
         let replay = try AuditReplay(ledger, knownAt: point.knownAt)
@@ -92,7 +93,7 @@ struct Replay: ParsableCommand {
         return (DecisionToken(text), customer)
     }
 
-    private static func print(_ report: ReplayReport) {
+    private static func print(_ report: ReplayAnswer) {
         for difference in report.differences { Terminal.line(difference) }
         Terminal.line(
             "\(report.events) events, \(report.customers) customers, "

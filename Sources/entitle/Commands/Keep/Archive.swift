@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import LMDBStorage
+import LedgerAPI
 import LedgerOperations
 
 /// The command `entitle archive`.
@@ -86,7 +87,7 @@ enum ArchiveText {
                 "faults": .array(
                     audit.findings.map {
                         .members([
-                            "kind": .string(AuditReport.Kind.archive.rawValue),
+                            "kind": .string(AuditFault.Kind.archive.rawValue),
                             "sequence": $0.sequence.map { .integer($0) } ?? .null,
                             "detail": .string($0.detail),
                         ])

@@ -5,6 +5,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerAPI
 import LedgerOperations
 import LedgerServer
 import Logging

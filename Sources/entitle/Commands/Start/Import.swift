@@ -1,8 +1,8 @@
 import ArgumentParser
-import Encodings
 import EntitlementLedger
 import Entitlements
 import LMDBStorage
+import LedgerAPI
 import LedgerOperations
 
 /// The command `entitle import`.
@@ -102,46 +102,27 @@ struct Import: ParsableCommand {
     /// Says what became of items.
     @Sendable private static func acknowledge(_ items: [(line: Int, receipt: Receipt)]) {
         let lines = items.map { line, receipt in
-            let (outcome, sequence): (String, UInt64?) =
+            let (outcome, sequence): (ImportedLine.Outcome, UInt64?) =
                 switch receipt {
-                case .appended(let first, _): ("appended", first)
-                case .duplicate(let first): ("duplicate", first)
-                case .known: ("known", nil)
-                case .refused: ("refused", nil)
+                case .appended(let first, _): (.appended, first)
+                case .duplicate(let first): (.duplicate, first)
+                case .known: (.known, nil)
+                case .refused: (.refused, nil)
                 }
-            let json = JSONValue.members([
-                "line": .integer(line), "outcome": .string(outcome),
-                "sequence": sequence.map { .integer($0) } ?? .null,
-            ])
-            return json.description + "\n"
+            let answer = ImportedLine(line: line, outcome: outcome, sequence: sequence)
+            return AnswerText(answer).description + "\n"
         }
         Terminal.write(lines.joined())
     }
 
     private func print(_ report: ImportReport, _ sequence: UInt64) {
-        if options.json || acknowledge { return Terminal.line(report.json(sequence: sequence)) }
+        if options.json || acknowledge {
+            return Terminal.line(AnswerText(report.answer(sequence: sequence)))
+        }
         Terminal.line(
             "appended \(report.appended), duplicate \(report.duplicate), "
                 + "refused \(report.refused); the log has \(sequence) events"
         )
         for (code, count) in report.reasons { Terminal.line("  \(code): \(count)") }
-    }
-}
-
-extension ImportReport {
-    /// The `import` shape (schemas/import.schema.json).
-    fileprivate func json(sequence: UInt64) -> JSONValue {
-        .members([
-            "appended": .integer(appended), "duplicate": .integer(duplicate),
-            "refused": .integer(refused), "sequence": .integer(sequence),
-            "refusals": .array(
-                refusals.map {
-                    .members([
-                        "line": .integer($0.line), "code": .string($0.refusal.code),
-                        "path": .string($0.refusal.path), "detail": .string($0.refusal.detail),
-                    ])
-                }
-            ),
-        ])
     }
 }

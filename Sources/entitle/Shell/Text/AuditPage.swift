@@ -1,16 +1,17 @@
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerAPI
 import LedgerOperations
 
 /// What an audit found, as one page to print: no scripts, nothing from elsewhere.
 enum AuditPage {
     /// Writes the page; one that is there is replaced.
-    static func write(_ report: AuditReport, to file: String) throws {
+    static func write(_ report: AuditAnswer, to file: String) throws {
         try OutputFile.write(html(report), to: file)
     }
 
-    static func html(_ report: AuditReport) -> String {
+    static func html(_ report: AuditAnswer) -> String {
         let verdict = report.isOK ? "Sound" : "Damaged"
         let facts = [
             ("Audited", SystemClock.now().description), ("Records", "\(report.records)"),
@@ -38,7 +39,7 @@ enum AuditPage {
             """
     }
 
-    private static func faults(_ report: AuditReport) -> String {
+    private static func faults(_ report: AuditAnswer) -> String {
         guard !report.isOK else { return "<p>Nothing is wrong.</p>" }
         let rows = report.faults.map { fault in
             "<tr><td>\(fault.kind.rawValue)</td><td>\(fault.sequence.map(String.init) ?? "")</td>"

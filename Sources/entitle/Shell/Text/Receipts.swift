@@ -1,68 +1,35 @@
-import Encodings
 import EntitlementLedger
 import Entitlements
 import LedgerAPI
 
 /// Prints what became of a request.
 enum Receipts {
-    /// What a dry run came to.
-    struct DryRun {
-        /// What would differ for the customer; nil: it is about nobody in particular.
-        var difference: Written<DifferenceAnswer>?
-    }
-
     /// `dryRun`: nil: it was recorded.
     static func print(
         _ recorded: Recorded,
-        _ id: String? = nil,
+        _ id: String,
         _ options: LedgerOptions,
-        dryRun: DryRun? = nil
+        dryRun: ReceiptAnswer.DryRun? = nil
     ) throws {
-        let told = try Told(recorded)
+        let receipt = try SignalReceipt(recorded.receipt) { CommandFailure($0) }
         guard options.json else {
-            Terminal.line(dryRun == nil ? told.text : "dry run: nothing is recorded; \(told.text)")
-            if let difference = dryRun?.difference { DiffText.print(difference.answer) }
+            let text = text(receipt, done: recorded.done)
+            Terminal.line(dryRun == nil ? text : "dry run: nothing is recorded; \(text)")
+            if let difference = dryRun?.difference { DiffText.print(difference) }
             return
         }
-        var members = [
-            JSONMember("outcome", .string(told.outcome)),
-            JSONMember("sequence", told.sequence.map { .integer($0) } ?? .null),
-            JSONMember("id", .optional(id)),
-        ]
-        members += recorded.extra
-        if let dryRun {
-            members.append(JSONMember("dryRun", .bool(true)))
-            members.append(JSONMember("difference", try dryRun.difference?.text.json ?? .null))
-        }
-        Terminal.line(.object(members))
+        var answer = ReceiptAnswer(receipt: receipt, id: id)
+        recorded.tell(&answer)
+        answer.dryRun = dryRun
+        Terminal.line(AnswerText(answer))
     }
 
-    private struct Told {
-        var outcome: String
-        var sequence: UInt64?
-        var text: String
-
-        /// - Throws: `CommandFailure` for a refusal.
-        init(_ recorded: Recorded) throws {
-            switch recorded.receipt {
-            case .appended(let first, _):
-                (outcome, sequence) = ("appended", first)
-                text = "\(recorded.done) (event \(first))"
-            case .duplicate(let first):
-                (outcome, sequence) = ("duplicate", first)
-                text = "recorded before (event \(first))"
-            case .known:
-                (outcome, sequence) = ("known", nil)
-                text = "known already: nothing to record"
-            case .refused(let refusal): throw CommandFailure(refusal)
-            }
+    private static func text(_ receipt: SignalReceipt, done: String) -> String {
+        let place = receipt.sequence.map { " (event \($0))" } ?? ""
+        return switch receipt.outcome {
+        case .appended: done + place
+        case .duplicate: "recorded before" + place
+        case .known: "known already: nothing to record"
         }
-    }
-}
-
-extension AnswerText {
-    /// The text, read: a part of a larger document.
-    fileprivate var json: JSONValue {
-        get throws { try JSONValue(parsing: bytes) }
     }
 }

@@ -1,5 +1,6 @@
 import Encodings
-import Entitlements
+import LedgerAPI
+import ModelSupport
 import Testing
 
 /// What differs between two catalog documents.
@@ -32,15 +33,16 @@ struct `A difference of catalogs` {
     ) throws {
         let before = try Self.json(Self.old)
         let after = try Self.json(Self.old.replacing(text, with: other))
-        let difference = JSONValue.object(
-            CatalogDifference(from: before, to: after).members
-        )
-        for name in ["features", "products", "trials", "experiments"] {
-            let changes = difference[name]?.array ?? []
+        let difference = CatalogDifference(from: before, to: after)
+        for (name, changes) in [
+            ("features", difference.features), ("products", difference.products),
+            ("trials", difference.trials), ("experiments", difference.experiments),
+        ] {
             #expect(changes.count == (name == part ? 1 : 0), "\(name)")
-            if name == part { #expect(changes.first?["changed"] == .strings(changed)) }
+            if name == part { #expect(changes.first?.changed == changed) }
         }
-        #expect(["tiers", "policy", "offerings"].allSatisfy { difference[$0] == .null })
+        #expect(difference.tiers == nil && difference.policy == nil)
+        #expect(difference.offerings == nil)
     }
 
     @Test(arguments: [
@@ -52,7 +54,7 @@ struct `A difference of catalogs` {
         let before = try Self.json(Self.old)
         let after = try Self.json(Self.old.replacing(text, with: other))
         let difference = CatalogDifference(from: before, to: after)
-        let shown = try #require(JSONValue.object(difference.members)[part])
+        let shown = try #require(AnswerText(difference).json[part])
         #expect(shown["before"] == before[part] ?? .null)
         #expect(shown["after"] == after[part] ?? .null)
         #expect(!difference.isEmpty)
@@ -70,6 +72,6 @@ struct `A difference of catalogs` {
         )
         #expect(CatalogDifference(from: document, to: turned).isEmpty)
         let first = CatalogDifference(from: nil, to: document)
-        #expect(first.features.map(\.name) == ["a", "b"] && first.products.count == 1)
+        #expect(first.features.map(\.id) == ["a", "b"] && first.products.count == 1)
     }
 }

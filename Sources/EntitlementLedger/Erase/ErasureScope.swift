@@ -1,49 +1,6 @@
-public import Encodings
-public import Entitlements
+import Entitlements
 import EventLog
-
-/// What an erasure of customers takes (C6, row 9.5): in every environment their streams, those of
-/// their links, and of the purchases whose last owner they are.
-///
-/// A purchase that they once owned, and another owns now, keeps its key; evidence that names them
-/// closes. A purchase that they own goes with all its names, whoever else claimed it before.
-public struct ErasurePlan: Sendable, Equatable {
-    /// A stream that goes.
-    public struct Stream: Sendable, Equatable {
-        /// Its number, which stays.
-        public var number: UInt64
-        /// Its world.
-        public var environment: StoreEnvironment
-        /// Its name, which goes.
-        public var subject: Subject
-        /// Events that name it.
-        public var events: Int
-    }
-
-    /// The streams, in the order of customers and environments.
-    public var streams: [Stream]
-    /// The customers of whom nothing is known, in no environment.
-    public var unknown: [String]
-}
-
-extension ErasurePlan {
-    /// The plan as JSON (schemas/erasure-plan.schema.json).
-    public var json: JSONValue {
-        .members([
-            "streams": .array(
-                streams.map { stream in
-                    .members([
-                        "subject": .string(stream.subject.description),
-                        "environment": .string(stream.environment.name),
-                        "stream": .string("erased/\(stream.number)"),
-                        "events": .integer(stream.events),
-                    ])
-                }
-            ),
-            "unknown": .strings(unknown),
-        ])
-    }
-}
+public import LedgerAPI
 
 /// The streams that one customer's erasure takes in one environment, the customer's first; never
 /// empty.
@@ -124,23 +81,23 @@ extension Ledger {
     /// What an erasure of customers would take, as things stand.
     ///
     /// - Throws: `LogStorageFault`. Cost: as `show` of each, in each environment.
-    public func plannedErasure(of customers: [String]) throws -> ErasurePlan {
+    public func plannedErasure(of customers: [String]) throws -> ErasurePlanAnswer {
         let size = try log.end().size
         if views.end < size { try views.catchUp() }
         let (scopes, unknown) = try erasureScopes(of: customers, size: size)
         let streams = try scopes.flatMap { scope in
-            try scope.streams.compactMap { number -> ErasurePlan.Stream? in
+            try scope.streams.compactMap { number -> ErasurePlanAnswer.Stream? in
                 guard let name = try vault.name(of: number), let subject = Subject(name.subject)
                 else { return nil }
-                return ErasurePlan.Stream(
-                    number: number,
-                    environment: scope.environment,
+                return ErasurePlanAnswer.Stream(
                     subject: subject,
+                    environment: scope.environment,
+                    number: number,
                     events: try views.entries(of: number, below: size).count
                 )
             }
         }
-        return ErasurePlan(streams: streams, unknown: unknown)
+        return ErasurePlanAnswer(streams: streams, unknown: unknown)
     }
 
     func erasureScopes(

@@ -1,36 +1,6 @@
-public import Encodings
-public import Entitlements
-public import EventLog
-
-/// What proves an erasure and names nobody.
-///
-/// It says which streams are gone, where the log says so, and which copies still hold them; signed by
-/// the key of checkpoints.
-public struct ErasureReceipt: Sendable, Equatable {
-    /// The log's name.
-    public var origin: String
-    /// The first event of the erasure.
-    public var sequence: UInt64
-    /// How many events it has.
-    public var events: Int
-    /// When it was recorded (T3).
-    public var recordedAt: Instant
-    /// Numbers of the streams that are gone, ascending.
-    public var streams: [UInt64]
-    /// Carriers of the evidence that was deleted, since its keys are others', ascending.
-    public var evidence: [UInt64]
-    /// The log's size with the erasure as its end.
-    public var treeSize: UInt64
-    /// The log's root at that size.
-    public var root: Digest
-    /// The backups, as they were when the receipt was made.
-    public var copies: ErasedCopies
-    /// The receipt as a C2SP signed note: its text, an empty line, the signature.
-    public var note: String
-
-    /// The first line of the text: no checkpoint begins so.
-    private static let title = "entitlement-ledger erasure v1"
-}
+import Entitlements
+import EventLog
+public import LedgerAPI
 
 extension ErasureReceipt {
     /// The text that is signed: a line for each thing said.
@@ -38,40 +8,16 @@ extension ErasureReceipt {
         var lines = [
             title, "origin \(receipt.origin)", "sequence \(receipt.sequence)",
             "events \(receipt.events)", "recorded \(receipt.recordedAt)",
-            "tree \(receipt.treeSize) \(receipt.root.base64)",
-            "generation \(receipt.copies.generation)",
+            "tree \(receipt.treeSize) \(receipt.rootHash)",
+            "generation \(receipt.generation)",
         ]
         lines += receipt.streams.map { "erased \($0)" }
         lines += receipt.evidence.map { "evidence \($0)" }
-        lines += receipt.copies.missed.map {
-            "backup \(Instant(milliseconds: $0.until)) \($0.path.withoutControlCharacters)"
+        lines += receipt.backups.missed.map {
+            "backup \($0.until) \($0.path.withoutControlCharacters)"
         }
-        lines += receipt.copies.exports.map { "export \($0.withoutControlCharacters)" }
+        lines += receipt.exports.map { "export \($0.withoutControlCharacters)" }
         return lines.joined(separator: "\n") + "\n"
-    }
-
-    /// The receipt as JSON (schemas/erasure.schema.json).
-    public var json: JSONValue {
-        .members([
-            "origin": .string(origin), "sequence": .integer(sequence),
-            "events": .integer(events), "recordedAt": .instant(recordedAt),
-            "streams": .strings(streams.map { "erased/\($0)" }),
-            "evidence": .array(evidence.map { .integer($0) }),
-            "treeSize": .integer(treeSize), "rootHash": .string(root.base64),
-            "generation": .integer(copies.generation),
-            "backups": .members([
-                "reached": .strings(copies.reached),
-                "missed": .array(
-                    copies.missed.map {
-                        .members([
-                            "path": .string($0.path),
-                            "until": .instant(Instant(milliseconds: $0.until)),
-                        ])
-                    }
-                ),
-            ]),
-            "exports": .strings(copies.exports), "note": .string(note),
-        ])
     }
 }
 
@@ -110,6 +56,7 @@ extension Ledger {
             left -= 1
         }
         guard let recordedAt else { return nil }
+        let copies = try wholeVault.erasedCopies(of: streams.sorted())
         var receipt = ErasureReceipt(
             origin: identity.origin,
             sequence: sequence,
@@ -118,8 +65,18 @@ extension Ledger {
             streams: streams.sorted(),
             evidence: evidence.sorted(),
             treeSize: next,
-            root: try TreeReader(LogTiles(log)).root(size: next),
-            copies: try wholeVault.erasedCopies(of: streams.sorted()),
+            rootHash: try TreeReader(LogTiles(log)).root(size: next).base64,
+            generation: copies.generation,
+            backups: ErasureReceipt.Backups(
+                reached: copies.reached,
+                missed: copies.missed.map {
+                    ErasureReceipt.Missed(
+                        path: $0.path,
+                        until: Instant(milliseconds: $0.until)
+                    )
+                }
+            ),
+            exports: copies.exports,
             note: ""
         )
         receipt.note = try signer.sign(ErasureReceipt.text(receipt)).description

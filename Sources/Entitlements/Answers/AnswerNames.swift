@@ -1,5 +1,3 @@
-public import Encodings
-
 /// Gives the numbers of an answer their names.
 public protocol AnswerNames {
     /// `STORE/ORIGINAL_ID`, or `erased/NUMBER`.
@@ -16,20 +14,5 @@ extension AccessSource {
         case .grant(let sequence): try "grant/" + names.grantID(givenAt: sequence)
         case .trial(let id): "trial/" + id
         }
-    }
-}
-
-extension CustomerState.LimitState {
-    /// The `limit` of a feature in the `show` shape.
-    public var json: JSONValue {
-        .members([
-            "period": .optional(perPeriod?.period.rawValue),
-            "count": perPeriod.map { .integer($0.count) } ?? .null,
-            "remaining": remaining.map { .integer($0) } ?? .null,
-            "perUse": perUse.map {
-                .members(["amount": .integer($0.amount), "unit": .optional($0.unit)])
-            } ?? .null,
-            "resetsAt": .instant(resetsAt),
-        ])
     }
 }

@@ -1,0 +1,46 @@
+public import Entitlements
+public import LedgerAPI
+
+extension SignalReceipt {
+    /// What became of a submission.
+    ///
+    /// `refuse`: what is thrown for a refusal.
+    public init<Failure: Error>(
+        _ receipt: Receipt,
+        refuse: (Refusal) -> Failure
+    ) throws(Failure) {
+        switch receipt {
+        case .appended(let first, _): self.init(.appended, sequence: first)
+        case .duplicate(let first): self.init(.duplicate, sequence: first)
+        case .known: self.init(.known, sequence: nil)
+        case .refused(let refusal): throw refuse(refusal)
+        }
+    }
+}
+
+extension ReceiptAnswer.Use {
+    /// What a use leaves.
+    public init(_ outcome: UseOutcome) {
+        self.init(endsAt: outcome.endsAt, limit: outcome.limit.map { UsageLimit($0) })
+    }
+}
+
+extension ClaimItem {
+    /// What became of a transaction that was verified; its owner is for support only.
+    public init(_ outcome: ClaimOutcome, of purchase: PurchaseName) {
+        let name = purchase.description
+        switch outcome {
+        case .recorded(let first):
+            self.init(outcome: .recorded, purchase: name, sequence: first)
+        case .known(let first): self.init(outcome: .known, purchase: name, sequence: first)
+        case .refused(let refusal, let owner):
+            self.init(
+                outcome: .refused,
+                purchase: name,
+                code: refusal.code.rawValue,
+                detail: refusal.detail,
+                owner: owner
+            )
+        }
+    }
+}

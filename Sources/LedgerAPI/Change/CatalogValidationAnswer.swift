@@ -1,0 +1,27 @@
+/// What is wrong with a catalog, and what is doubtful: `catalog validate`.
+public struct CatalogValidationAnswer: Described {
+    /// What is wrong (K10): a catalog with a fault is not published.
+    public var faults: [CatalogFaultAnswer]
+    /// What is doubtful, such as a misspelt member.
+    public var warnings: [CatalogFaultAnswer]
+
+    /// Makes an answer.
+    public init(faults: [CatalogFaultAnswer], warnings: [CatalogFaultAnswer]) {
+        self.faults = faults
+        self.warnings = warnings
+    }
+
+    /// Whether it may be published.
+    public var isOK: Bool { faults.isEmpty }
+
+    /// Its members, in the order in which they are written; `ok` follows from the faults.
+    public static let fields = Fields(
+        "CatalogValidation",
+        "What is wrong with a catalog",
+        { _, faults, warnings in Self(faults: faults, warnings: warnings) }
+    ) {
+        Field("ok", \.isOK, .boolean)
+        Field("faults", \.faults, .list(.object))
+        Field("warnings", \.warnings, .list(.object))
+    }
+}

@@ -1,0 +1,123 @@
+/// What became of signed transactions, one item for each in their order: `claim`.
+public struct ClaimAnswer: Described {
+    /// What became of each.
+    public var items: [ClaimItem]
+
+    /// Makes an answer.
+    public init(items: [ClaimItem]) { self.items = items }
+
+    /// Its members, in the order in which they are written.
+    public static let fields = Fields(
+        "Claim",
+        "What became of signed transactions",
+        Self.init
+    ) {
+        Field("items", \.items, .list(.object))
+    }
+}
+
+/// What became of a restore; no items are nothing to restore (row 6.4).
+public struct RestoreAnswer: Described {
+    /// What became of each transaction, in their order.
+    public var items: [ClaimItem]
+
+    /// Makes an answer.
+    public init(items: [ClaimItem]) { self.items = items }
+
+    /// Its members, in the order in which they are written; the counts follow from the items.
+    public static let fields = Fields(
+        "RestoreAnswer",
+        "What became of a restore",
+        { _, _, _, items in Self(items: items) }
+    ) {
+        count(of: .recorded)
+        count(of: .known)
+        count(of: .refused)
+        Field("items", \.items, .list(.object))
+    }
+
+    private static func count(of outcome: ClaimItem.Outcome) -> Field<Self, Int> {
+        Field(
+            outcome.rawValue,
+            { answer in answer.items.count { $0.outcome == outcome } },
+            .count
+        )
+    }
+}
+
+/// What became of one signed transaction.
+public struct ClaimItem: Described {
+    /// What became of it.
+    public var outcome: Outcome
+    /// `STORE/ORIGINAL_ID`; nil: the transaction could not be verified.
+    public var purchase: String?
+    /// The first event that says so; nil: there is none.
+    public var sequence: UInt64?
+    /// Why it is refused, a code of a closed set; nil: it is not.
+    public var code: String?
+    /// A sentence beside the code; holds no id.
+    public var detail: String?
+    /// Who owns the purchase where that is why it is refused, for support only (Stores, rule 7).
+    public var owner: String?
+
+    /// What may become of one.
+    public enum Outcome: String, Sendable, CaseIterable {
+        /// Something of it was new.
+        case recorded
+        /// The ledger knew it, and the customer owns it.
+        case known
+        /// Nothing of it was recorded.
+        case refused
+    }
+
+    /// Makes an item.
+    public init(
+        outcome: Outcome,
+        purchase: String?,
+        sequence: UInt64? = nil,
+        code: String? = nil,
+        detail: String? = nil,
+        owner: String? = nil
+    ) {
+        self.outcome = outcome
+        self.purchase = purchase
+        self.sequence = sequence
+        self.code = code
+        self.detail = detail
+        self.owner = owner
+    }
+
+    /// An item for a transaction that is not what the store signed.
+    public init(unverified code: String, _ detail: String) {
+        self.init(outcome: .refused, purchase: nil, code: code, detail: detail)
+    }
+
+    /// Its members, in the order in which they are written.
+    public static let fields = Fields(
+        "ClaimOutcome",
+        "What became of a signed transaction",
+        Self.init
+    ) {
+        Field("outcome", \.outcome, .word)
+        Field(
+            "purchase",
+            \.purchase,
+            .orNull(.source),
+            "null where the transaction could not be verified"
+        )
+        Field("sequence", \.sequence, .orNull(.count), "The first event that says so")
+        Field(
+            "code",
+            \.code,
+            .orAbsent(.text(.pattern("^[a-z_]+$"))),
+            "refused: the reason, of a closed set"
+        )
+        Field("detail", \.detail, .orAbsent(.text))
+        Field(
+            "owner",
+            \.owner,
+            .orAbsent(.identifier),
+            "claimed_by_another: who owns the purchase; for support only"
+        )
+    }
+}

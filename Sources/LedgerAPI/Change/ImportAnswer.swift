@@ -1,0 +1,104 @@
+/// What an import did: `import`.
+///
+/// Counts are of items: lines, or webhooks of a line that holds several.
+public struct ImportAnswer: Described {
+    /// Items whose events were appended.
+    public var appended: Int
+    /// Items that were known.
+    public var duplicate: Int
+    /// Items that were refused.
+    public var refused: Int
+    /// Events of the log afterwards.
+    public var sequence: UInt64
+    /// The first refusals; all are counted.
+    public var refusals: [Refusal]
+
+    /// An item that was refused.
+    public struct Refusal: Described {
+        /// Its line, from 1.
+        public var line: Int
+        /// Why, a code of a closed set.
+        public var code: String
+        /// The member concerned; empty for the whole.
+        public var path: String
+        /// A sentence; holds no id.
+        public var detail: String
+
+        /// Makes a refusal.
+        public init(line: Int, code: String, path: String, detail: String) {
+            self.line = line
+            self.code = code
+            self.path = path
+            self.detail = detail
+        }
+
+        /// Its members, in the order in which they are written.
+        public static let fields = Fields(
+            "ImportRefusal",
+            "An item that was refused",
+            Self.init
+        ) {
+            Field("line", \.line, .count, "From 1")
+            Field("code", \.code, .text(.pattern("^[a-z_]+$")))
+            Field("path", \.path, .text, "Such as data.expiresAt; empty for the whole")
+            Field("detail", \.detail, .text)
+        }
+    }
+
+    /// Makes an answer.
+    public init(
+        appended: Int,
+        duplicate: Int,
+        refused: Int,
+        sequence: UInt64,
+        refusals: [Refusal]
+    ) {
+        self.appended = appended
+        self.duplicate = duplicate
+        self.refused = refused
+        self.sequence = sequence
+        self.refusals = refusals
+    }
+
+    /// Its members, in the order in which they are written.
+    public static let fields = Fields("Import", "What an import did", Self.init) {
+        Field("appended", \.appended, .count)
+        Field("duplicate", \.duplicate, .count)
+        Field("refused", \.refused, .count)
+        Field("sequence", \.sequence, .count, "Events of the log afterwards")
+        Field("refusals", \.refusals, .list(.object), "At most 10 000 of them")
+    }
+}
+
+/// What became of one item of an import: a line of `import --acknowledge`.
+public struct ImportedLine: Described {
+    /// Its line, from 1.
+    public var line: Int
+    /// What became of it.
+    public var outcome: Outcome
+    /// Its first event; nil: there is none.
+    public var sequence: UInt64?
+
+    /// What may become of an item.
+    public enum Outcome: String, Sendable, CaseIterable {
+        case appended, duplicate, known, refused
+    }
+
+    /// Makes a line.
+    public init(line: Int, outcome: Outcome, sequence: UInt64?) {
+        self.line = line
+        self.outcome = outcome
+        self.sequence = sequence
+    }
+
+    /// Its members, in the order in which they are written.
+    public static let fields = Fields(
+        "ImportedLine",
+        "What became of one item of an import",
+        Self.init
+    ) {
+        Field("line", \.line, .count, "From 1")
+        Field("outcome", \.outcome, .word)
+        Field("sequence", \.sequence, .orNull(.count), "Its first event; null: there is none")
+    }
+}

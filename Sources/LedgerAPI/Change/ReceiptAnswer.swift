@@ -1,0 +1,138 @@
+public import Entitlements
+
+/// What became of a request: `grant`, `withdraw`, `trial`, `link`, `use`, `claim`, `catalog publish`.
+public struct ReceiptAnswer: Described {
+    /// What became of it, and where it stands.
+    public var receipt: SignalReceipt
+    /// The idempotency key.
+    public var id: String
+    /// For a claim: whether any event names the purchase; nil: it is none.
+    public var isPurchaseKnown: Bool?
+    /// The grant that was given or ended; nil: none was.
+    public var grantID: String?
+    /// The use that was recorded or taken back; nil: none was.
+    public var useID: String?
+    /// What a use leaves; nil: the request is none.
+    public var use: Use?
+    /// What a dry run found; nil: it was recorded.
+    public var dryRun: DryRun?
+
+    /// What a use leaves.
+    public struct Use: Described {
+        /// The end of the lease, for a limit in seconds a use; nil: there is none.
+        public var endsAt: Instant?
+        /// The limit as it stands then; nil: the feature has none.
+        public var limit: UsageLimit?
+
+        /// Tells what is left.
+        public init(endsAt: Instant?, limit: UsageLimit?) {
+            self.endsAt = endsAt
+            self.limit = limit
+        }
+
+        /// Its members, in the order in which they are written.
+        public static let fields = Fields("Use", "What a use leaves", Self.init) {
+            Field(
+                "endsAt",
+                \.endsAt,
+                .orNull(.instant),
+                "use: the end of the lease, for a limit in seconds a use"
+            )
+            Field("limit", \.limit, .orNull(.object), "use: what is left, as `can` shows it")
+        }
+    }
+
+    /// What a dry run found.
+    public struct DryRun: Described {
+        /// What would differ for the customer; nil: it is about nobody in particular.
+        public var difference: DifferenceAnswer?
+
+        /// Tells what would differ.
+        public init(difference: DifferenceAnswer?) { self.difference = difference }
+
+        /// Its members, in the order in which they are written.
+        public static let fields = Fields(
+            "DryRun",
+            "What a dry run found",
+            { _, difference in Self(difference: difference) }
+        ) {
+            Field(
+                "dryRun",
+                { _ in true },
+                .trueOrAbsent,
+                "Whether nothing was recorded: what would have been"
+            )
+            Field(
+                "difference",
+                \.difference,
+                .orNull(.object),
+                "With dryRun: what would differ for the customer; null: it is about nobody in particular"
+            )
+        }
+    }
+
+    /// Makes an answer.
+    public init(
+        receipt: SignalReceipt,
+        id: String,
+        isPurchaseKnown: Bool? = nil,
+        grantID: String? = nil,
+        useID: String? = nil,
+        use: Use? = nil,
+        dryRun: DryRun? = nil
+    ) {
+        self.receipt = receipt
+        self.id = id
+        self.isPurchaseKnown = isPurchaseKnown
+        self.grantID = grantID
+        self.useID = useID
+        self.use = use
+        self.dryRun = dryRun
+    }
+
+    /// Its members, in the order in which they are written.
+    public static let fields = Fields("Receipt", "What became of a request", Self.init) {
+        Field(inline: \.receipt)
+        Field("id", \.id, .identifier, "The idempotency key")
+        Field(
+            "purchaseKnown",
+            \.isPurchaseKnown,
+            .orAbsent(.boolean),
+            "claim: whether any event names the purchase"
+        )
+        Field("grantId", \.grantID, .orAbsent(.identifier), "grant, withdraw")
+        Field("useId", \.useID, .orAbsent(.identifier), "use: what takes it back")
+        Field(inlineOrAbsent: \.use)
+        Field(inlineOrAbsent: \.dryRun)
+    }
+}
+
+/// What became of something that was to be recorded.
+public struct SignalReceipt: Described {
+    /// What became of it.
+    public var outcome: Outcome
+    /// Its first event; nil: there is none.
+    public var sequence: UInt64?
+
+    /// What may become of it.
+    public enum Outcome: String, Sendable, CaseIterable {
+        /// It stands in the log.
+        case appended
+        /// It was recorded before (E1).
+        case duplicate
+        /// It says nothing that the ledger does not know.
+        case known
+    }
+
+    /// Makes a receipt.
+    public init(_ outcome: Outcome, sequence: UInt64?) {
+        self.outcome = outcome
+        self.sequence = sequence
+    }
+
+    /// Its members, in the order in which they are written.
+    public static let fields = Fields("SignalReceipt", "What became of a signal", Self.init) {
+        Field("outcome", \.outcome, .word)
+        Field("sequence", \.sequence, .orNull(.count), "Its first event; null: there is none")
+    }
+}

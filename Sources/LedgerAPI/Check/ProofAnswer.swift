@@ -1,0 +1,171 @@
+public import Entitlements
+
+/// Proves that an event stands in the log: `GET /v1/proofs/{sequence}`.
+public struct RecordProofAnswer: Described {
+    /// The event.
+    public var sequence: UInt64
+    /// What it is proven in, and by what.
+    public var tree: ProvenTree
+
+    /// Makes a proof.
+    public init(sequence: UInt64, tree: ProvenTree) {
+        self.sequence = sequence
+        self.tree = tree
+    }
+
+    /// Its members, in the order in which they are written.
+    public static let fields = Fields(
+        "RecordProof",
+        "Proves that an event stands in the log",
+        Self.init
+    ) {
+        Field("sequence", \.sequence, .count)
+        Field(inline: \.tree)
+    }
+}
+
+/// Proves that the log extends its first events: `GET /v1/consistency/{size}`.
+public struct GrowthProofAnswer: Described {
+    /// How many they are.
+    public var oldSize: UInt64
+    /// What extends them, and by what that is proven.
+    public var tree: ProvenTree
+
+    /// Makes a proof.
+    public init(oldSize: UInt64, tree: ProvenTree) {
+        self.oldSize = oldSize
+        self.tree = tree
+    }
+
+    /// Its members, in the order in which they are written.
+    public static let fields = Fields(
+        "GrowthProof",
+        "Proves that the log extends its first events",
+        Self.init
+    ) {
+        Field("oldSize", \.oldSize, .count)
+        Field(inline: \.tree)
+    }
+}
+
+/// A signed tree, and a way that leads to its root (RFC 9162).
+public struct ProvenTree: Described {
+    /// Its size.
+    public var size: UInt64
+    /// Its root, in base64.
+    public var rootHash: String
+    /// The hashes of the way, in base64.
+    public var hashes: [String]
+    /// The signed note (C2SP tlog-checkpoint).
+    public var checkpoint: String
+    /// The same as a text that other programs check (C2SP tlog-proof, tlog-witness).
+    public var proof: String
+
+    /// Makes one.
+    public init(
+        size: UInt64,
+        rootHash: String,
+        hashes: [String],
+        checkpoint: String,
+        proof: String
+    ) {
+        self.size = size
+        self.rootHash = rootHash
+        self.hashes = hashes
+        self.checkpoint = checkpoint
+        self.proof = proof
+    }
+
+    /// Its members, in the order in which they are written.
+    public static let fields = Fields("ProvenTree", "A signed tree", Self.init) {
+        Field("size", \.size, .count)
+        Field("rootHash", \.rootHash, .text(.common(.digest)))
+        Field("hashes", \.hashes, .list(.text(.common(.digest))))
+        Field("checkpoint", \.checkpoint, .text, "A signed note (C2SP tlog-checkpoint)")
+        Field("proof", \.proof, .text, "As other programs check it (C2SP)")
+    }
+}
+
+/// What a proof proves: `check-proof`.
+public struct CheckedProofAnswer: Described {
+    /// What kind it is.
+    public var kind: Kind
+    /// The log's name.
+    public var origin: String
+    /// The size of the signed tree.
+    public var size: UInt64
+    /// Its root, in base64.
+    public var rootHash: String
+    /// Whose keys signed it, by their names.
+    public var signedBy: [String]
+    /// The event; nil: it is a proof of consistency.
+    public var sequence: UInt64?
+    /// The hash of its record, in base64; nil likewise.
+    public var leafHash: String?
+    /// When it was recorded (T3); nil likewise, and for a record that cannot be read.
+    public var recordedAt: Instant?
+    /// How many events the older checkpoint has; nil: it is a proof of inclusion.
+    public var oldSize: UInt64?
+
+    /// The kinds of proofs.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// That an event stands in the log.
+        case inclusion
+        /// That the log extends an older one.
+        case consistency
+    }
+
+    /// Makes an answer of what every proof has.
+    public init(
+        _ kind: Kind,
+        origin: String,
+        size: UInt64,
+        rootHash: String,
+        signedBy: [String]
+    ) {
+        self.kind = kind
+        self.origin = origin
+        self.size = size
+        self.rootHash = rootHash
+        self.signedBy = signedBy
+    }
+
+    /// Its members, in the order in which they are written; one that does not hold is a problem.
+    public static let fields = Fields(
+        "CheckedProof",
+        "What a proof proves",
+        { _, kind, origin, size, rootHash, signedBy, sequence, leafHash, recordedAt, oldSize in
+            var answer = Self(
+                kind,
+                origin: origin,
+                size: size,
+                rootHash: rootHash,
+                signedBy: signedBy
+            )
+            (answer.sequence, answer.leafHash) = (sequence, leafHash)
+            (answer.recordedAt, answer.oldSize) = (recordedAt, oldSize)
+            return answer
+        }
+    ) {
+        Field("ok", { _ in true }, .boolean)
+        Field("kind", \.kind, .word)
+        Field("origin", \.origin, .text, "The log's name")
+        Field("size", \.size, .count)
+        Field("rootHash", \.rootHash, .text(.common(.digest)))
+        Field("signedBy", \.signedBy, .list(.text))
+        Field(
+            "sequence",
+            \.sequence,
+            .orAbsent(.count),
+            "The event's number; of inclusion only"
+        )
+        Field("leafHash", \.leafHash, .orAbsent(.text(.common(.digest))))
+        Field("recordedAt", \.recordedAt, .orAbsent(.instant))
+        Field(
+            "oldSize",
+            \.oldSize,
+            .orAbsent(.count),
+            "How many events the older checkpoint has; of consistency only"
+        )
+    }
+}

@@ -1,0 +1,139 @@
+public import Entitlements
+
+/// Why a call is not answered as asked.
+///
+/// It names nobody: neither `detail` nor any other member holds an id, but for `owner`, which support
+/// alone is told.
+public struct Problem: Error, Hashable, Sendable {
+    /// The reason, of a closed set.
+    public var code: ProblemCode
+    /// A sentence on this occurrence.
+    public var detail: String?
+    /// The member or parameter that it is about, such as `data.expiresAt`.
+    public var path: String?
+    /// Seconds after which to try again; nil: not said.
+    public var retryAfter: Int?
+    /// Who owns the purchase that was claimed, for support (Stores, rule 7).
+    public var owner: String?
+    /// When there are uses again (C5).
+    public var resetsAt: Instant?
+    /// Every fault of a catalog (K10).
+    public var faults: [CatalogFaultAnswer]?
+    /// The rate limits that were passed, by name.
+    public var violatedPolicies: [String]?
+
+    /// Makes a problem.
+    public init(
+        _ code: ProblemCode,
+        _ detail: String? = nil,
+        path: String? = nil,
+        retryAfter: Int? = nil
+    ) {
+        self.code = code
+        self.detail = detail
+        self.path = path
+        self.retryAfter = retryAfter
+    }
+}
+
+/// A problem document (RFC 9457) with `code` and `retryable`; members without a value are left out.
+public struct ProblemAnswer: Described {
+    /// The problem's kind; its code says more.
+    public var type: String
+    /// The code in words.
+    public var title: String
+    /// The status of the response.
+    public var status: Int
+    /// The reason; a newer server may say what this program does not know.
+    public var code: String
+    /// Whether the same request may succeed later.
+    public var isRetryable: Bool
+    /// A sentence on this occurrence.
+    public var detail: String?
+    /// The member or parameter that it is about.
+    public var path: String?
+    /// What the app shows to its people.
+    public var error: ServiceErrorAnswer
+    /// Who owns the purchase that was claimed.
+    public var owner: String?
+    /// When there are uses again.
+    public var resetsAt: Instant?
+    /// Every fault of a catalog.
+    public var faults: [CatalogFaultAnswer]?
+    /// The rate limits that were passed (draft-ietf-httpapi-ratelimit-headers).
+    public var violatedPolicies: [String]?
+    /// The request, by which the server's log knows it.
+    public var requestID: String
+
+    /// The media type.
+    public static let mediaType = "application/problem+json"
+
+    /// Its members, in the order in which they are written.
+    public static let fields = Fields("Problem", "Why a call is not answered as asked", Self.init) {
+        Field("type", \.type, .text)
+        Field("title", \.title, .text)
+        Field("status", \.status, .integer)
+        Field("code", \.code, .text)
+        Field("retryable", \.isRetryable, .boolean)
+        Field("detail", \.detail, .orAbsent(.text))
+        Field("path", \.path, .orAbsent(.text))
+        Field("error", \.error, .object)
+        Field("owner", \.owner, .orAbsent(.text))
+        Field("resetsAt", \.resetsAt, .orAbsent(.instant))
+        Field("faults", \.faults, .orAbsent(.list(.object)))
+        Field("violated-policies", \.violatedPolicies, .orAbsent(.list(.text)))
+        Field("requestId", \.requestID, .text)
+    }
+}
+
+extension ProblemAnswer {
+    /// Words a problem.
+    ///
+    /// `language`: of the message, which is for the people who use the app (row 2.5).
+    public init(_ problem: Problem, in language: Language, requestID: String) {
+        self.init(
+            type: "about:blank",
+            title: problem.code.title,
+            status: problem.code.status,
+            code: problem.code.rawValue,
+            isRetryable: problem.code.isRetryable,
+            detail: problem.detail,
+            path: problem.path.flatMap { $0.isEmpty ? nil : $0 },
+            error: ServiceErrorAnswer(problem.code.serviceError, in: language),
+            owner: problem.owner,
+            resetsAt: problem.resetsAt,
+            faults: problem.faults,
+            violatedPolicies: problem.violatedPolicies,
+            requestID: requestID
+        )
+    }
+}
+
+/// What is wrong with a catalog at one place (K10), or doubtful there.
+public struct CatalogFaultAnswer: Described {
+    /// Which rule is broken, a code of a closed set.
+    public var code: String
+    /// Where.
+    public var path: String
+    /// A sentence.
+    public var detail: String
+
+    /// Its members, in the order in which they are written.
+    public static let fields = Fields("CatalogFault", "What is wrong with a catalog", Self.init) {
+        Field("code", \.code, .text)
+        Field("path", \.path, .text)
+        Field("detail", \.detail, .text)
+    }
+}
+
+extension CatalogFaultAnswer {
+    /// Tells what is wrong.
+    public init(_ fault: InputFault) {
+        self.init(code: fault.code.rawValue, path: fault.path, detail: fault.detail)
+    }
+
+    /// Tells what is doubtful.
+    public init(_ doubt: CatalogDoubt) {
+        self.init(code: doubt.code.rawValue, path: doubt.path, detail: doubt.detail)
+    }
+}

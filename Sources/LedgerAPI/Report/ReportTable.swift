@@ -1,0 +1,96 @@
+package import Encodings
+import Entitlements
+
+/// A table of a report as people see it; its columns are the members of its rows.
+public struct ReportTable: Sendable {
+    /// What its rows are, in a word: mostly the member of the answer that holds it.
+    package let name: String
+    /// The names of the columns.
+    package let columns: [String]
+    /// A cell for each column.
+    package let rows: [[JSONValue]]
+
+    /// Rows that a table has at most: apps name products, platforms and error codes as they like.
+    package static let rowLimit = 10_000
+
+    /// What the name of a column of millionths of a currency's unit ends with.
+    private static let money = "Micros"
+
+    private init(_ name: String, _ columns: [String], _ rows: [[JSONValue]]) {
+        self.name = name
+        self.columns = columns
+        self.rows = rows
+    }
+
+    /// The table of some rows.
+    init<Row: Described>(_ name: String, _ rows: [Row]) {
+        self.init(
+            name,
+            Row.fields.members.map(\.name),
+            rows.map { Row.fields.members(of: $0).map(\.value) }
+        )
+    }
+
+    /// The table with whole units in place of millionths.
+    package var inUnits: ReportTable {
+        ReportTable(
+            name,
+            columns.map { Self.unit(of: $0) ?? $0 },
+            rows.map { row in
+                zip(columns, row).map { Self.unit(of: $0) == nil ? $1 : Self.units(of: $1) }
+            }
+        )
+    }
+
+    /// The table with whole units beside millionths.
+    fileprivate var withUnits: ReportTable {
+        ReportTable(
+            name,
+            columns.flatMap { [$0] + (Self.unit(of: $0).map { [$0] } ?? []) },
+            rows.map { row in
+                zip(columns, row).flatMap {
+                    [$1] + (Self.unit(of: $0) == nil ? [] : [Self.units(of: $1)])
+                }
+            }
+        )
+    }
+
+    /// The column of whole units beside one of millionths; nil for another column.
+    private static func unit(of column: String) -> String? {
+        column.hasSuffix(money) ? String(column.dropLast(money.count)) : nil
+    }
+
+    /// Whole units, with two decimals or as many as it takes; exact.
+    private static func units(of micros: JSONValue) -> JSONValue {
+        guard case .number(let digits) = micros else { return micros }
+        let isNegative = digits.hasPrefix("-")
+        var padded = isNegative ? String(digits.dropFirst()) : digits
+        padded = String(repeating: "0", count: max(0, 7 - padded.utf8.count)) + padded
+        var decimals = String(padded.suffix(6))
+        while decimals.utf8.count > 2, decimals.last == "0" { decimals.removeLast() }
+        return .number((isNegative ? "-" : "") + padded.dropLast(6) + "." + decimals)
+    }
+}
+
+extension ReportAnswer {
+    /// The report as one table of comma-separated values with a heading (RFC 4180), for spreadsheets.
+    ///
+    /// The first column says which table a row is of; one that a table does not have is empty in its
+    /// rows. Beside millionths stand whole units.
+    public var csv: String {
+        let tables = tables.map(\.withUnits)
+        var columns: [Name] = []
+        for name in tables.flatMap(\.columns).map({ Name($0) }) where !columns.contains(name) {
+            columns.append(name)
+        }
+        let rows = tables.flatMap { table in
+            let places = columns.map { table.columns.map { Name($0) }.firstIndex(of: $0) }
+            return table.rows.map { row in
+                [JSONValue.string(table.name)]
+                    + places.map { place in place.map { row[$0] } ?? .null }
+            }
+        }
+        let heading = [JSONValue.string("table")] + columns.map { JSONValue.string($0.text) }
+        return ([heading] + rows).map(CSV.line).joined()
+    }
+}

@@ -18,38 +18,34 @@ public struct LedgerIdentity: Sendable, Equatable {
     }
 }
 
-/// A ledger: events in, answers out.
+/// A ledger: events in, answers out, each by the part that does it.
 ///
 /// Everything that it knows of the world comes in as an argument: storage, clock, randomness.
 public final class Ledger: Sendable {
     /// Which ledger it is.
     public let identity: LedgerIdentity
-    let log: any LogReader
-    /// Where the log is written; nil: it is only read.
-    private let written: (any LogStorage)?
-    let vault: any VaultReader
-    /// The vault with what is given and destroyed; nil: its key is not at hand.
-    private let opened: (any Vault)?
-    let views: Views
-    let clock: @Sendable () -> Instant
-    let randomness: RandomSource
-    let catalogs: CatalogShelf
-    let sharedParts: SharedPartShelf
-    /// Appends; nil for who only reads.
-    let appending: LogWriter?
-    let refusals = RefusalTally()
-    let accessCache: AccessCache
-    let rollUps: RollUpShelf
-    /// Held while an archive is written, or evidence deleted from one.
-    let archiving = Mutex<Void>(())
     /// Whether it only reads.
     public let isReadOnly: Bool
-    let knownLoss: KnownLoss?
-    /// A checkpoint that was published before the log was restored to less.
-    let published: String?
-    private let release: (@Sendable (_ isClean: Bool) -> Void)?
-    private let isClosed = Atomic(false)
+    /// Answers what customers may use, have and had, and why.
+    public let questions: Questions
+    /// Sums over everybody.
+    public let reports: Reports
+    /// Checks the log, and what is derived from it.
+    public let auditor: Auditor
+    /// Signs the log, and proves what stands in it.
+    public let prover: Prover
+    /// Keeps a copy of the log elsewhere.
+    public let archiver: Archiver
+    /// Exports a customer's log, or a range of it.
+    public let exporter: Exporter
+    /// Erases customers.
+    public let eraser: Eraser
+    /// nil for who only reads.
+    private let appending: Appender?
+    /// The vault with what is given and destroyed; nil: its key is not at hand.
+    private let opened: (any Vault)?
     private let options: Options
+    private let isClosed = Atomic(false)
 
     /// What a ledger is opened with.
     public struct Options: Sendable {
@@ -100,6 +96,11 @@ public final class Ledger: Sendable {
             self.randomness = randomness
             self.accessCacheByteLimit = accessCacheByteLimit
             self.knownLoss = knownLoss
+        }
+
+        /// Those of a ledger that takes nothing but the log to answer.
+        fileprivate var readingAnew: Options {
+            Options(viewsPath: nil, isReadOnly: true, clock: clock, randomness: randomness)
         }
 
         /// 1 M customers of whom is asked whether they may use something.
@@ -167,51 +168,70 @@ public final class Ledger: Sendable {
     ) throws {
         self.identity = identity
         self.options = options
-        self.log = log
-        written = storage
-        self.vault = vault
         self.opened = opened
-        clock = options.clock
-        randomness = options.randomness
         isReadOnly = options.isReadOnly
-        knownLoss = options.knownLoss
-        published = options.published
-        views = try Views(
-            path: options.viewsPath,
-            identity: identity,
-            log: log,
-            secret: vault.viewSecret,
-            isReadOnly: options.isReadOnly || isDraft,
-            bootID: options.bootID
-        )
-        accessCache = AccessCache(
-            using: options.randomness,
-            byteLimit: options.accessCacheByteLimit
-        )
-        rollUps = RollUpShelf(
+        questions = try Questions(of: identity, log, vault, options, isDraft: isDraft)
+        let rollUps = RollUpShelf(
             path: options.viewsPath,
             log: log,
             identity: identity,
             secret: vault.viewSecret,
             isReadOnly: options.isReadOnly || isDraft
         )
-        catalogs = CatalogShelf(log: log)
-        sharedParts = SharedPartShelf(log: log)
-        appending =
-            if let storage, let opened {
-                LogWriter(
-                    log: storage,
-                    vault: opened,
-                    views: views,
-                    judge: ClockJudge(options.clock, options.clockWitness)
+        if let storage, let opened {
+            appending = Appender(
+                questions,
+                writing: storage,
+                opened,
+                clock: options.clock,
+                witness: options.clockWitness,
+                randomness: options.randomness
+            )
+        } else {
+            appending = nil
+        }
+        reports = Reports(questions: questions, rollUps: rollUps)
+        prover = Prover(
+            identity: identity,
+            log: log,
+            vault: vault,
+            opened: opened,
+            storage: storage,
+            published: options.published
+        )
+        archiver = Archiver(log, prover)
+        exporter = Exporter(questions: questions, prover: prover, clock: options.clock)
+        eraser = Eraser(
+            questions: questions,
+            prover: prover,
+            archiver: archiver,
+            rollUps: rollUps,
+            opened: opened,
+            appending: appending
+        )
+        auditor = Auditor(
+            questions: questions,
+            reports: reports,
+            prover: prover,
+            archiver: archiver,
+            appending: appending,
+            readAnew: { size in
+                try Ledger(
+                    identity: identity,
+                    reading: PrefixLog(log, size: size),
+                    vault: opened.whole,
+                    options: options.readingAnew
                 )
-            } else {
-                nil
             }
-        release = options.release
-        // What was folded through views that were made anew may be wrong.
-        views.whenReplaced { [accessCache] in accessCache.removeAll() }
-        try followErasures()
+        )
+        try eraser.followErasures()
+    }
+
+    /// Records.
+    ///
+    /// - Throws: `LedgerFault.readOnly`.
+    public var appender: Appender {
+        get throws { try appending.whole }
     }
 
     /// A ledger that begins as this one and goes on in memory: what is recorded in it is decided as
@@ -225,8 +245,8 @@ public final class Ledger: Sendable {
         var options = options
         options.isReadOnly = false
         options.release = nil
-        let log = try DraftLog(on: log)
-        let vault = DraftVault(on: try wholeVault, randomness: randomness)
+        let log = try DraftLog(on: questions.log)
+        let vault = DraftVault(on: try opened.whole, randomness: options.randomness)
         return try Ledger(
             identity,
             reading: log,
@@ -247,53 +267,32 @@ public final class Ledger: Sendable {
     /// - Throws: what the views' files throw.
     public func close(isClean: Bool = true) throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        defer { release?(isClean) }
-        try views.close()
+        defer { options.release?(isClean) }
+        try questions.views.close()
     }
+}
 
-    /// Where the log is written.
+extension Optional where Wrapped == Appender {
+    /// What records.
     ///
     /// - Throws: `LedgerFault.readOnly`.
-    var storage: any LogStorage {
+    var whole: Appender {
         get throws {
-            guard let written else { throw Self.readOnly }
-            return written
+            guard let self else { throw LedgerFault.onlyRead }
+            return self
         }
     }
+}
 
+extension Optional where Wrapped == any Vault {
     /// The vault with what is given and destroyed.
     ///
     /// - Throws: `LogStorageFault` where its key is not at hand.
-    var wholeVault: any Vault {
+    var whole: any Vault {
         get throws {
-            guard let opened else { throw KeylessVault.fault }
-            return opened
+            guard let self else { throw KeylessVault.fault }
+            return self
         }
-    }
-
-    /// Appends.
-    ///
-    /// - Throws: `LedgerFault.readOnly`.
-    var writer: LogWriter {
-        get throws {
-            guard let appending else { throw Self.readOnly }
-            return appending
-        }
-    }
-
-    static let readOnly = LedgerFault(.readOnly, "the ledger was opened to be read")
-
-    /// Number of events in the log.
-    ///
-    /// Cost: one small read.
-    public func size() throws -> UInt64 { try log.end().size }
-
-    /// When the last event was recorded (T3); nil for an empty log.
-    ///
-    /// Cost: one small read.
-    public func lastRecordedAt() throws -> Instant? {
-        let end = try log.end()
-        return end.size == 0 ? nil : Instant(milliseconds: end.lastRecordedAt)
     }
 }
 
@@ -321,6 +320,8 @@ public struct LedgerFault: Error, Sendable, Equatable {
         /// The log does not extend a checkpoint that was published: it never signs another one.
         case shortened
     }
+
+    static let onlyRead = LedgerFault(.readOnly, "the ledger was opened to be read")
 
     /// Makes a fault.
     public init(_ code: Code, _ message: String, remedy: String? = nil) {

@@ -55,7 +55,7 @@ final class LedgerService: Sendable {
         clock = options.clock
         makeID = options.makeID
         resolveTimeZones = options.resolveTimeZones
-        auditing = options.audit ?? { [ledger] scope, _ in try ledger.audit(scope) }
+        auditing = options.audit ?? { [ledger] scope, _ in try ledger.auditor.audit(scope) }
         isReadOnlyByFault = options.isReadOnlyByFault
         let pool = NIOThreadPool(numberOfThreads: options.threadCount)
         self.pool = pool
@@ -107,7 +107,7 @@ final class LedgerService: Sendable {
     func require(_ minimum: UInt64?) async throws {
         guard let minimum else { return }
         for _ in 0..<Self.waitCount {
-            if try ledger.size() >= minimum { return }
+            if try ledger.questions.size() >= minimum { return }
             try await Task.sleep(for: Self.waitInterval)
         }
         throw Problem(

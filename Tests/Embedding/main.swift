@@ -9,13 +9,13 @@ defer { try? ledger.close() }
 
 // What there is: the feature `export` is for those who have the tier `pro`.
 let catalog = #"{"tiers":["free","pro"],"features":[{"id":"export","level":"pro"}],"products":[]}"#
-let published = try ledger.publish(
+let published = try ledger.appender.publish(
     JSONValue(parsing: Array(catalog.utf8)),
     effective: nil,
     Request(id: "catalog-1", source: Source.catalog, environment: .production)
 )
 // Support gives it to Alice. Every request has an id: run again, nothing is recorded twice.
-let given = try ledger.grant(
+let given = try ledger.appender.grant(
     "goodwill",
     to: "alice",
     features: [],
@@ -29,7 +29,7 @@ print(published, given)
 for known in [BitemporalPoint.Known.sequence(1), .everything] {
     let point = BitemporalPoint(at: SystemClock.now(), knownAt: known)
     let alice = CustomerQuestion(customer: "alice", environment: .production, point: point)
-    if case .explained(let why, let size) = try ledger.explain("export", alice) {
+    if case .explained(let why, let size) = try ledger.questions.explain("export", alice) {
         print("known of \(size) events: \(why.isAllowed) by \(why.steps.map(\.rule.rawValue))")
     }
 }

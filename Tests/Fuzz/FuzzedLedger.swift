@@ -39,7 +39,7 @@ struct FuzzedLedger {
                 var event = recorded.event
                 event.id = "\(seed)-\(index)"
                 if case .customer(let id) = event.subject { customers.insert(id) }
-                _ = try ledger.record(Submission(event: event))
+                _ = try ledger.appender.record(Submission(event: event))
             }
         }
         self.customers = customers.sorted()

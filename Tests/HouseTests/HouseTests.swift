@@ -195,7 +195,7 @@ enum House {
             .contains { path.hasPrefix($0) }
             || [
                 // Names of members, codes and types that the program lists.
-                "EntitlementLedger/Check/Ledger+Status.swift",
+                "EntitlementLedger/Check/Auditor+Status.swift",
                 "LedgerOperations/Import/ImportReport.swift",
                 "LedgerOperations/Export/ExportBundle.swift",
                 "LedgerOperations/Backup/BackupManifest.swift",

@@ -61,7 +61,7 @@ struct `An example app` {
         let words = holds.split(separator: " ").map(String.init)
         guard words.count == 2 else { return }
         if words[0] == "trial" {
-            let receipt = try ledger.startTrial(words[1], for: "ann", request("trial"))
+            let receipt = try ledger.appender.startTrial(words[1], for: "ann", request("trial"))
             guard case .appended = receipt else {
                 Issue.record("no trial: \(receipt)")
                 return
@@ -76,7 +76,7 @@ struct `An example app` {
             kind: kind.name,
             until: nil
         )
-        _ = try ledger.record(Sample.submissions(lines))
+        _ = try ledger.appender.record(Sample.submissions(lines))
     }
 
     // rows 4.1, 4.2, 4.3, 4.6
@@ -87,7 +87,7 @@ struct `An example app` {
         #expect(catalog.features.count == row.cells.count, "a cell for each feature")
         #expect(catalog.doubts.allSatisfy { $0.code == .opensNothing }, "\(catalog.doubts)")
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.publish(
+            _ = try scratch.ledger.appender.publish(
                 document,
                 effective: Sample.newYear,
                 Self.request("catalog")
@@ -100,7 +100,7 @@ struct `An example app` {
             #expect(cells.joined() == row.cells)
             // The same gate by gate, by the hot path, and in the map that an app holds.
             for (feature, cell) in zip(catalog.features, cells) {
-                let can = try scratch.ledger.can(
+                let can = try scratch.ledger.questions.can(
                     "ann",
                     feature.id,
                     environment: .production,
@@ -137,12 +137,12 @@ struct `An example app` {
         _ products: [String]
     ) async throws {
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.publish(
+            _ = try scratch.ledger.appender.publish(
                 Self.document(name),
                 effective: Sample.newYear,
                 Self.request("catalog")
             )
-            let shown = try scratch.ledger.offering(
+            let shown = try scratch.ledger.questions.offering(
                 for: feature,
                 locale: LanguageTag("ja-JP"),
                 at: BitemporalPoint(at: scratch.clock.now, knownAt: .everything),
@@ -159,14 +159,14 @@ struct `An example app` {
     // rows B7, PL5: who is in which variant sees which offering, for good
     @Test func `shows a variant's offering to whom it is assigned`() async throws {
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.publish(
+            _ = try scratch.ledger.appender.publish(
                 Self.document("messenger"),
                 effective: Sample.newYear,
                 Self.request("catalog")
             )
             var first: [String: Int] = [:]
             for number in 0..<64 {
-                let shown = try scratch.ledger.offering(
+                let shown = try scratch.ledger.questions.offering(
                     for: nil,
                     locale: nil,
                     at: BitemporalPoint(at: scratch.clock.now, knownAt: .everything),

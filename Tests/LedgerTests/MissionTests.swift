@@ -67,7 +67,7 @@ struct `The ledger keeps its promise` {
         day: Int64,
         id: String = "catalog"
     ) throws {
-        let receipt = try ledger.publish(
+        let receipt = try ledger.appender.publish(
             Sample.json(text),
             effective: Sample.day(day),
             Request(id: id, source: Source.catalog, environment: .production)
@@ -98,7 +98,7 @@ struct `The ledger keeps its promise` {
     ) async throws {
         try await ScratchLedger.with { scratch in
             try Self.publish(Self.messenger, scratch.ledger, day: 1)
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 Self.bought(
                     product,
                     by: "ann",
@@ -116,7 +116,7 @@ struct `The ledger keeps its promise` {
     {
         try await ScratchLedger.with { scratch in
             try Self.publish(Self.messenger, scratch.ledger, day: 1)
-            _ = try scratch.ledger.record(Self.bought("full", by: "ann"))
+            _ = try scratch.ledger.appender.record(Self.bought("full", by: "ann"))
             let later = Self.messenger
                 .replacing(
                     "{\"id\":\"chat\",\"level\":\"free\"}",
@@ -137,7 +137,7 @@ struct `The ledger keeps its promise` {
     @Test func `that a subscription ends when it ends, and says so before`() async throws {
         try await ScratchLedger.with { scratch in
             try Self.publish(Self.messenger, scratch.ledger, day: 1)
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 Self.bought("month", by: "ann", kind: "auto_renewable", until: 31)
             )
             let during = try scratch.show("ann", at: Sample.day(30))
@@ -149,7 +149,7 @@ struct `The ledger keeps its promise` {
             #expect(after["purchases"]?.array?.first?["status"] == "expired")
             // Years without news take nothing away before the known end, and nothing after it.
             #expect(try scratch.show("ann", at: Sample.day(9999))["validUntil"] == .null)
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 Sample.submissions([
                     Sample.line(
                         "sync",
@@ -176,8 +176,10 @@ struct `The ledger keeps its promise` {
     @Test func `that an unverified purchase gives nothing`() async throws {
         try await ScratchLedger.with { scratch in
             try Self.publish(Self.messenger, scratch.ledger, day: 1)
-            _ = try scratch.ledger.record(Self.bought("full", by: "ann", isVerified: false))
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
+                Self.bought("full", by: "ann", isVerified: false)
+            )
+            _ = try scratch.ledger.appender.record(
                 Sample.submissions([
                     Sample.line(
                         "f",
@@ -194,7 +196,7 @@ struct `The ledger keeps its promise` {
             var flows = 0
             var filter = EventFilter(sequences: 0..<UInt64.max)
             filter.kind = .flowFailed
-            try scratch.ledger.events(filter) { _, event in
+            try scratch.ledger.questions.events(filter) { _, event in
                 #expect(event["data"]?["stages"]?["store"]?.integer == 412)
                 flows += 1
                 return true
@@ -229,7 +231,7 @@ struct `The ledger keeps its promise` {
     @Test func `that purchases persist`() async throws {
         try await ScratchLedger.with { scratch in
             try Self.publish(Self.messenger, scratch.ledger, day: 1)
-            _ = try scratch.ledger.record(Self.bought("full", by: "ann"))
+            _ = try scratch.ledger.appender.record(Self.bought("full", by: "ann"))
             let before = try scratch.show("ann", at: Sample.day(2))
             #expect(Self.allowed(before).contains("packs"))
             try scratch.reopen()
@@ -248,9 +250,9 @@ struct `The ledger keeps its promise` {
                     data: #"{"through":"\#(Sample.day(Int64(day)))"}"#
                 )
             }
-            _ = try scratch.ledger.record(Sample.submissions(lines))
-            _ = try scratch.ledger.record(Self.bought("full", by: "ann"))
-            let completeness = try scratch.ledger.status().completeness
+            _ = try scratch.ledger.appender.record(Sample.submissions(lines))
+            _ = try scratch.ledger.appender.record(Self.bought("full", by: "ann"))
+            let completeness = try scratch.ledger.auditor.status().completeness
             let support = completeness["support"]
             #expect(support?.through == Sample.day(9))
             #expect(support?.events == 6)

@@ -140,7 +140,7 @@ struct `Who may` {
             for customer in ["alice", "bob"] {
                 _ = try await server.post("/v1/customers/\(customer)/grants", #"{"tier":"pro"}"#)
             }
-            _ = try server.ledger.checkpoint()
+            _ = try server.ledger.prover.checkpoint()
             var count = 0
             var refusals: [Verdict: Int] = [:]
             for route in RouteTable.routes {

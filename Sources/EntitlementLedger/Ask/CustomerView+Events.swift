@@ -33,7 +33,7 @@ extension OpenedEvent {
     }
 }
 
-extension Ledger {
+extension Questions {
     /// The timeline that a question is about, and what may be shown of it.
     func timeline(
         of question: CustomerQuestion,

@@ -55,9 +55,9 @@ public struct CustomerSample: Sendable, Hashable {
     }
 }
 
-extension Ledger {
+extension Auditor {
     /// The highest place at which a sample may begin.
     ///
     /// Cost: one small read.
-    public func highestSampleStart() throws -> UInt64 { try log.end().highestCounter }
+    public func highestSampleStart() throws -> UInt64 { try questions.log.end().highestCounter }
 }

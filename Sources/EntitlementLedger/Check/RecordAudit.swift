@@ -44,16 +44,16 @@ struct RecordAudit: Sendable {
     var isWhole: Bool { end == sequences.upperBound }
 
     /// Reads the part.
-    mutating func run(_ ledger: Ledger) {
+    mutating func run(_ questions: Questions) {
         do {
-            highestCounter = try ledger.log.end().highestCounter
-            try ledger.log.readBlocks(from: end, upTo: sequences.upperBound) { first, block in
+            highestCounter = try questions.log.end().highestCounter
+            try questions.log.readBlocks(from: end, upTo: sequences.upperBound) { first, block in
                 let count = try Bundle.count(block)
                 // A tile that cannot be read is noted record by record.
-                let tile = try? ledger.log.tile(level: 0, index: first / Bundle.recordCount)
+                let tile = try? questions.log.tile(level: 0, index: first / Bundle.recordCount)
                 for index in 0..<count where first + UInt64(index) < sequences.upperBound {
                     let range = try Bundle.range(of: index, count: count, in: block)
-                    check(block.extracting(range), at: first + UInt64(index), tile ?? [], ledger)
+                    check(block.extracting(range), at: first + UInt64(index), tile ?? [], questions)
                     end = first + UInt64(index) + 1
                 }
                 return true
@@ -67,7 +67,7 @@ struct RecordAudit: Sendable {
         _ record: Span<UInt8>,
         at sequence: UInt64,
         _ tile: [UInt8],
-        _ ledger: Ledger
+        _ questions: Questions
     ) {
         checkHash(TreeHash.leaf(ofEntry: record), at: sequence, tile)
         if LostRecord.isOne(record) { return checkGap(LostRecord(record), at: sequence) }
@@ -88,8 +88,8 @@ struct RecordAudit: Sendable {
                 for stream in try [header.stream] + header.otherStreams(record) {
                     streams.insert(StreamNumber.counter(of: stream), upTo: highestCounter)
                 }
-                try checkCompanion(header, ledger)
-                checkSealedPart(header, record, ledger)
+                try checkCompanion(header, questions)
+                checkSealedPart(header, record, questions)
             }
         } catch {
             faults.note(.record, sequence, error.auditSentence)
@@ -124,9 +124,9 @@ struct RecordAudit: Sendable {
         }
     }
 
-    private mutating func checkCompanion(_ header: RecordHeader, _ ledger: Ledger) throws {
+    private mutating func checkCompanion(_ header: RecordHeader, _ questions: Questions) throws {
         guard header.companion != .none, header.carrier == header.sequence else { return }
-        guard let blob = try ledger.log.companion(of: header.carrier) else {
+        guard let blob = try questions.log.companion(of: header.carrier) else {
             faults.note(.evidence, header.sequence, "the evidence is missing")
             return
         }
@@ -138,7 +138,7 @@ struct RecordAudit: Sendable {
             let parts = try EvidenceBlob.sharedParts(of: blob.span)
             for digest in parts where checkedParts.insert(digest).inserted {
                 do {
-                    _ = try ledger.sharedPart(digest)
+                    _ = try questions.sharedPart(digest)
                 } catch let fault as LogStorageFault {
                     faults.note(.evidence, header.sequence, fault.message)
                 }
@@ -149,16 +149,16 @@ struct RecordAudit: Sendable {
     private mutating func checkSealedPart(
         _ header: RecordHeader,
         _ record: Span<UInt8>,
-        _ ledger: Ledger
+        _ questions: Questions
     ) {
         guard header.stream != StreamNumber.catalog else { return }
         do {
             if header.kind == EventKind.customerErased.rawValue {
-                try checkErasure(header, record, ledger)
+                try checkErasure(header, record, questions)
             }
-            guard let keys = try ledger.vault.keys(of: header.stream) else {
+            guard let keys = try questions.vault.keys(of: header.stream) else {
                 // Z6: an erased stream is no loss.
-                if try ledger.vault.isErased(header.stream) { return }
+                if try questions.vault.isErased(header.stream) { return }
                 faults.note(
                     .vault,
                     header.sequence,
@@ -178,11 +178,11 @@ struct RecordAudit: Sendable {
     private mutating func checkErasure(
         _ header: RecordHeader,
         _ record: Span<UInt8>,
-        _ ledger: Ledger
+        _ questions: Questions
     ) throws {
         deletedEvidence.stated.formUnion(try header.deletedEvidence(record))
         for stream in try header.indexEntry(record).streams
-        where try !ledger.vault.isErased(stream) {
+        where try !questions.vault.isErased(stream) {
             let detail = "stream \(stream) is erased by the log, and the vault has its key"
             faults.note(.vault, header.sequence, detail)
         }

@@ -9,7 +9,7 @@ struct ViewDifference: Sendable {
     var detail: String
 }
 
-extension Ledger {
+extension Auditor {
     /// Reads the log's index again and compares it with the tables: every expected posting is
     /// there, and no other.
     ///
@@ -19,12 +19,12 @@ extension Ledger {
     /// - Throws: `ViewDamage`, what the log throws.
     func viewDifferences() throws -> [ViewDifference] {
         var differences: [ViewDifference] = []
-        for run in views.tables?.runs ?? [] {
+        for run in questions.views.tables?.runs ?? [] {
             var expected = IndexFingerprint()
             var next = run.sequences.lowerBound
             while next < run.sequences.upperBound {
                 let end = min(next + IndexFingerprint.eventsAtOnce, run.sequences.upperBound)
-                expected.add(try PostingCollector.collect(log, next..<end))
+                expected.add(try PostingCollector.collect(questions.log, next..<end))
                 next = end
             }
             if try IndexFingerprint(of: run) != expected {
@@ -42,7 +42,7 @@ extension Ledger {
                 differences.append(ViewDifference(sequence: sequence, detail: detail))
             }
         }
-        try log.scan(
+        try questions.log.scan(
             from: run.sequences.lowerBound,
             upTo: run.sequences.upperBound
         ) { header, record in

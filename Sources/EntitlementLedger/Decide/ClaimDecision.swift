@@ -8,7 +8,7 @@ import EventLog
 /// the time of asking (Stores, rule 7), behind the facts of the store's signal. So each signal
 /// keeps its own idempotency (E1).
 struct ClaimDecision {
-    private let ledger: Ledger
+    private let appender: Appender
     private let transaction: VerifiedTransaction
     private let customer: String
     /// Of the transaction's environment, whatever was asked for.
@@ -37,9 +37,9 @@ struct ClaimDecision {
         _ transaction: VerifiedTransaction,
         for customer: String,
         _ request: Request,
-        _ ledger: Ledger
+        _ appender: Appender
     ) throws {
-        self.ledger = ledger
+        self.appender = appender
         self.transaction = transaction
         self.customer = customer
         self.request = Request(
@@ -47,15 +47,15 @@ struct ClaimDecision {
             source: request.source,
             environment: transaction.facts.environment
         )
-        now = ledger.clock()
+        now = appender.clock()
         // Looked up before the reader takes its prefix: what is known here, it sees too.
-        requestSequence = try ledger.sequence(of: self.request)
-        factsSequence = try ledger.sequence(
+        requestSequence = try appender.questions.sequence(of: self.request)
+        factsSequence = try appender.questions.sequence(
             ofSignal: transaction.facts.id,
             source: transaction.facts.source,
             environment: transaction.facts.environment
         )
-        reader = try DecisionReader(ledger, transaction.facts.environment)
+        reader = try DecisionReader(appender, transaction.facts.environment)
     }
 
     /// Decides against the log as it stands.
@@ -75,7 +75,7 @@ struct ClaimDecision {
         var sequence = factsSequence
         let (stream, known) = try reader.facts(ofPurchase: transaction.purchase)
         var ownership = PurchaseOwnership(purchase: stream, facts: known)
-        let restated = try RestatedFacts(ofPurchase: stream, known, ledger)
+        let restated = try RestatedFacts(ofPurchase: stream, known, appender)
         var events: [Event] = []
         if sequence == nil {
             // The store's token comes before the customer's word.
@@ -85,7 +85,7 @@ struct ClaimDecision {
             if sequence != nil { events = [] }
         }
         // Looked up, not reserved: who is refused leaves nothing behind.
-        let claimant = try ledger.vault.stream(
+        let claimant = try appender.vault.stream(
             of: StreamName(.customer(customer), in: facts.environment)
         )
         switch try reader.right(of: claimant, to: ownership, at: now) {
@@ -106,7 +106,9 @@ struct ClaimDecision {
     private func earlierClaim() throws -> Decided<UInt64?> {
         guard let sequence = requestSequence else { return .value(nil) }
         // Erased since: a repeat is a duplicate, nothing more.
-        guard let known = try ledger.event(at: sequence) else { return .value(sequence) }
+        guard let known = try appender.questions.event(at: sequence) else {
+            return .value(sequence)
+        }
         let differing = request.event((claim.subject, known.event.time, claim.data))
             .differences(from: known.event)
         guard differing.isEmpty else {
@@ -164,7 +166,7 @@ struct ClaimDecision {
         claim: Event? = nil,
         then: Then
     ) throws -> Step {
-        let decided = try SubmissionSealer(ledger).seal(
+        let decided = try SubmissionSealer(appender).seal(
             submission,
             events: events ?? submission.events,
             request: claim,
@@ -194,7 +196,7 @@ struct ClaimDecision {
     }
 
     private func name(of customer: UInt64) throws -> String? {
-        guard let subject = try ledger.vault.name(of: customer)?.subject,
+        guard let subject = try appender.vault.name(of: customer)?.subject,
             case .customer(let id)? = Subject(subject)
         else { return nil }
         return id

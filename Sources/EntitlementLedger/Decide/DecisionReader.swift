@@ -4,16 +4,16 @@ import EventLog
 
 /// What decisions at append are made against: the log as it stands, and what was read of it (E4).
 struct DecisionReader {
-    let ledger: Ledger
+    let appender: Appender
     let environment: StoreEnvironment
     let size: UInt64
     private var read: [UInt64: UInt64?] = [:]
 
-    init(_ ledger: Ledger, _ environment: StoreEnvironment) throws {
-        self.ledger = ledger
+    init(_ appender: Appender, _ environment: StoreEnvironment) throws {
+        self.appender = appender
         self.environment = environment
-        size = try ledger.log.end().size
-        if ledger.views.end < size { try ledger.views.catchUp() }
+        size = try appender.questions.log.end().size
+        if appender.questions.views.end < size { try appender.questions.views.catchUp() }
     }
 
     /// The streams that the decision relied on, as they stood.
@@ -22,7 +22,12 @@ struct DecisionReader {
     }
 
     private var loader: FactLoader {
-        FactLoader(log: ledger.log, vault: ledger.vault, views: ledger.views, size: size)
+        FactLoader(
+            log: appender.questions.log,
+            vault: appender.vault,
+            views: appender.questions.views,
+            size: size
+        )
     }
 
     private mutating func note(_ loader: FactLoader) {
@@ -30,7 +35,7 @@ struct DecisionReader {
     }
 
     func stream(_ subject: Subject) throws -> UInt64 {
-        try ledger.wholeVault.reserveStream(
+        try appender.vault.reserveStream(
             of: StreamName(subject, in: environment)
         )
     }
@@ -38,9 +43,9 @@ struct DecisionReader {
     /// The catalogs, which a decision relies on too.
     mutating func catalogs() throws -> CatalogHistory {
         // The last one below the size: what came since must be noticed.
-        let entries = try ledger.views.entries(of: StreamNumber.catalog, below: size)
+        let entries = try appender.questions.views.entries(of: StreamNumber.catalog, below: size)
         read.updateValue(entries.last?.sequence, forKey: StreamNumber.catalog)
-        return try ledger.catalogHistory(size: size)
+        return try appender.questions.catalogHistory(size: size)
     }
 
     /// Facts about a customer.
@@ -56,7 +61,7 @@ struct DecisionReader {
     mutating func facts(naming id: String, of customer: String) throws -> [Fact] {
         let (stream, facts) = try facts(ofCustomer: customer)
         let canonical = Links(facts, of: .customerLinked).canonical(stream)
-        guard let tag = try ledger.vault.keys(of: canonical)?.tag(id) else { return [] }
+        guard let tag = try appender.vault.keys(of: canonical)?.tag(id) else { return [] }
         return facts.filter { $0.item == tag }
     }
 

@@ -56,7 +56,7 @@ struct SignalDecision {
             let alias = try reader.stream(.customer(link.alias))
             if ownership.owner == ownership.customers.canonical(alias) { return }
         }
-        switch try reader.right(of: customer, to: ownership, at: reader.ledger.clock()) {
+        switch try reader.right(of: customer, to: ownership, at: reader.appender.clock()) {
         case .isOwner: return
         case .mayClaim: break
         case .ownedByAnother:

@@ -22,19 +22,19 @@ struct ErasureScope {
     init?(
         of customer: String,
         _ environment: StoreEnvironment,
-        _ ledger: Ledger,
+        _ questions: Questions,
         size: UInt64,
         without taken: Set<UInt64>
     ) throws {
         self.environment = environment
         let name = StreamName(.customer(customer), in: environment)
-        guard let stream = try ledger.vault.stream(of: name), !taken.contains(stream) else {
+        guard let stream = try questions.vault.stream(of: name), !taken.contains(stream) else {
             return nil
         }
         var loader = FactLoader(
-            log: ledger.log,
-            vault: ledger.vault,
-            views: ledger.views,
+            log: questions.log,
+            vault: questions.vault,
+            views: questions.views,
             size: size
         )
         let facts = try loader.facts(ofCustomer: stream)
@@ -44,7 +44,7 @@ struct ErasureScope {
         var met = taken
         streams = try found.filter { stream in
             // One that was erased before is no concern of this erasure.
-            try met.insert(stream).inserted && ledger.vault.name(of: stream) != nil
+            try met.insert(stream).inserted && questions.vault.name(of: stream) != nil
         }
         guard streams.first == stream else { return nil }
     }
@@ -77,12 +77,12 @@ struct ErasureScope {
     }
 }
 
-extension Ledger {
+extension Eraser {
     /// What an erasure of customers would take, as things stand.
     ///
     /// - Throws: `LogStorageFault`. Cost: as `show` of each, in each environment.
     public func plannedErasure(of customers: [String]) throws -> ErasurePlanAnswer {
-        let size = try log.end().size
+        let (vault, views, size) = (questions.vault, questions.views, try questions.size())
         if views.end < size { try views.catchUp() }
         let (scopes, unknown) = try erasureScopes(of: customers, size: size)
         let streams = try scopes.flatMap { scope in
@@ -114,7 +114,7 @@ extension Ledger {
                     let scope = try ErasureScope(
                         of: customer,
                         environment,
-                        self,
+                        questions,
                         size: size,
                         without: taken
                     )

@@ -8,7 +8,9 @@ import EventLog
 /// Cost: each such evidence is opened and read, for all customers of an erasure together. Of older
 /// programs it stands at the log's beginning: where this one has written from the start there is none.
 struct EvidenceSearch {
-    private let ledger: Ledger
+    private let questions: Questions
+    /// Gives a stream to whom evidence alone names.
+    private let vault: any Vault
     private let reader: any EvidenceNames
     private let size: UInt64
     /// Whom it looks for, in each environment.
@@ -33,13 +35,14 @@ struct EvidenceSearch {
 
     /// Looks for customers, and for all that goes with them.
     init(
-        _ ledger: Ledger,
+        _ appender: Appender,
         _ reader: any EvidenceNames,
         for customers: [String],
         _ scopes: [ErasureScope],
         size: UInt64
     ) throws {
-        self.ledger = ledger
+        questions = appender.questions
+        vault = appender.vault
         self.reader = reader
         self.size = size
         for environment in StoreEnvironment.allCases {
@@ -47,7 +50,7 @@ struct EvidenceSearch {
         }
         gone = Set(scopes.flatMap(\.streams))
         for stream in gone {
-            if let name = try ledger.vault.name(of: stream) { sought.insert(name) }
+            if let name = try vault.name(of: stream) { sought.insert(name) }
         }
     }
 
@@ -60,11 +63,11 @@ struct EvidenceSearch {
     func extending(_ scopes: [ErasureScope]) throws -> [ErasureScope] {
         var scopes = scopes
         for finding in try crowded() + older() {
-            for name in finding.named where try ledger.vault.stream(of: name) == nil {
+            for name in finding.named where try vault.stream(of: name) == nil {
                 scopes.append(
                     ErasureScope(
                         environment: finding.environment,
-                        streams: [try ledger.wholeVault.reserveStream(of: name)]
+                        streams: [try vault.reserveStream(of: name)]
                     )
                 )
             }
@@ -82,8 +85,8 @@ struct EvidenceSearch {
     private func crowded() throws -> [Finding] {
         try StoreEnvironment.allCases.flatMap { environment -> [Finding] in
             let name = StreamName(CrowdedEvidence.subject, in: environment)
-            guard let notes = try ledger.vault.stream(of: name) else { return [] }
-            return try ledger.views.entries(of: notes, below: size).compactMap { entry in
+            guard let notes = try vault.stream(of: name) else { return [] }
+            return try questions.views.entries(of: notes, below: size).compactMap { entry in
                 try finding(in: entry.sequence) { blob in
                     // Whoever imports events may name that subject too.
                     guard let seal = try EvidenceBlob.seal(of: blob.span), seal.cover == .itself
@@ -97,7 +100,7 @@ struct EvidenceSearch {
     /// What was sealed for its events alone, and stays open when those who are sought go.
     private func older() throws -> [Finding] {
         var carriers: [UInt64] = []
-        try ledger.log.readCompanions(from: 0) { carrier, companion in
+        try questions.log.readCompanions(from: 0) { carrier, companion in
             guard CompanionBytes.isEvidence(companion),
                 let seal = try EvidenceBlob.seal(of: companion)
             else { return true }
@@ -116,13 +119,13 @@ struct EvidenceSearch {
         _ remedy: (_ blob: [UInt8]) throws -> Remedy?
     ) throws -> Finding? {
         var header: RecordHeader?
-        try ledger.log.readRecords([sequence]) { header = try RecordHeader(checking: $1) }
+        try questions.log.readRecords([sequence]) { header = try RecordHeader(checking: $1) }
         guard let header, header.companion == .evidence,
             let environment = StoreEnvironment(rawValue: header.environment),
             let source = SourceCode.name(of: header.source),
-            let blob = try ledger.log.companion(of: header.carrier),
+            let blob = try questions.log.companion(of: header.carrier),
             let remedy = try remedy(blob),
-            let evidence = try ledger.evidence(of: sequence)
+            let evidence = try questions.evidence(of: sequence)
         else { return nil }
         let named = reader.subjects(namedIn: evidence, source: source)
             .map { StreamName(environment: header.environment, subject: $0.description) }

@@ -5,7 +5,7 @@ import LedgerAPI
 
 /// Shows events with what a redaction leaves of them.
 struct EventMask {
-    let ledger: Ledger
+    let questions: Questions
     let redaction: ExportRedaction
     let view: CustomerView
 
@@ -18,7 +18,7 @@ struct EventMask {
     }
 
     private func masked(_ record: Span<UInt8>) throws -> OpenedEvent {
-        let opener = EventOpener(vault: ledger.vault, log: ledger.log)
+        let opener = EventOpener(vault: questions.vault, log: questions.log)
         guard redaction.hidesCustomers else { return try opener.open(record) }
         let header = try RecordHeader(checking: record)
         var shown = OpenedEvent(header: header, kind: try header.eventKind())
@@ -43,7 +43,8 @@ struct EventMask {
 
     /// The subject of a stream, where it may be shown.
     private func name(of stream: UInt64) throws -> String? {
-        guard redaction == .names, let subject = try ledger.vault.name(of: stream)?.subject else {
+        guard redaction == .names, let subject = try questions.vault.name(of: stream)?.subject
+        else {
             return nil
         }
         switch Subject(subject) {
@@ -68,7 +69,7 @@ extension EventKind {
 
 /// Names of purchases, grants and customers as they may be shown.
 struct MaskedNames: AnswerNames {
-    let ledger: Ledger
+    let questions: Questions
     let redaction: ExportRedaction
 
     /// A number in the place of a name.
@@ -76,16 +77,17 @@ struct MaskedNames: AnswerNames {
 
     func purchaseName(_ number: UInt64) throws -> String {
         redaction == .all
-            ? Self.text(number) : try RecordedNames(ledger: ledger).purchaseName(number)
+            ? Self.text(number) : try RecordedNames(questions).purchaseName(number)
     }
 
     func grantID(givenAt sequence: UInt64) throws -> String {
         redaction.hidesCustomers
-            ? Self.text(sequence) : try RecordedNames(ledger: ledger).grantID(givenAt: sequence)
+            ? Self.text(sequence) : try RecordedNames(questions).grantID(givenAt: sequence)
     }
 
     func customerName(_ number: UInt64) throws -> String {
-        guard !redaction.hidesCustomers, let subject = try ledger.vault.name(of: number)?.subject,
+        guard !redaction.hidesCustomers,
+            let subject = try questions.vault.name(of: number)?.subject,
             case .customer(let id)? = Subject(subject)
         else { return Self.text(number) }
         return id

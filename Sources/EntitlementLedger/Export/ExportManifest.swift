@@ -70,9 +70,9 @@ extension LedgerExport {
     ///
     /// - Throws: `NoteFault` where the ledger's key does not sign.
     public func manifest(of files: [ExportedFile]) throws -> ExportManifest {
-        let signer = try ledger.signer
+        let signer = try prover.signer
         let manifest = ExportManifestAnswer(
-            ledger: Hexadecimal.encode(ledger.identity.id),
+            ledger: Hexadecimal.encode(questions.identity.id),
             publicKey: signer.verifierKey.text,
             madeAt: plan.madeAt,
             scope: plan.customer == nil ? .range : .customer,

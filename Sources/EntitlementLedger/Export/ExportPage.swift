@@ -10,7 +10,7 @@ struct ExportPage: Sendable {
 
     init(_ export: LedgerExport) {
         var page = XMLText()
-        page.element("h1") { $0.write("Export of the ledger \(export.ledger.identity.origin)") }
+        page.element("h1") { $0.write("Export of the ledger \(export.questions.identity.origin)") }
         let plan = export.plan
         page.list([
             ("made at", plan.madeAt.description), ("at", plan.at.description),

@@ -11,7 +11,7 @@ extension LedgerExport {
             JSONMember("record", .string(Base64.encode(record))),
         ]
         if plan.customer != nil {
-            let proof = try TreeReader(LogTiles(ledger.log)).inclusionProof(
+            let proof = try TreeReader(LogTiles(questions.log)).inclusionProof(
                 leaf: sequence,
                 size: checkpoint.size
             )
@@ -26,7 +26,7 @@ extension LedgerExport {
     /// The records' hashes added to the edge make the root at the range's end.
     func rangeProof() throws -> JSONValue {
         guard case .range(let range) = plan.scope else { return .null }
-        let tree = TreeReader(LogTiles(ledger.log))
+        let tree = TreeReader(LogTiles(questions.log))
         return .members([
             "from": .string(RecordedEvent.padded(range.lowerBound)),
             "to": .string(RecordedEvent.padded(range.upperBound)),
@@ -40,11 +40,11 @@ extension LedgerExport {
     /// What a signal's events were read from, as far as it may be shown.
     func evidence(_ sequence: UInt64) throws -> JSONValue {
         var digest: EventLog.Digest?
-        try ledger.log.readRecords([sequence]) {
+        try questions.log.readRecords([sequence]) {
             digest = try RecordHeader(reading: $1).companionDigest
         }
         let content =
-            plan.redaction == .all ? nil : try ledger.evidence(of: sequence)
+            plan.redaction == .all ? nil : try questions.evidence(of: sequence)
         return .members([
             "sequence": .string(RecordedEvent.padded(sequence)),
             // Of the sealed bytes: what the record binds.

@@ -6,7 +6,8 @@ import LedgerAPI
 /// The content of an export, read piece by piece: no piece is larger than some hundred records, and
 /// no view of the storage stays open between two.
 public struct LedgerExport: Sendable {
-    let ledger: Ledger
+    let questions: Questions
+    let prover: Prover
     /// What was planned.
     public let plan: ExportPlan
     let checkpoint: Checkpoint
@@ -39,32 +40,33 @@ public struct LedgerExport: Sendable {
     }
 
     init(
-        _ ledger: Ledger,
+        _ exporter: Exporter,
         _ plan: ExportPlan,
         _ checkpoint: Checkpoint,
         impersonalMembers: Set<Name>
     ) throws {
-        self.ledger = ledger
+        questions = exporter.questions
+        prover = exporter.prover
         self.impersonalMembers = impersonalMembers
         self.plan = plan
         self.checkpoint = checkpoint
         switch plan.scope {
         case .customer(let id, let environment):
             let name = StreamName(.customer(id), in: environment)
-            guard let stream = try ledger.vault.stream(of: name) else {
+            guard let stream = try questions.vault.stream(of: name) else {
                 throw ExportRefusal(
                     code: .unknownCustomer,
                     message: "nothing is recorded under this id: never, or it was erased"
                 )
             }
-            let loaded = try ledger.loadFacts(of: id, environment: environment, size: plan.size)
+            let loaded = try questions.loadFacts(of: id, environment: environment, size: plan.size)
             let view = CustomerView(plan.visibility, of: loaded.timeline, loaded.facts)
-            streams = try ledger.streams(ofCustomer: stream, below: plan.size)
+            streams = try questions.streams(ofCustomer: stream, below: plan.size)
                 .filter(view.names).sorted()
-            sequences = try ledger.sequences(of: streams, below: plan.size, shownTo: view)
+            sequences = try questions.sequences(of: streams, below: plan.size, shownTo: view)
             self.view = view
             features =
-                try ledger.catalogHistory(size: plan.size).catalog(at: plan.at)?
+                try questions.catalogHistory(size: plan.size).catalog(at: plan.at)?
                 .features.map(\.id) ?? []
         case .range(let range):
             guard !range.isEmpty, range.upperBound <= checkpoint.size else {
@@ -101,7 +103,7 @@ public struct LedgerExport: Sendable {
     /// (law 6).
     public func isNamed(in path: String) throws -> Bool {
         for stream in streams {
-            guard let subject = try ledger.vault.name(of: stream)?.subject,
+            guard let subject = try questions.vault.name(of: stream)?.subject,
                 case .customer(let id)? = Subject(subject)
             else { continue }
             let isLong = id.utf8.count >= Self.tellingByteCount
@@ -156,9 +158,9 @@ public struct LedgerExport: Sendable {
         position.index = end
         position.isAtEnd = end == recordCount
         var lines: [JSONValue] = []
-        let mask = EventMask(ledger: ledger, redaction: plan.redaction, view: view)
+        let mask = EventMask(questions: questions, redaction: plan.redaction, view: view)
         var carriers: [UInt64] = []
-        try ledger.log.readRecords(piece) { sequence, record in
+        try questions.log.readRecords(piece) { sequence, record in
             switch position.part {
             case .events: lines += try mask.json(record).map { [$0] } ?? []
             case .errors where try RecordHeader(reading: record).tellsError:
@@ -187,11 +189,11 @@ public struct LedgerExport: Sendable {
     // MARK: What identifies and explains
 
     private func identity() throws -> JSONValue {
-        let names = MaskedNames(ledger: ledger, redaction: plan.redaction)
+        let names = MaskedNames(questions: questions, redaction: plan.redaction)
         var customers: [JSONValue] = []
         var purchases: [JSONValue] = []
         for stream in streams {
-            let subject = try ledger.vault.name(of: stream)?.subject
+            let subject = try questions.vault.name(of: stream)?.subject
             switch subject.flatMap(Subject.init) {
             case .customer?: customers.append(try entry(names.customerName(stream), stream))
             case .purchase?: purchases.append(try entry(names.purchaseName(stream), stream))
@@ -215,7 +217,7 @@ public struct LedgerExport: Sendable {
             guard let customer = plan.customer else { return nil }
             guard plan.redaction.hidesCustomers else { return customer.id }
             let name = StreamName(.customer(customer.id), in: customer.environment)
-            return try ledger.vault.stream(of: name).map { MaskedNames.text($0) }
+            return try questions.vault.stream(of: name).map { MaskedNames.text($0) }
         }
     }
 
@@ -236,10 +238,10 @@ public struct LedgerExport: Sendable {
     private func state() throws -> JSONValue {
         guard let question else { return .null }
         guard plan.redaction.hidesCustomers else {
-            return try JSONValue(parsing: ledger.show(question, size: plan.size).text.bytes)
+            return try JSONValue(parsing: questions.show(question, size: plan.size).text.bytes)
         }
-        let state = try ledger.state(question, size: plan.size)
-        let names = MaskedNames(ledger: ledger, redaction: plan.redaction)
+        let state = try questions.state(question, size: plan.size)
+        let names = MaskedNames(questions: questions, redaction: plan.redaction)
         var echo = question.echo(size: plan.size)
         echo.customer = try shownCustomer
         let answer = StateAnswer(echo, try StateContent(state, names: names))
@@ -251,12 +253,12 @@ public struct LedgerExport: Sendable {
         guard let question else { return .null }
         var answer =
             plan.redaction.hidesCustomers
-            ? try ledger.timelineContent(
+            ? try questions.timelineContent(
                 question,
                 size: plan.size,
-                names: MaskedNames(ledger: ledger, redaction: plan.redaction)
+                names: MaskedNames(questions: questions, redaction: plan.redaction)
             )
-            : try ledger.timelineAnswer(question, size: plan.size).answer
+            : try questions.timelineAnswer(question, size: plan.size).answer
         answer.events = answer.events.map(\.mark)
         answer.question.customer = try shownCustomer
         return try JSONValue(parsing: AnswerText(answer).bytes)
@@ -265,7 +267,7 @@ public struct LedgerExport: Sendable {
     /// In English: for the customer where the export is their own, else for support.
     private func explanation(of feature: String) throws -> JSONValue? {
         guard let question,
-            case .explained(let explanation, let size) = try ledger.explain(feature, question)
+            case .explained(let explanation, let size) = try questions.explain(feature, question)
         else { return nil }
         let isMasked = plan.redaction.hidesCustomers
         var echo = question.echo(size: size)
@@ -276,8 +278,8 @@ public struct LedgerExport: Sendable {
             for: plan.visibility == .own ? .customer : .support,
             in: .english,
             customer: echo.customer ?? "",
-            names: MaskedNames(ledger: ledger, redaction: plan.redaction),
-            token: isMasked ? "" : ledger.token(ofAccessTo: feature, question, size: size)
+            names: MaskedNames(questions: questions, redaction: plan.redaction),
+            token: isMasked ? "" : questions.token(ofAccessTo: feature, question, size: size)
         )
         return try JSONValue(parsing: AnswerText(answer).bytes)
     }

@@ -3,7 +3,7 @@ import EventLog
 
 /// Records prepared submissions in order; those that decide nothing share commits.
 struct BatchRecorder {
-    private let ledger: Ledger
+    private let appender: Appender
     private let preparation: Preparation
     private let submissions: [PreparedSubmission]
     private let stopsAtRefusal: Bool
@@ -21,11 +21,11 @@ struct BatchRecorder {
         var sealed: SealedSubmission
     }
 
-    init(_ ledger: Ledger, _ submissions: [PreparedSubmission], stopsAtRefusal: Bool) {
-        self.ledger = ledger
+    init(_ appender: Appender, _ submissions: [PreparedSubmission], stopsAtRefusal: Bool) {
+        self.appender = appender
         self.submissions = submissions
         self.stopsAtRefusal = stopsAtRefusal
-        preparation = Preparation(ledger)
+        preparation = Preparation(appender)
         receipts = Array(repeating: nil, count: submissions.count)
     }
 
@@ -67,7 +67,7 @@ struct BatchRecorder {
         waitingSignals.insert(member.sealed.signal)
         waitingRecordedAt = max(
             waitingRecordedAt,
-            member.sealed.recordedAt ?? ledger.clock().milliseconds
+            member.sealed.recordedAt ?? appender.clock().milliseconds
         )
         waiting.append(member)
         if isAlone { try commit() }
@@ -76,8 +76,8 @@ struct BatchRecorder {
     /// Whether a recorded time to keep lies before the last or after the clock (T3).
     private func mayBeRefused(_ recordedAt: Int64?) throws -> Bool {
         guard let recordedAt else { return false }
-        let last = try max(waitingRecordedAt, ledger.log.end().lastRecordedAt)
-        return recordedAt < last || recordedAt > ledger.clock().milliseconds
+        let last = try max(waitingRecordedAt, appender.questions.log.end().lastRecordedAt)
+        return recordedAt < last || recordedAt > appender.clock().milliseconds
     }
 
     /// Hands in those that wait; they rely on nothing that could move.
@@ -87,7 +87,7 @@ struct BatchRecorder {
         waiting.removeAll(keepingCapacity: true)
         waitingSignals.removeAll(keepingCapacity: true)
         waitingRecordedAt = .min
-        let outcomes = try ledger.writer.append(members.map(\.sealed))
+        let outcomes = try appender.writer.append(members.map(\.sealed))
         for (member, outcome) in zip(members, outcomes) {
             let submission = submissions[member.index].submission
             if let receipt = try preparation.receipt(outcome, member.sealed, submission) {
@@ -104,7 +104,7 @@ struct BatchRecorder {
         let (submission, recordedAt) = (
             submissions[index].submission, submissions[index].recordedAt
         )
-        let receipt: Receipt = try ledger.decide { append in
+        let receipt: Receipt = try appender.decide { append in
             switch try preparation.seal(submission, recordedAt: recordedAt) {
             case .settled(let receipt): receipt
             case .sealed(let sealed):

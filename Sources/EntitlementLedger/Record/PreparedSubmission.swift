@@ -20,7 +20,7 @@ public struct PreparedSubmission: Sendable {
     }
 }
 
-extension Ledger {
+extension Appender {
     /// Does what can be done before the submission's turn comes; several threads may.
     ///
     /// `recordedAt`: the time to keep (T3); nil: the clock's.
@@ -30,8 +30,7 @@ extension Ledger {
         _ submission: Submission,
         recordedAt: Instant? = nil
     ) throws -> PreparedSubmission {
-        try requireWriter()
-        return PreparedSubmission(
+        PreparedSubmission(
             submission: submission,
             recordedAt: recordedAt,
             state: submission.decides
@@ -43,28 +42,28 @@ extension Ledger {
 
 /// Seals submissions, and says what became of them.
 struct Preparation {
-    private let ledger: Ledger
+    private let appender: Appender
     private let sealer: SubmissionSealer
 
-    init(_ ledger: Ledger) {
-        self.ledger = ledger
-        sealer = SubmissionSealer(ledger)
+    init(_ appender: Appender) {
+        self.appender = appender
+        sealer = SubmissionSealer(appender)
     }
 
     /// Looks the signal up, makes the decisions and seals; never undecided.
     func seal(_ submission: Submission, recordedAt: Instant?) throws -> PreparedSubmission.State {
         if let refusal = Self.refusal(of: submission) { return .settled(.refused(refusal)) }
-        let signal = ledger.vault.digestSecret.signal(
+        let signal = appender.vault.digestSecret.signal(
             environment: submission.environment.rawValue,
             source: submission.source,
             id: submission.id
         )
-        if let known = try ledger.views.sequence(of: signal) {
+        if let known = try appender.questions.views.sequence(of: signal) {
             return .settled(try repeated(submission, known))
         }
         let decision =
             submission.decides
-            ? try SignalDecision(submission, DecisionReader(ledger, submission.environment))
+            ? try SignalDecision(submission, DecisionReader(appender, submission.environment))
             : nil
         let decided = try sealer.seal(
             submission,
@@ -106,9 +105,9 @@ struct Preparation {
     /// E1: a known signal has its first outcome; other content of a request is a conflict.
     private func repeated(_ submission: Submission, _ sequence: UInt64) throws -> Receipt {
         guard submission.nature == .request else { return .duplicate(of: sequence) }
-        let opener = EventOpener(vault: ledger.vault, log: ledger.log)
+        let opener = EventOpener(vault: appender.vault, log: appender.questions.log)
         var known: RecordedEvent?
-        try ledger.log.readRecords([sequence]) { known = try opener.open($1).recorded }
+        try appender.questions.log.readRecords([sequence]) { known = try opener.open($1).recorded }
         guard let known else { return .duplicate(of: sequence) }
         let differing = submission.events[0].differences(from: known.event)
         if differing.isEmpty { return .duplicate(of: sequence) }

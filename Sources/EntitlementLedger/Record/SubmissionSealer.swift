@@ -3,9 +3,9 @@ import EventLog
 
 /// Turns a submission whose decisions are made into one that the writer takes.
 struct SubmissionSealer {
-    private let ledger: Ledger
+    private let appender: Appender
 
-    init(_ ledger: Ledger) { self.ledger = ledger }
+    init(_ appender: Appender) { self.appender = appender }
 
     /// Numbers the events and seals them with their evidence or attachment.
     ///
@@ -37,7 +37,7 @@ struct SubmissionSealer {
         let companion = blob.map {
             EventSealer.Companion(kind: $0.kind, digest: TreeHash.companion($0.bytes.span))
         }
-        var sealer = EventSealer(vault: try ledger.wholeVault, randomness: ledger.randomness)
+        var sealer = EventSealer(vault: appender.vault, randomness: appender.randomness)
         do {
             var records: [SealedRecord] = []
             records.reserveCapacity(numbered.count + 1)
@@ -102,9 +102,9 @@ struct SubmissionSealer {
         }
         guard let parts = submission.evidenceParts else { return .value(nil) }
         let evidence = EvidenceSealer(
-            vault: try ledger.wholeVault,
-            randomness: ledger.randomness,
-            sharedParts: ledger.sharedParts
+            vault: appender.vault,
+            randomness: appender.randomness,
+            sharedParts: appender.sharedParts
         )
         switch try evidence.seal(parts, of: submission, events) {
         case .refused(let refusal): return .refused(refusal)

@@ -7,7 +7,7 @@ public import LedgerAPI
 /// Nothing of it comes from views on the disk, and nothing that was recorded after R can be seen: the
 /// prefix is read anew, its index is made in memory.
 public struct AuditReplay: Sendable {
-    private let ledger: Ledger
+    private let auditor: Auditor
     /// The prefix as a ledger of its own.
     private let prefix: Ledger
     /// Events of the prefix.
@@ -22,10 +22,10 @@ public struct AuditReplay: Sendable {
     ///
     /// Cost: one pass over it; memory grows with its events.
     /// - Throws: `LedgerFault`, `LogStorageFault`.
-    public init(_ ledger: Ledger, knownAt known: BitemporalPoint.Known) throws {
-        self.ledger = ledger
-        size = try ledger.prefix(knownAt: known)
-        prefix = try ledger.readAnew(size: size)
+    init(_ auditor: Auditor, knownAt known: BitemporalPoint.Known) throws {
+        self.auditor = auditor
+        size = try auditor.questions.prefix(knownAt: known)
+        prefix = try auditor.readAnew(size)
     }
 
     /// Answers at T about everybody, or one customer, and holds the live ledger's answers against it.
@@ -38,11 +38,11 @@ public struct AuditReplay: Sendable {
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) throws -> ReplayAnswer {
         let point = BitemporalPoint(at: instant, knownAt: .sequence(size))
-        var report = try prefix.replay(
+        var report = try prefix.auditor.replay(
             point: point,
             environment: environment,
             customer: customer,
-            against: ledger,
+            against: auditor.questions,
             progress: progress
         )
         report.events = size
@@ -65,9 +65,11 @@ public struct AuditReplay: Sendable {
                 continue
             }
             // Of what was recorded after R only the tokens that were given then speak.
-            if token.size > size, whole == nil { whole = try ledger.readAnew(size: ledger.size()) }
+            if token.size > size, whole == nil {
+                whole = try auditor.readAnew(auditor.questions.size())
+            }
             let source = token.size > size ? whole ?? prefix : prefix
-            replay.add(try source.outcome(of: token, customer))
+            replay.add(try source.questions.outcome(of: token, customer))
         }
         return replay
     }
@@ -85,10 +87,10 @@ public struct AuditReplay: Sendable {
         filter.customer = customer
         filter.environment = environment
         var replay = EvidenceReplay()
-        for sequence in try prefix.carriers(filter) {
+        for sequence in try prefix.questions.carriers(filter) {
             progress(sequence, size)
-            guard let evidence = try prefix.evidence(of: sequence),
-                let event = try prefix.event(at: sequence)
+            guard let evidence = try prefix.questions.evidence(of: sequence),
+                let event = try prefix.questions.event(at: sequence)
             else {
                 replay.erased += 1
                 continue
@@ -99,22 +101,7 @@ public struct AuditReplay: Sendable {
     }
 }
 
-extension Ledger {
-    /// The first events of a log as a ledger that reads them anew.
-    fileprivate func readAnew(size: UInt64) throws -> Ledger {
-        try Ledger(
-            identity: identity,
-            reading: PrefixLog(log, size: size),
-            vault: wholeVault,
-            options: Options(
-                viewsPath: nil,
-                isReadOnly: true,
-                clock: clock,
-                randomness: randomness
-            )
-        )
-    }
-
+extension Questions {
     /// The first event of each signal whose evidence was kept, ascending.
     fileprivate func carriers(_ filter: EventFilter) throws -> [UInt64] {
         var carriers: [UInt64] = []

@@ -9,7 +9,7 @@ import Synchronization
 /// goes over the log once more for it; two bytes for each record say which ones it may pass over.
 /// Nothing is looked up in an index, so what a report says hangs on the log alone.
 struct SubjectFold<Item: Sendable>: Sendable {
-    let ledger: Ledger
+    let questions: Questions
     /// The prefix.
     let size: UInt64
     let environment: StoreEnvironment
@@ -106,7 +106,7 @@ struct SubjectFold<Item: Sendable>: Sendable {
             let end = start + size / cores + (core < size % cores ? 1 : 0)
             guard start < end else { return survey }
             survey.buckets.reserveCapacity(Int(end - start))
-            try ledger.log.scanRecords(from: start, upTo: end) { sequence, record in
+            try questions.log.scanRecords(from: start, upTo: end) { sequence, record in
                 let header = try RecordHeader(checking: record)
                 guard header.sequence == sequence else {
                     throw LogStorageFault(.damaged, "record \(sequence) is another")
@@ -154,7 +154,7 @@ struct SubjectFold<Item: Sendable>: Sendable {
         }
         // What is linked may be of a subject in another bucket.
         for stream in subjects.keys { isWanted[Int(Self.bucket(of: stream))] = true }
-        try ledger.log.readBlocks(from: 0, upTo: size) { start, block in
+        try questions.log.readBlocks(from: 0, upTo: size) { start, block in
             let count = try Bundle.count(block)
             for index in 0..<count {
                 let sequence = start + UInt64(index)

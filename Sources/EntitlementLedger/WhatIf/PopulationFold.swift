@@ -10,7 +10,7 @@ import Synchronization
 /// once more, puts their facts in the order of components, and folds one after the other. So the
 /// log is read in its order, once for each such part, and nothing is looked up in an index.
 struct PopulationFold: Sendable {
-    let ledger: Ledger
+    let questions: Questions
     let size: UInt64
     let environment: StoreEnvironment
     let catalogs: CatalogHistory
@@ -65,7 +65,7 @@ struct PopulationFold: Sendable {
 
     /// Looks at every record once, each core at a stretch of the log.
     private func survey(_ cores: Int) throws -> StreamSurvey {
-        let highestCounter = try ledger.log.end().highestCounter
+        let highestCounter = try questions.log.end().highestCounter
         let surveys = try Concurrently.map(cores) { core in
             var survey = try StreamSurvey(highestCounter: highestCounter)
             let (core, cores) = (UInt64(core), UInt64(cores))
@@ -73,7 +73,7 @@ struct PopulationFold: Sendable {
             let start = size / cores * core + min(core, size % cores)
             let end = start + size / cores + (core < size % cores ? 1 : 0)
             guard start < end else { return survey }
-            try ledger.log.scanRecords(from: start, upTo: end) { sequence, record in
+            try questions.log.scanRecords(from: start, upTo: end) { sequence, record in
                 let header = try RecordHeader(checking: record)
                 guard header.sequence == sequence else {
                     throw LogStorageFault(.damaged, "record \(sequence) is another")
@@ -128,7 +128,7 @@ struct PopulationFold: Sendable {
         _ body: (CustomerTimeline) throws -> Void
     ) throws {
         var facts = ComponentFacts(part.components, sizes: components.sizes) { isHeld($0) }
-        try ledger.log.scanRecords(from: 0, upTo: size) { _, record in
+        try questions.log.scanRecords(from: 0, upTo: size) { _, record in
             // Most records are of other parts: only their streams are looked at.
             let stream = try RecordHeader.stream(of: record)
             let counter = StreamNumber.counter(of: stream)
@@ -161,7 +161,7 @@ struct PopulationFold: Sendable {
     }
 
     private func isCustomer(_ stream: UInt64) throws -> Bool {
-        guard let name = try ledger.vault.name(of: stream) else { return false }
+        guard let name = try questions.vault.name(of: stream) else { return false }
         if case .customer? = Subject(name.subject) { return true }
         return false
     }
@@ -178,9 +178,9 @@ struct PopulationFold: Sendable {
         guard canonical.count == 1 || canonical.count * facts.count <= Self.componentLimit else {
             return try lookUp(canonical, body)
         }
-        let facts = try ComparableTags(log: ledger.log, vault: ledger.vault).facts(facts)
+        let facts = try ComparableTags(log: questions.log, vault: questions.vault).facts(facts)
         for customer in canonical {
-            let positions = try ledger.positions(of: customer, in: catalogs)
+            let positions = try questions.positions(of: customer, in: catalogs)
             try body(
                 CustomerTimeline(
                     of: customer,
@@ -204,7 +204,7 @@ struct PopulationFold: Sendable {
     ) throws {
         var met: Set<UInt64> = []
         for customer in customers {
-            let timeline = try ledger.loadTimeline(ofStream: customer, size: size).timeline
+            let timeline = try questions.loadTimeline(ofStream: customer, size: size).timeline
             if met.insert(timeline.customer).inserted { try body(timeline) }
         }
     }

@@ -33,6 +33,6 @@ public struct Continuation: Sendable {
         let ledger = try Ledger.open(at: path, options: options)
         // What was recorded stands (E3): views are remade from it at any time.
         defer { try? ledger.close() }
-        try ledger.noteContinuation(of: old, checkpoint: checkpoint, gaps: gaps)
+        try ledger.appender.noteContinuation(of: old, checkpoint: checkpoint, gaps: gaps)
     }
 }

@@ -56,7 +56,7 @@ public struct LedgerBackup {
                 forWriting: true
             )
             let result = try copyLog(to: store, progress)
-            let audit = try open.ledger.auditArchive(store)
+            let audit = try open.ledger.archiver.audit(store)
             guard audit.findings.isEmpty else { return .damaged(audit) }
             copied = BackupManifest.Log(
                 events: result.archived,
@@ -81,7 +81,7 @@ public struct LedgerBackup {
         to store: ArchiveDirectory,
         _ progress: (UInt64, UInt64) -> Void
     ) throws -> ArchiveProgress {
-        let result = try open.ledger.archive(
+        let result = try open.ledger.archiver.archive(
             to: store,
             manifest: LedgerDirectory.manifestBytes(at: open.directory.path),
             progress: progress

@@ -23,7 +23,7 @@ public enum Publication {
         _ = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
         let file = isDirectory ? path + "/" + ArchiveLayout.checkpoint : path
         if let count = DurableFile.byteCount(file), count > 0 {
-            if let fault = try ledger.fault(against: published(in: file)) {
+            if let fault = try ledger.prover.fault(against: published(in: file)) {
                 throw OperationFault(
                     .forked,
                     fault.detail,

@@ -11,7 +11,7 @@ public enum Signing {
     /// - Throws: `LedgerFault`, `LogStorageFault`.
     public static func signIfAllowed(_ ledger: Ledger, warn: (String) -> Void) throws {
         do {
-            _ = try ledger.checkpoint()
+            _ = try ledger.prover.checkpoint()
         } catch let fault as LedgerFault where fault.code == .shortened {
             warn("no checkpoint: \(fault.message)")
         }

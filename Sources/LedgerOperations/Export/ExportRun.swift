@@ -27,7 +27,7 @@ public struct ExportRun {
         at ledgerPath: String
     ) throws {
         let path = URL(filePath: output).standardizedFileURL.path
-        let export = try ledger.export(plan, reading: StoredEvidenceNames())
+        let export = try ledger.exporter.export(plan, reading: StoredEvidenceNames())
         guard try !export.isNamed(in: path) else {
             throw OperationFault(
                 .usage,
@@ -54,7 +54,11 @@ public struct ExportRun {
                 place: output
             )
         }
-        self.init(try ledger.export(plan, reading: StoredEvidenceNames()), folder, ledgerPath)
+        self.init(
+            try ledger.exporter.export(plan, reading: StoredEvidenceNames()),
+            folder,
+            ledgerPath
+        )
     }
 
     private init(_ export: LedgerExport, _ folder: ExportFolder, _ ledgerPath: String) {

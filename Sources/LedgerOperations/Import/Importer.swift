@@ -209,7 +209,10 @@ public struct Importer {
         let firstRefused = items.firstIndex { (try? $0.result.get()) == nil } ?? items.count
         let taken = options.onError == .stop ? items.prefix(firstRefused + 1) : items[...]
         let submissions = taken.compactMap { try? $0.result.get() }
-        var receipts = try ledger.record(submissions, untilRefused: options.onError == .stop)[...]
+        var receipts = try ledger.appender.record(
+            submissions,
+            untilRefused: options.onError == .stop
+        )[...]
         if let acknowledge = options.acknowledge {
             // After the commit that holds them has returned.
             let lines = taken.filter { (try? $0.result.get()) != nil }.map(\.line)

@@ -25,7 +25,7 @@ struct ItemPreparation: Sendable {
             switch item.result {
             case .failure(let refusal): .failure(refusal)
             case .success(let submission):
-                .success(try ledger.prepare(submission, recordedAt: recordedAt))
+                .success(try ledger.appender.prepare(submission, recordedAt: recordedAt))
             }
         return PreparedItem(line: item.line, result: result, bytes: item.bytes)
     }

@@ -84,7 +84,7 @@ public struct LedgerHealing {
             let open = try OpenLedger(at: path, options: options)
             // What was recorded stands (E3): views are remade from it at any time.
             defer { try? open.close() }
-            if found.has(.view) { _ = try open.ledger.rebuild { _, _ in } }
+            if found.has(.view) { _ = try open.ledger.auditor.rebuild { _, _ in } }
             if found.has(.vault) { try open.directory.vault.completeJournal() }
         } catch let fault as LogStorageFault where fault.code == .damaged {
             return

@@ -63,7 +63,7 @@ final class AccessLog: Sendable {
             }
             guard !batch.isEmpty else { return }
             do {
-                try ledger.logAccess(batch)
+                try ledger.appender.logAccess(batch)
                 state.withLock { $0.waiting.removeFirst(batch.count) }
             } catch {
                 state.withLock { $0.isWriting = false }

@@ -22,7 +22,7 @@ struct DriftWatch: Service {
         let sample = CustomerSample(from: start, count: schedule.sample)
         do {
             let report = try await service.blocking { [service] in
-                try service.ledger.drift(
+                try service.ledger.auditor.drift(
                     of: sample,
                     environment: .production,
                     at: service.clock()

@@ -19,10 +19,10 @@ struct LogPublisher: Service {
     func publish() async {
         do {
             let progress = try await service.blocking { [service, schedule] in
-                let note = try service.ledger.checkpoint()
+                let note = try service.ledger.prover.checkpoint()
                 try schedule.publish?(note, service.ledger)
                 return try schedule.archive.map {
-                    try service.ledger.archive(to: $0.store, manifest: $0.manifest)
+                    try service.ledger.archiver.archive(to: $0.store, manifest: $0.manifest)
                 }
             }
             guard let progress else { return }

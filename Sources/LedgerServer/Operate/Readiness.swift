@@ -27,7 +27,9 @@ extension LedgerService {
     /// Looks whether the ledger can be asked.
     func readiness() async -> Readiness {
         let (found, size) =
-            (try? await blocking { [ledger] in (ledger.impediments(), try? ledger.size()) })
+            (try? await blocking { [ledger] in
+                (ledger.auditor.impediments(), try? ledger.questions.size())
+            })
             ?? ([.storage], nil)
         var impediments = Set(found)
         if isReadOnlyByFault { impediments.insert(.readOnly) }

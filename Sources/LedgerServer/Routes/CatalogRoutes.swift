@@ -46,7 +46,7 @@ extension RouteTable {
         let point = try call.point()
         try await service.require(call.minimumSequence())
         let document = try await service.blocking {
-            try service.ledger.catalogDocument(at: point)
+            try service.ledger.questions.catalogDocument(at: point)
         }
         guard let document else { throw Problem(.notFound, "no catalog was published yet") }
         var answer = Answer(document)
@@ -65,7 +65,7 @@ extension RouteTable {
         }
         let request = try call.request(service, source: Source.catalog, environment: .production)
         return try await record(call, request, service) {
-            try service.ledger.publish(document, effective: effective, request)
+            try service.ledger.appender.publish(document, effective: effective, request)
         }
     }
 }

@@ -106,7 +106,7 @@ extension RouteTable {
         return try await record(call, request, service) {
             $0.grantID = grantID
         } by: {
-            try service.ledger.grant(
+            try service.ledger.appender.grant(
                 grantID,
                 to: customer,
                 features: data.texts(.features) ?? [],
@@ -127,7 +127,7 @@ extension RouteTable {
         return try await record(call, request, service) {
             $0.grantID = grantID
         } by: {
-            try service.ledger.withdraw(grantID, from: customer, request)
+            try service.ledger.appender.withdraw(grantID, from: customer, request)
         }
     }
 
@@ -137,7 +137,11 @@ extension RouteTable {
         let data = try call.data(.trialStarted)
         let customer = call.customer
         return try await record(call, request, service) {
-            try service.ledger.startTrial(data.text(.trialID) ?? "", for: customer, request)
+            try service.ledger.appender.startTrial(
+                data.text(.trialID) ?? "",
+                for: customer,
+                request
+            )
         }
     }
 
@@ -155,7 +159,7 @@ extension RouteTable {
             return try await record(call, request, service) {
                 $0.useID = useID
             } by: {
-                try service.ledger.reverseUse(useID, of: customer, request)
+                try service.ledger.appender.reverseUse(useID, of: customer, request)
             }
         }
         _ = try call.object("featureId", "amount", "unit")
@@ -164,7 +168,7 @@ extension RouteTable {
             default: JSONMember("useId", .string(request.id))
         )
         let outcome = try await service.blocking {
-            try service.ledger.use(
+            try service.ledger.appender.use(
                 data.text(.featureID) ?? "",
                 by: customer,
                 amount: data.integer(.amount),

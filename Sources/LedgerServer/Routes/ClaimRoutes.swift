@@ -78,7 +78,7 @@ extension RouteTable {
             environment: item.facts.environment
         )
         let outcome = try await service.blocking {
-            try service.ledger.claim(item, for: customer, request)
+            try service.ledger.appender.claim(item, for: customer, request)
         }
         if case .refused(let refusal, let owner) = outcome {
             var problem = call.problem(of: refusal)
@@ -111,7 +111,7 @@ extension RouteTable {
         let customer = call.customer
         let request = try call.request(service, source: Source.app, environment: .production)
         var outcomes = try await service.blocking {
-            Array(try service.ledger.restore(handedIn, for: customer, request).reversed())
+            Array(try service.ledger.appender.restore(handedIn, for: customer, request).reversed())
         }
         let items = verified.map { item in
             switch item {

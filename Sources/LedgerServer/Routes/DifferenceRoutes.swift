@@ -44,7 +44,9 @@ extension RouteTable {
             to: try call.secondPoint()
         )
         try await service.require(call.minimumSequence())
-        let written = try await service.blocking { try service.ledger.difference(question) }
+        let written = try await service.blocking {
+            try service.ledger.questions.difference(question)
+        }
         var answer = Answer(written)
         answer.caching = .revalidated
         answer.headers[.ledgerSequence] = String(written.to.sequence)

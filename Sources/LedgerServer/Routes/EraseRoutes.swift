@@ -35,7 +35,7 @@ extension RouteTable {
             environment: .production
         )
         let outcome = try await service.blocking {
-            try service.ledger.erase([customer], request, reading: StoredEvidenceNames())
+            try service.ledger.eraser.erase([customer], request, reading: StoredEvidenceNames())
         }
         switch outcome {
         case .erased(let receipt): return Answer(ErasureAnswer(receipt: receipt))

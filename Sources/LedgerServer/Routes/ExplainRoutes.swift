@@ -46,10 +46,10 @@ extension RouteTable {
             try choice(call, "lang") { Language(rawValue: $0) }
             ?? Language(acceptLanguage: call.headers[.acceptLanguage])
         let written = try await written(call, service) { ledger, question in
-            switch try ledger.explain(feature, question) {
+            switch try ledger.questions.explain(feature, question) {
             case .explained(let explanation, let size):
                 return try Written(
-                    ledger.tell(
+                    ledger.questions.tell(
                         explanation,
                         of: question,
                         size: size,

@@ -68,12 +68,12 @@ extension RouteTable {
         let media = call.preferred(ExportMedia.allCases)
         let export = try await service.blocking {
             do {
-                let plan = try service.ledger.exportPlan(
+                let plan = try service.ledger.exporter.exportPlan(
                     of: question,
                     redaction: level,
                     formats: [media.format]
                 )
-                return try service.ledger.export(plan, reading: StoredEvidenceNames())
+                return try service.ledger.exporter.export(plan, reading: StoredEvidenceNames())
             } catch let refusal as ExportRefusal {
                 throw Problem(.unknownCustomer, refusal.message)
             }

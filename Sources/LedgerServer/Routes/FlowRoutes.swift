@@ -80,7 +80,7 @@ extension RouteTable {
             // What is not recorded, or was before, begins nothing and shuts nobody out.
             var isNew = false
             defer { if hasBegun, !isNew { release() } }
-            let receipt = try service.ledger.recordFlow(data, of: call.customer, request)
+            let receipt = try service.ledger.appender.recordFlow(data, of: call.customer, request)
             if case .appended = receipt { isNew = true }
             return receipt
         }

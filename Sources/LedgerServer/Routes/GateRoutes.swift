@@ -49,7 +49,9 @@ extension RouteTable {
     private static func gates(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let (point, viewer) = (try call.point(), try call.viewer())
         try await service.require(call.minimumSequence())
-        let map = try await service.blocking { try service.ledger.gateMap(at: point, for: viewer) }
+        let map = try await service.blocking {
+            try service.ledger.questions.gateMap(at: point, for: viewer)
+        }
         guard let map else { throw Problem(.notFound, "no catalog was published yet") }
         return revalidated(Answer(map.json))
     }
@@ -60,11 +62,13 @@ extension RouteTable {
         let (feature, locale) = (call.query["feature"], try call.locale())
         try await service.require(call.minimumSequence())
         let shown = try await service.blocking { () throws -> OfferingAnswer? in
-            guard let map = try service.ledger.gateMap(at: point, for: viewer) else { return nil }
+            guard let map = try service.ledger.questions.gateMap(at: point, for: viewer) else {
+                return nil
+            }
             if let feature, map.features[feature] == nil {
                 throw Problem(.unknownFeature, "the catalog in force has no such feature")
             }
-            return try service.ledger.offering(
+            return try service.ledger.questions.offering(
                 for: feature,
                 locale: locale,
                 at: point,

@@ -80,7 +80,7 @@ extension RouteTable {
 
     @Sendable
     private static func checkpoint(_: Call, _ service: LedgerService) async throws -> Answer {
-        let note = try await service.blocking { try service.ledger.checkpointNote() }
+        let note = try await service.blocking { try service.ledger.prover.checkpointNote() }
         guard let note else { throw Problem(.notFound, "no checkpoint was signed yet") }
         var answer = Answer(text: note, mediaType: noteType)
         answer.caching = .revalidated
@@ -92,7 +92,9 @@ extension RouteTable {
         guard let coordinate = TileCoordinate(level: 0, place: call.path["place"] ?? "") else {
             throw Problem(.notFound)
         }
-        let bytes = try await service.blocking { try service.ledger.publishedRecords(coordinate) }
+        let bytes = try await service.blocking {
+            try service.ledger.prover.publishedRecords(coordinate)
+        }
         return try answer(bytes, isPublic: false)
     }
 
@@ -101,7 +103,9 @@ extension RouteTable {
         guard let text = call.path["level"], let level = Int(text), String(level) == text,
             let coordinate = TileCoordinate(level: level, place: call.path["place"] ?? "")
         else { throw Problem(.notFound) }
-        let bytes = try await service.blocking { try service.ledger.publishedTile(coordinate) }
+        let bytes = try await service.blocking {
+            try service.ledger.prover.publishedTile(coordinate)
+        }
         return try answer(bytes, isPublic: service.access.isLogPublic)
     }
 
@@ -115,7 +119,7 @@ extension RouteTable {
     @Sendable
     private static func prove(_ call: Call, _ service: LedgerService) async throws -> Answer {
         guard let sequence = UInt64(call.path["sequence"] ?? "") else { throw Problem(.notFound) }
-        let proof = try await proof(service) { try $0.proof(of: sequence) }
+        let proof = try await proof(service) { try $0.prover.proof(of: sequence) }
         return Answer(
             RecordProofAnswer(
                 sequence: sequence,
@@ -127,7 +131,7 @@ extension RouteTable {
     @Sendable
     private static func proveGrowth(_ call: Call, _ service: LedgerService) async throws -> Answer {
         guard let size = UInt64(call.path["size"] ?? "") else { throw Problem(.notFound) }
-        let proof = try await proof(service) { try $0.growthProof(from: size) }
+        let proof = try await proof(service) { try $0.prover.growthProof(from: size) }
         return Answer(
             GrowthProofAnswer(
                 oldSize: size,

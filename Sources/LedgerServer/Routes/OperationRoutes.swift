@@ -95,7 +95,7 @@ extension RouteTable {
 
     @Sendable
     private static func metrics(_: Call, _ service: LedgerService) async throws -> Answer {
-        let size = try await service.blocking { try service.ledger.size() }
+        let size = try await service.blocking { try service.ledger.questions.size() }
         return Answer(
             text: service.metrics.text(ledgerSequence: size),
             mediaType: PrometheusText.mediaType

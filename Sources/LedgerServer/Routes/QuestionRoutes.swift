@@ -79,7 +79,7 @@ extension RouteTable {
     @Sendable
     private static func show(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let written = try await written(call, service) { ledger, question in
-            try ledger.show(question)
+            try ledger.questions.show(question)
         }
         return answer(call, written, validUntil: .some(written.state.validUntil))
     }
@@ -87,7 +87,7 @@ extension RouteTable {
     @Sendable
     private static func timeline(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let written = try await written(call, service) { ledger, question in
-            try ledger.timelineAnswer(question)
+            try ledger.questions.timelineAnswer(question)
         }
         let answer = answer(call, written, validUntil: nil)
         return call.prefersSVG ? try await drawn(written.answer, answer, service) : answer
@@ -96,7 +96,7 @@ extension RouteTable {
     @Sendable
     private static func purchases(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let written = try await written(call, service) { ledger, question in
-            try ledger.purchases(of: question)
+            try ledger.questions.purchases(of: question)
         }
         return answer(call, written, validUntil: nil)
     }
@@ -139,7 +139,7 @@ extension RouteTable {
             try !call.wantsToken()
         else { return try await checkThen(call, feature, service) }
         // Before the answer: it is made from no less than the header says.
-        let size = try service.ledger.size()
+        let size = try service.ledger.questions.size()
         let access = try await service.access(call.customer, environment, at: call.now)
         guard let kept = access.features?[feature] else { throw Self.unknownFeature }
         let echo = QuestionEcho(
@@ -164,8 +164,10 @@ extension RouteTable {
     ) async throws -> Answer {
         let withToken = try call.wantsToken()
         let written = try await written(call, service) { ledger, question in
-            guard try ledger.isListed(feature, at: question.point) else { throw unknownFeature }
-            return try ledger.accessAnswer(feature, question)
+            guard try ledger.questions.isListed(feature, at: question.point) else {
+                throw unknownFeature
+            }
+            return try ledger.questions.accessAnswer(feature, question)
         }
         let answer = withToken ? written : written.withoutToken
         return Self.answer(call, answer, validUntil: .some(written.decision.validUntil))
@@ -204,10 +206,19 @@ extension LedgerService {
         _ environment: StoreEnvironment,
         at now: Instant
     ) async throws -> CachedAccess {
-        let cached = try ledger.cachedAccess(of: customer, environment: environment, at: now)
+        let cached = try ledger.questions.cachedAccess(
+            of: customer,
+            environment: environment,
+            at: now
+        )
         if let cached, cached.features != nil { return cached }
         return try await blocking { [ledger] in
-            try ledger.foldAccess(of: customer, environment: environment, at: now, isWritten: true)
+            try ledger.questions.foldAccess(
+                of: customer,
+                environment: environment,
+                at: now,
+                isWritten: true
+            )
         }
     }
 }

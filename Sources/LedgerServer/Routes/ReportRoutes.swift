@@ -98,7 +98,7 @@ extension RouteTable {
         try await service.require(call.minimumSequence())
         let media = call.preferred(ReportMedia.allCases)
         let (body, lasting, sequence) = try await service.reports.make {
-            let report = try service.ledger.report(question)
+            let report = try service.ledger.reports.report(question)
             let text = AnswerText(report)
             let body = media == .json ? text.bytes : Array(report.csv.utf8)
             return (body, text.lasting, report.question.sequence)

@@ -102,7 +102,7 @@ extension RouteTable {
         _ store: String,
         _ service: LedgerService
     ) async throws -> Answer {
-        let receipt = try await service.ledger.record(concurrently: submission)
+        let receipt = try await service.ledger.appender.record(concurrently: submission)
         service.metrics.countSignal(store, outcome: receipt.outcome)
         return Answer(try SignalReceipt(receipt) { Problem($0) }).at(receipt)
     }
@@ -114,7 +114,8 @@ extension LedgerService {
         let code = refusal.code.rawValue
         metrics.countSignal(store, outcome: code)
         try await blocking { [ledger] in
-            ledger.countRefusal(code, of: store, environment: .production)
+            guard !ledger.isReadOnly else { return }
+            try ledger.appender.countRefusal(code, of: store, environment: .production)
         }
     }
 }

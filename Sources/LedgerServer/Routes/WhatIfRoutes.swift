@@ -39,7 +39,9 @@ extension RouteTable {
             }
         )
         try await service.require(call.minimumSequence())
-        return Answer(try await service.reports.make { try service.ledger.whatIf(question) })
+        return Answer(
+            try await service.reports.make { try service.ledger.questions.whatIf(question) }
+        )
     }
 }
 

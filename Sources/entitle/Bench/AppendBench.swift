@@ -31,13 +31,13 @@ struct AppendBench {
         let row = try plan.row(heading) { run in
             var ours = Samples()
             var theirs = Samples()
-            let first = try bench.ledger.size()
+            let first = try bench.ledger.questions.size()
             for operation in 0..<operations {
                 let next =
                     isNewStream
                     ? submission(customer: run * operations + operation, step: 0)
                     : submission(customer: operation, step: run + 1, alwaysRenewing: true)
-                let size = try bench.ledger.size()
+                let size = try bench.ledger.questions.size()
                 ours.add(try Stopwatch.nanoseconds { try bench.record([next]) } / 1000)
                 try plan.reference {
                     let record = try bench.records(from: size)

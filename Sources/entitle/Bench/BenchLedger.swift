@@ -33,7 +33,7 @@ final class BenchLedger: Sendable {
             at: path + "/" + LedgerDirectory.keyName
         )
         try self.init(opening: path)
-        try require(ledger.record([Submission(event: BenchCatalog.event)]))
+        try require(ledger.appender.record([Submission(event: BenchCatalog.event)]))
     }
 
     /// Opens a ledger that stands.
@@ -68,7 +68,7 @@ final class BenchLedger: Sendable {
 
     /// Records a group, every event of which must be new.
     func record(_ submissions: [Submission]) throws {
-        try require(ledger.record(submissions))
+        try require(ledger.appender.record(submissions))
     }
 
     private func require(_ receipts: [Receipt]) throws {
@@ -98,7 +98,7 @@ final class BenchLedger: Sendable {
         from first: UInt64 = 0,
         _ body: (UInt64, Span<UInt8>) throws -> Void
     ) throws {
-        let size = try ledger.size()
+        let size = try ledger.questions.size()
         try directory.log.readBlocks(from: first, upTo: size) { start, block in
             let count = try Bundle.count(block)
             for index in 0..<count {

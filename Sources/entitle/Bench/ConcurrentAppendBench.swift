@@ -32,7 +32,7 @@ struct ConcurrentAppendBench {
         try bench.record((0..<Self.callers).map { Submission(event: story($0, 0)) })
         let operations = plan.isQuick ? 100 : 400
         let rows = try plan.rows(headings) { run in
-            let first = try bench.ledger.size()
+            let first = try bench.ledger.questions.size()
             let ours = try concurrently(bench, (1...operations).map { run * operations + $0 })
             let theirs = try plan.reference {
                 try reference(&raw, try bench.records(from: first), commits: ours.commits)
@@ -98,7 +98,7 @@ struct ConcurrentAppendBench {
         latencies.reserveCapacity(own.count)
         for submission in own {
             let start = Stopwatch.now()
-            let receipt = try await ledger.record(concurrently: submission)
+            let receipt = try await ledger.appender.record(concurrently: submission)
             latencies.append(Double(Stopwatch.now() - start))
             try BenchLedger.requireAppended(receipt)
         }

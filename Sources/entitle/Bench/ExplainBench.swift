@@ -16,7 +16,7 @@ struct ExplainBench {
             steps: steps,
             about: min(plan.events, Self.eventLimit)
         )
-        let size = try bench.ledger.size()
+        let size = try bench.ledger.questions.size()
         let operations = plan.isQuick ? 1_000 : 5_000
         let span = Int64(steps) * 20 * Instant.millisecondsPerDay
         let headings = [("", " p50"), ("-p99", " p99")].map { suffix, quantile in
@@ -47,8 +47,11 @@ struct ExplainBench {
                 func ask() throws {
                     theirs.add(
                         try Stopwatch.nanoseconds {
-                            access = try bench.ledger.accessAnswer(BenchCatalog.feature, question)
-                                .access
+                            access = try bench.ledger.questions.accessAnswer(
+                                BenchCatalog.feature,
+                                question
+                            )
+                            .access
                         }
                     )
                 }
@@ -56,7 +59,7 @@ struct ExplainBench {
                 if number.isMultiple(of: 2) { try ask() }
                 ours.add(
                     try Stopwatch.nanoseconds {
-                        answer = try bench.ledger.explain(BenchCatalog.feature, question)
+                        answer = try bench.ledger.questions.explain(BenchCatalog.feature, question)
                     }
                 )
                 if !number.isMultiple(of: 2) { try ask() }
@@ -65,7 +68,7 @@ struct ExplainBench {
                     continue
                 }
                 let explained = try explanation.decision.map {
-                    try FeatureAccess($0, names: bench.ledger.names)
+                    try FeatureAccess($0, names: bench.ledger.questions.names)
                 }
                 try requireRight(explained == access, "it explains the decision")
             }

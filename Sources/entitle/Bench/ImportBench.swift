@@ -30,7 +30,7 @@ struct ImportBench {
             var importer = Importer(bench.ledger, options)
             try importer.run([file])
             try requireRight(importer.report.appended == count, "all are imported")
-            _ = try bench.ledger.checkpoint()
+            _ = try bench.ledger.prover.checkpoint()
             try bench.close()
         }
         try bench.discard()

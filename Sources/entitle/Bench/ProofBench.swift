@@ -22,8 +22,8 @@ struct ProofBench {
             all: BenchEvents(about: plan.events, steps: 10),
             groupsOf: Self.groupSize
         )
-        let size = try bench.ledger.size()
-        _ = try bench.ledger.checkpoint()
+        let size = try bench.ledger.questions.size()
+        _ = try bench.ledger.prover.checkpoint()
         let operations = plan.isQuick ? 500 : 5000
         let headings = [
             "proof-inclusion", "proof-inclusion-p99", "proof-consistency", "proof-consistency-p99",
@@ -34,10 +34,12 @@ struct ProofBench {
             for _ in 0..<operations {
                 let place = UInt64.random(in: 0..<size, using: &random)
                 inclusion.add(
-                    try Stopwatch.nanoseconds { _ = try bench.ledger.proof(of: place) }
+                    try Stopwatch.nanoseconds { _ = try bench.ledger.prover.proof(of: place) }
                 )
                 consistency.add(
-                    try Stopwatch.nanoseconds { _ = try bench.ledger.growthProof(from: place + 1) }
+                    try Stopwatch.nanoseconds {
+                        _ = try bench.ledger.prover.growthProof(from: place + 1)
+                    }
                 )
             }
             return [inclusion, consistency].flatMap { samples in
@@ -89,8 +91,8 @@ struct ProofBench {
     }
 
     fileprivate static func archive(_ bench: BenchLedger, _ place: String) throws {
-        _ = try bench.ledger.checkpoint()
-        let result = try bench.ledger.archive(
+        _ = try bench.ledger.prover.checkpoint()
+        let result = try bench.ledger.archiver.archive(
             to: ArchiveDirectory(at: place, forWriting: true),
             manifest: LedgerDirectory.manifestBytes(at: bench.path)
         )

@@ -38,7 +38,7 @@ struct QuestionBench {
         try plan.reference { try raw.fill(count: events.customers) }
         let operations = plan.isQuick ? 20_000 : 100_000
         func isAllowed(_ customer: String) throws -> Bool {
-            try bench.ledger.can(
+            try bench.ledger.questions.can(
                 customer,
                 BenchCatalog.feature,
                 environment: .production,
@@ -84,12 +84,12 @@ struct QuestionBench {
         )
         let raw = try RawLMDB(making: plan.fresh("raw"))
         try plan.reference { try raw.fill(count: events.customers) }
-        let size = try bench.ledger.size()
+        let size = try bench.ledger.questions.size()
         let operations = plan.isQuick ? 2_000 : 5_000
         // T within the subscriptions; R anywhere.
         let span = Int64(steps) * 20 * Instant.millisecondsPerDay
         func tier(of story: BenchStory, at: Instant, size: UInt64) throws -> String {
-            try bench.ledger.timeline(of: story.id, environment: .production, size: size)
+            try bench.ledger.questions.timeline(of: story.id, environment: .production, size: size)
                 .state(at: at).tier
         }
         let rows = try plan.rows(headings("state-\(steps)", "µs")) { run in

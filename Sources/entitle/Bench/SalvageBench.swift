@@ -9,8 +9,8 @@ struct SalvageBench {
 
     func rows() throws -> [BenchRow] {
         let (bench, _) = try plan.filledLedger(steps: 10, about: plan.events)
-        _ = try bench.ledger.checkpoint()
-        let size = try bench.ledger.size()
+        _ = try bench.ledger.prover.checkpoint()
+        let size = try bench.ledger.questions.size()
         try bench.close()
         let file = bench.path + "/log/data.mdb"
         let bytes = try FileReading.once(file).bytes

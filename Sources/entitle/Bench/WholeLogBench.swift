@@ -41,10 +41,10 @@ struct WholeLogBench {
 
     /// Every customer's timeline, on all cores.
     private func fold(_ bench: BenchLedger, _ events: BenchEvents) throws -> [BenchRow] {
-        let size = try bench.ledger.size()
+        let size = try bench.ledger.questions.size()
         return try plan.rows(BenchHeading.events("fold", against: Self.scanName)) { _ in
             let ours = try Stopwatch.cost {
-                let owners = try bench.ledger.foldCustomers(
+                let owners = try bench.ledger.questions.foldCustomers(
                     upTo: size,
                     environment: .production,
                     into: 0
@@ -72,19 +72,19 @@ struct WholeLogBench {
             unit: "customers/s",
             against: "the fold of every customer"
         )
-        let size = try bench.ledger.size()
+        let size = try bench.ledger.questions.size()
         let customers = UInt64(events.customers)
         return [
             try plan.row(heading) { _ in
                 let ours = try Stopwatch.seconds {
-                    let report = try bench.ledger.whatIf(question)
+                    let report = try bench.ledger.questions.whatIf(question)
                     try requireRight(
                         report.customers == customers && report.losing > 0,
                         "everybody is asked about, and who subscribes loses"
                     )
                 }
                 let fold = try Stopwatch.seconds {
-                    let counts = try bench.ledger.foldCustomers(
+                    let counts = try bench.ledger.questions.foldCustomers(
                         upTo: size,
                         environment: .production,
                         into: UInt64(0)
@@ -100,16 +100,16 @@ struct WholeLogBench {
     }
 
     private func rebuild(_ bench: BenchLedger) throws -> [BenchRow] {
-        let size = try bench.ledger.size()
+        let size = try bench.ledger.questions.size()
         return try plan.rows(BenchHeading.events("rebuild", against: Self.scanName)) { _ in
-            let ours = try Stopwatch.cost { _ = try bench.ledger.rebuild() }
+            let ours = try Stopwatch.cost { _ = try bench.ledger.auditor.rebuild() }
             return ours.runs(of: Double(size), reference: try headerScan(bench))
         }
     }
 
     /// Revenue with refunds three ways, and customers, each from the log on all cores.
     private func report(_ bench: BenchLedger, _ events: BenchEvents) throws -> [BenchRow] {
-        let size = try bench.ledger.size()
+        let size = try bench.ledger.questions.size()
         func question(_ kind: ReportKind) -> ReportQuestion {
             ReportQuestion(
                 kind,
@@ -120,7 +120,7 @@ struct WholeLogBench {
         let revenue = try plan.rows(BenchHeading.events("report-revenue", against: Self.scanName)) {
             _ in
             let ours = try Stopwatch.cost {
-                let report = try bench.ledger.revenueFromLog(question(.revenue))
+                let report = try bench.ledger.reports.revenueFromLog(question(.revenue))
                 let sold = report.lines.values.reduce(0) { $0 + $1.taken.count }
                 try requireRight(sold >= events.customers, "each has bought once")
             }
@@ -130,7 +130,7 @@ struct WholeLogBench {
             BenchHeading.events("report-customers", against: Self.scanName)
         ) { _ in
             let ours = try Stopwatch.cost {
-                let report = try bench.ledger.customers(question(.customers))
+                let report = try bench.ledger.reports.customers(question(.customers))
                 let met = report.tiers.values.reduce(0, +)
                 try requireRight(met == events.customers, "each counts once")
             }
@@ -144,7 +144,7 @@ struct WholeLogBench {
         _ bench: BenchLedger,
         _ question: ReportQuestion
     ) throws -> BenchRow {
-        try bench.ledger.rollUpRevenue(.production)
+        try bench.ledger.reports.rollUpRevenue(.production)
         let heading = BenchHeading(
             "report-revenue-views",
             unit: "ms",
@@ -152,9 +152,11 @@ struct WholeLogBench {
         )
         return try plan.row(heading) { _ in
             var (ours, theirs) = (RevenueReport(), RevenueReport())
-            let seconds = try Stopwatch.seconds { ours = try bench.ledger.revenue(question) }
+            let seconds = try Stopwatch.seconds {
+                ours = try bench.ledger.reports.revenue(question)
+            }
             let reference = try Stopwatch.seconds {
-                theirs = try bench.ledger.revenueFromLog(question)
+                theirs = try bench.ledger.reports.revenueFromLog(question)
             }
             try requireRight(ours == theirs, "both say the same")
             return BenchRun(value: 1000 * seconds, reference: 1000 * reference)
@@ -172,14 +174,14 @@ struct WholeLogBench {
         _ name: String,
         _ scope: AuditScope
     ) throws -> [BenchRow] {
-        let size = try bench.ledger.size()
+        let size = try bench.ledger.questions.size()
         let headings = BenchHeading.events(
             name,
             against: "SHA-256 of the same records, one core"
         )
         return try plan.rows(headings) { _ in
             let ours = try Stopwatch.cost {
-                let report = try bench.ledger.audit(scope)
+                let report = try bench.ledger.auditor.audit(scope)
                 try requireRight(report.isOK, "the audit finds no fault")
             }
             let theirs = try plan.reference {
@@ -197,7 +199,7 @@ struct WholeLogBench {
     /// Bytes of all files, and of each part, over the bytes of the records.
     private func space(_ bench: BenchLedger) throws -> [BenchRow] {
         // Rebuilt, so that the figure does not hang on the generation that was followed.
-        _ = try bench.ledger.rebuild()
+        _ = try bench.ledger.auditor.rebuild()
         var records = 0
         try bench.scan { records += $1.count }
         return try [("", ""), ("-log", "/log"), ("-vault", "/vault"), ("-views", "/views")].map {

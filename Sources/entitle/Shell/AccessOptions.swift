@@ -32,7 +32,7 @@ struct AccessOptions: ParsableArguments {
         _ ledger: Ledger
     ) throws {
         guard let reason else { return }
-        try ledger.logAccess([
+        try ledger.appender.logAccess([
             CustomerAccess(
                 id: "access/" + UUID().uuidString.lowercased(),
                 customer: customer,

@@ -66,7 +66,7 @@ enum CatalogFile {
     ) throws -> Receipt {
         let faults = faults(document)
         guard faults.isEmpty else { throw CommandFailure(faults) }
-        return try ledger.publish(
+        return try ledger.appender.publish(
             document,
             effective: effective,
             Request(

@@ -35,11 +35,11 @@ struct RequestOptions: ParsableArguments {
         }
         let (recorded, difference) = try options.withLedger(writing: false) { ledger in
             let draft = try ledger.draft()
-            let before = try draft.size()
+            let before = try draft.questions.size()
             let recorded = try body(draft)
             let now = SystemClock.now()
             let difference = try customer.map { customer in
-                try draft.difference(
+                try draft.questions.difference(
                     DifferenceQuestion(
                         customer: customer,
                         environment: request.environment,

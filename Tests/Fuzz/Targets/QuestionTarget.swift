@@ -56,7 +56,7 @@ struct QuestionTarget: FuzzTarget {
             )
         else { return }
         do {
-            let answer = try ledger.show(question).json
+            let answer = try ledger.questions.show(question).json
             demand(
                 answer["customer"]?.string == question.customer,
                 "the answer is about who is asked"
@@ -66,7 +66,7 @@ struct QuestionTarget: FuzzTarget {
                     || !question.point.at.isPlausible,
                 "the answer is of the instant"
             )
-            demand(try ledger.show(question).json == answer, "a question has one answer")
+            demand(try ledger.questions.show(question).json == answer, "a question has one answer")
             PlantedFault.strike(
                 question.environment == .sandbox && question.point.knownAt == .sequence(5)
             )

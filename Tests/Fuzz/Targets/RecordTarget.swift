@@ -37,17 +37,17 @@ struct RecordTarget: FuzzTarget {
         read(log)
         do {
             let ledger = try recorded.ledger(over: log)
-            try Self.refusing { try ledger.events(Self.everything) { _, _ in true } }
+            try Self.refusing { try ledger.questions.events(Self.everything) { _, _ in true } }
             for customer in recorded.customers.prefix(3) {
                 let question = CustomerQuestion(
                     customer: customer,
                     environment: .production,
                     point: BitemporalPoint(at: FuzzedLedger.now, knownAt: .everything)
                 )
-                try Self.refusing { _ = try ledger.show(question).json }
-                try Self.refusing { _ = try ledger.timelineAnswer(question).json }
+                try Self.refusing { _ = try ledger.questions.show(question).json }
+                try Self.refusing { _ = try ledger.questions.timelineAnswer(question).json }
             }
-            let audit = try ledger.audit()
+            let audit = try ledger.auditor.audit()
             // No tile stands beside the block: what is there cannot be whole.
             demand(!audit.faults.isEmpty, "a log without its tree is not sound")
         } catch {

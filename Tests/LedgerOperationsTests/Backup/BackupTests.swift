@@ -91,12 +91,12 @@ struct `A backup` {
                 let events = try [ledger.path, new].map { path in
                     try ledger.open(at: path, isReadOnly: true) { open in
                         try (0..<UInt64(size)).map {
-                            "\(String(describing: try open.event(at: $0)))"
+                            "\(String(describing: try open.questions.event(at: $0)))"
                         }
                     }
                 }
                 #expect(events[0] == events[1])
-                #expect(try ledger.open(at: new) { try $0.audit().isOK })
+                #expect(try ledger.open(at: new) { try $0.auditor.audit().isOK })
                 #expect(throws: (any Error).self) {
                     try restore.write(into: new, masterKey: FileLedger.masterKey)
                 }
@@ -112,7 +112,7 @@ struct `A backup` {
             let shorter = ledger.folder + "/shorter"
             _ = try restore.write(into: shorter, masterKey: FileLedger.masterKey)
             try ledger.open(at: shorter) { open in
-                let fault = #expect(throws: LedgerFault.self) { try open.checkpoint() }
+                let fault = #expect(throws: LedgerFault.self) { try open.prover.checkpoint() }
                 #expect(fault?.code == .shortened)
                 var warnings: [String] = []
                 try Signing.signIfAllowed(open) { warnings.append($0) }
@@ -125,7 +125,7 @@ struct `A backup` {
                 as: Continuation(named: "ledger.example/again", opening: FileLedger.options)
             )
             try ledger.open(at: again) { open in
-                let (size, note) = (try open.size(), try open.checkpoint())
+                let (size, note) = (try open.questions.size(), try open.prover.checkpoint())
                 #expect(size == 10 && note.contains("ledger.example/again"))
             }
         }

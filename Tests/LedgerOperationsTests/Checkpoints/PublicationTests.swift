@@ -16,7 +16,7 @@ struct `A published checkpoint` {
             _ = try ledger.importing([FileLedger.grant("b")])
             try ledger.open { one in
                 try ledger.open(at: copy) { other in
-                    _ = try other.grant(
+                    _ = try other.appender.grant(
                         "c",
                         to: "ann",
                         features: [],
@@ -39,10 +39,10 @@ struct `A published checkpoint` {
         try withTemporaryFolder { folder in
             try FileLedger.with { ledger throws in
                 let file = folder + "/published"
-                try ledger.open { try Publication.put($0.checkpoint(), at: file, of: $0) }
+                try ledger.open { try Publication.put($0.prover.checkpoint(), at: file, of: $0) }
                 let first = try Self.text(file)
                 _ = try ledger.importing([FileLedger.grant("a")])
-                try ledger.open { try Publication.put($0.checkpoint(), at: file, of: $0) }
+                try ledger.open { try Publication.put($0.prover.checkpoint(), at: file, of: $0) }
                 #expect(try Self.text(file) != first)
             }
         }
@@ -53,7 +53,9 @@ struct `A published checkpoint` {
             try FileLedger.with { ledger throws in
                 for id in ["a", "b"] {
                     _ = try ledger.importing([FileLedger.grant(id)])
-                    try ledger.open { try Publication.put($0.checkpoint(), at: folder, of: $0) }
+                    try ledger.open {
+                        try Publication.put($0.prover.checkpoint(), at: folder, of: $0)
+                    }
                 }
                 let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
                 #expect(names == ["2", "3", "checkpoint"])
@@ -67,16 +69,16 @@ struct `A published checkpoint` {
         try withTemporaryFolder { folder in
             try Self.forked { one, other in
                 let path = place == "file" ? folder + "/published" : folder
-                try Publication.put(one.checkpoint(), at: path, of: one)
+                try Publication.put(one.prover.checkpoint(), at: path, of: one)
                 let file = place == "file" ? path : folder + "/checkpoint"
                 let published = try Self.text(file)
                 let fault = #expect(throws: OperationFault.self) {
-                    try Publication.put(other.checkpoint(), at: path, of: other)
+                    try Publication.put(other.prover.checkpoint(), at: path, of: other)
                 }
                 #expect(fault?.code == .forked && fault?.place == file)
                 #expect(try Self.text(file) == published)
                 // The control
-                try Publication.put(one.checkpoint(), at: path, of: one)
+                try Publication.put(one.prover.checkpoint(), at: path, of: one)
             }
         }
     }
@@ -87,7 +89,9 @@ struct `A published checkpoint` {
                 let file = folder + "/published"
                 try Data([0xFF, 0xFE]).write(to: URL(filePath: file))
                 let fault = #expect(throws: OperationFault.self) {
-                    try ledger.open { try Publication.put($0.checkpoint(), at: file, of: $0) }
+                    try ledger.open {
+                        try Publication.put($0.prover.checkpoint(), at: file, of: $0)
+                    }
                 }
                 #expect(fault?.code == .notText)
                 #expect(try Data(contentsOf: URL(filePath: file)) == Data([0xFF, 0xFE]))

@@ -21,8 +21,8 @@ struct `An export's folder` {
         _ ledger: Ledger,
         _ formats: [ExportFormat] = ExportFormat.allCases
     ) throws -> ExportPlan {
-        _ = try ledger.checkpoint()
-        return try ledger.exportPlan(
+        _ = try ledger.prover.checkpoint()
+        return try ledger.exporter.exportPlan(
             of: CustomerQuestion(
                 customer: "ann-12",
                 environment: .production,
@@ -128,7 +128,11 @@ struct `An export's folder` {
         try Self.filled { ledger, output in
             try Self.export(ledger, output)
             try ledger.open { open in
-                let plan = try open.exportPlan(of: 0..<2, redaction: .all, formats: [.ndjson])
+                let plan = try open.exporter.exportPlan(
+                    of: 0..<2,
+                    redaction: .all,
+                    formats: [.ndjson]
+                )
                 let run = try ExportRun(plan, into: output + "-2", of: open, at: ledger.path)
                 _ = try run.write()
             }

@@ -79,7 +79,7 @@ struct `A line that an import cannot take` {
             #expect(kept.counts == [0, 0, 1])
             // Without the option it is passed over.
             #expect(try ledger.importing([line]).counts == [1, 0, 0])
-            let event = try ledger.open { try $0.event(at: 1) }
+            let event = try ledger.open { try $0.questions.event(at: 1) }
             let recordedAt = try #require(event?.recordedAt.description)
             #expect(recordedAt.hasPrefix("20") && !recordedAt.hasPrefix("2001"))
         }

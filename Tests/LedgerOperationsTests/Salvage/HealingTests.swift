@@ -15,12 +15,12 @@ struct `A ledger that is mended where it stands` {
 
     /// The kinds of faults that an audit names.
     private static func kinds(_ ledger: FileLedger) throws -> [AuditFault.Kind] {
-        try ledger.open(isReadOnly: true) { try $0.audit().faults.map(\.kind) }
+        try ledger.open(isReadOnly: true) { try $0.auditor.audit().faults.map(\.kind) }
     }
 
     private static func heal(_ ledger: FileLedger) throws -> [HealedPart] {
         let answer = try LedgerHealing(of: ledger.path, options: FileLedger.options) {
-            try ledger.open(isReadOnly: true) { try $0.audit() }
+            try ledger.open(isReadOnly: true) { try $0.auditor.audit() }
         }
         .run()
         #expect(answer.isOK)

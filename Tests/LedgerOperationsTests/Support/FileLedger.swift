@@ -21,7 +21,7 @@ struct FileLedger {
             let ledger = FileLedger(folder: folder)
             let catalog = #"{"tiers":["free","pro"],"features":[],"products":[]}"#
             try ledger.open { open in
-                _ = try open.publish(
+                _ = try open.appender.publish(
                     JSONValue(parsing: Array(catalog.utf8)),
                     effective: nil,
                     Request(id: "catalog", source: Source.catalog, environment: .production)
@@ -85,7 +85,7 @@ struct FileLedger {
 
     /// Events of its log.
     func size(at place: String? = nil) throws -> UInt64 {
-        try open(at: place, isReadOnly: true) { try $0.size() }
+        try open(at: place, isReadOnly: true) { try $0.questions.size() }
     }
 
     /// A grant as a line of an import; `id` names the event and the grant.

@@ -79,7 +79,7 @@ struct `The cache of access` {
     func `ends an answer when any of its streams moves`(_ count: Int) async throws {
         try await ScratchLedger.with { scratch in
             let (ledger, streams) = try Self.fill(scratch, streams: 10)
-            let views = ledger.views
+            let views = ledger.questions.views
             let size = views.end
             func access() -> CachedAccess {
                 Self.access(streams: Array(streams.prefix(count)), size: size)
@@ -105,7 +105,7 @@ struct `The cache of access` {
         for number in 0..<streams { try move(scratch.ledger, number) }
         let numbers = try (0..<streams).map {
             try #require(
-                try scratch.ledger.vault.stream(
+                try scratch.ledger.questions.vault.stream(
                     of: StreamName(.customer("u\($0)"), in: .production)
                 )
             )
@@ -115,11 +115,11 @@ struct `The cache of access` {
 
     private static func move(_ ledger: Ledger, _ number: Int) throws {
         let line = Sample.line(
-            "g\(number)-\(try ledger.size())",
+            "g\(number)-\(try ledger.questions.size())",
             "grant.given",
             "customer/u\(number)",
             data: #"{"grantId":"g","tier":"pro"}"#
         )
-        _ = try ledger.record(Sample.submissions([line]))
+        _ = try ledger.appender.record(Sample.submissions([line]))
     }
 }

@@ -17,7 +17,7 @@ struct `Access now` {
             let clock = TestClock(Instant(milliseconds: 1_893_456_000_000))
             try await ScratchLedger.with(clock: clock) { scratch in
                 for (index, recorded) in history.log.enumerated() {
-                    _ = try scratch.ledger.record(Submission(event: recorded.event))
+                    _ = try scratch.ledger.appender.record(Submission(event: recorded.event))
                     let at = instants[index * instants.count / history.log.count]
                     try compare(scratch, customers, at: at, seed: seed)
                 }
@@ -63,7 +63,7 @@ struct `Access now` {
     }
 
     private func can(_ scratch: ScratchLedger, at: Instant) throws -> Bool {
-        try scratch.ledger.can("ann", "export", environment: .production, at: at)
+        try scratch.ledger.questions.can("ann", "export", environment: .production, at: at)
     }
 
     private func publish(
@@ -79,7 +79,7 @@ struct `Access now` {
              "products":[{"id":"p","kind":"non_consumable",\(unlocks)}]\(more)}
             """
         )
-        _ = try scratch.ledger.publish(
+        _ = try scratch.ledger.appender.publish(
             document,
             effective: Sample.day(day),
             Request(id: id, source: Source.catalog, environment: .production)
@@ -90,7 +90,7 @@ struct `Access now` {
     private func own(_ kind: String, _ scratch: ScratchLedger, until end: Instant? = nil) throws {
         let expires = end.map { ",\"expiresAt\":\"\($0)\"" } ?? ""
         let purchase = "app_store/1"
-        _ = try scratch.ledger.record(
+        _ = try scratch.ledger.appender.record(
             Sample.submissions([
                 Sample.line(
                     "buy",
@@ -128,11 +128,11 @@ struct `Access now` {
         var allowed = 0
         let point = BitemporalPoint(at: at, knownAt: .everything)
         for customer in customers {
-            let state = try scratch.ledger.show(
+            let state = try scratch.ledger.questions.show(
                 CustomerQuestion(customer: customer, environment: .production, point: point)
             ).json
             for feature in state["features"]?.members ?? [] {
-                let isAllowed = try scratch.ledger.can(
+                let isAllowed = try scratch.ledger.questions.can(
                     customer,
                     feature.name,
                     environment: .production,
@@ -144,7 +144,7 @@ struct `Access now` {
                     "\(customer) \(feature.name) seed \(seed)"
                 )
             }
-            let unknown = try scratch.ledger.can(
+            let unknown = try scratch.ledger.questions.can(
                 customer,
                 "no such",
                 environment: .production,

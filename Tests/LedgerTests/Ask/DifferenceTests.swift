@@ -15,7 +15,7 @@ struct `A difference between two points` {
             let log = history.log.filter { $0.kind != .customerErased }
             let clock = TestClock(Instant(milliseconds: 1_893_456_000_000))
             try await ScratchLedger.with(clock: clock) { scratch in
-                _ = try scratch.ledger.record(log.map { Submission(event: $0.event) })
+                _ = try scratch.ledger.appender.record(log.map { Submission(event: $0.event) })
                 for (one, other) in zip(history.questions, history.questions.dropFirst()) {
                     let points = [one, other].map {
                         BitemporalPoint(
@@ -29,7 +29,7 @@ struct `A difference between two points` {
                         from: points[0],
                         to: points[1]
                     )
-                    let answer = try scratch.ledger.difference(question)
+                    let answer = try scratch.ledger.questions.difference(question)
                     let states = try points.map { try Self.show(scratch.ledger, question, $0) }
                     let difference = StateDifference(from: states[0], to: states[1])
                     #expect(answer.difference == difference, "seed \(seed)")
@@ -73,7 +73,7 @@ struct `A difference between two points` {
         _ question: DifferenceQuestion,
         _ point: BitemporalPoint
     ) throws -> StateContent {
-        try ledger.show(
+        try ledger.questions.show(
             CustomerQuestion(
                 customer: question.customer,
                 environment: question.environment,

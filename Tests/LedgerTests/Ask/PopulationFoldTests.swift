@@ -17,7 +17,7 @@ struct `A fold of the whole population` {
             let log = RandomHistory(seed: seed).log.filter { $0.kind != .customerErased }
             let clock = TestClock(Instant(milliseconds: 1_893_456_000_000))
             try await ScratchLedger.with(clock: clock) { scratch in
-                _ = try scratch.ledger.record(log.map { Submission(event: $0.event) })
+                _ = try scratch.ledger.appender.record(log.map { Submission(event: $0.event) })
                 for size in [log.count, log.count / 2] {
                     for environment in StoreEnvironment.allCases {
                         compared += try compare(
@@ -64,11 +64,11 @@ struct `A fold of the whole population` {
                     )
                 )
             }
-            _ = try scratch.ledger.record(Sample.submissions(lines))
+            _ = try scratch.ledger.appender.record(Sample.submissions(lines))
             let timelines = try population(scratch.ledger, length + 1, .production)
             #expect(timelines.count == length)
             for owner in [0, 1, length / 2, length - 1] {
-                let expected = try scratch.ledger.timeline(
+                let expected = try scratch.ledger.questions.timeline(
                     of: "c\(owner)",
                     environment: .production,
                     size: UInt64(length + 1)
@@ -93,7 +93,7 @@ struct `A fold of the whole population` {
     @Test func `ends with what its body throws`() async throws {
         struct Stop: Error {}
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 Sample.submissions([
                     Sample.line(
                         "claim",
@@ -104,7 +104,7 @@ struct `A fold of the whole population` {
                 ])
             )
             #expect(throws: Stop.self) {
-                _ = try scratch.ledger.foldCustomers(
+                _ = try scratch.ledger.questions.foldCustomers(
                     upTo: 1,
                     environment: .production,
                     into: 0
@@ -119,7 +119,7 @@ struct `A fold of the whole population` {
         _ size: Int,
         _ environment: StoreEnvironment
     ) throws -> [UInt64: CustomerTimeline] {
-        let parts = try ledger.foldCustomers(
+        let parts = try ledger.questions.foldCustomers(
             upTo: UInt64(size),
             environment: environment,
             into: [CustomerTimeline]()
@@ -142,7 +142,7 @@ struct `A fold of the whole population` {
         let instants = Set(log.map(\.event.time)).sorted()
         var met: Set<UInt64> = []
         for customer in Self.customers(log.map(\.event).filter { $0.environment == environment }) {
-            let expected = try ledger.timeline(
+            let expected = try ledger.questions.timeline(
                 of: customer,
                 environment: environment,
                 size: UInt64(log.count)
@@ -154,8 +154,8 @@ struct `A fold of the whole population` {
             }
             #expect(timeline.tierStretches == expected.tierStretches, "\(what): \(customer)")
             for at in instants {
-                let state = try StateContent(timeline.state(at: at), names: ledger.names)
-                let shown = try StateContent(expected.state(at: at), names: ledger.names)
+                let state = try StateContent(timeline.state(at: at), names: ledger.questions.names)
+                let shown = try StateContent(expected.state(at: at), names: ledger.questions.names)
                 #expect(state == shown, "\(what): \(customer)")
             }
         }

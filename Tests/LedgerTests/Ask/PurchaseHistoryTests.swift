@@ -12,7 +12,7 @@ struct `The purchases of a customer` {
         at instant: Instant,
         known: BitemporalPoint.Known = .everything
     ) throws -> JSONValue {
-        try scratch.ledger.purchases(
+        try scratch.ledger.questions.purchases(
             of: CustomerQuestion(
                 customer: customer,
                 environment: .production,
@@ -31,12 +31,12 @@ struct `The purchases of a customer` {
     ) async throws {
         try await ScratchLedger.with { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.publish(
+            _ = try ledger.appender.publish(
                 try Sample.catalog(),
                 effective: Sample.newYear,
                 request("catalog")
             )
-            _ = try ledger.restore(
+            _ = try ledger.appender.restore(
                 [SampleTransaction.make(), SampleTransaction.make(transaction: 2)],
                 for: "ann",
                 request("r")
@@ -49,7 +49,7 @@ struct `The purchases of a customer` {
                     + #""currencyCode":"EUR"}"#,
                 time: Sample.day(10)
             )
-            _ = try ledger.record(Submission(event: refund))
+            _ = try ledger.appender.record(Submission(event: refund))
             try await body(scratch)
         }
     }
@@ -110,7 +110,7 @@ struct `The purchases of a customer` {
     )
     func `answer at a point`(day: Int64, prefix: UInt64, statuses: [String]) async throws {
         try await Self.withHistory { scratch in
-            #expect(try scratch.ledger.size() == 7)
+            #expect(try scratch.ledger.questions.size() == 7)
             let answer = try Self.purchases(
                 scratch,
                 at: Sample.day(day),
@@ -130,7 +130,7 @@ struct `The purchases of a customer` {
                 data: #"{"from":["ann"]}"#,
                 time: scratch.clock.now
             )
-            _ = try scratch.ledger.record(Submission(event: transfer))
+            _ = try scratch.ledger.appender.record(Submission(event: transfer))
             let bobs = try Self.purchases(scratch, "bob", at: scratch.clock.now)
             let purchase = try #require(bobs["purchases"]?.array?.first)
             #expect(purchase["ownedSince"]?.string == scratch.clock.now.description)

@@ -68,7 +68,7 @@ private final class LedgerPlay {
             }
             try scratch.reopenWithoutViews()
             try compare(questions, answers, scratch.ledger, "without views")
-            _ = try scratch.ledger.rebuild()
+            _ = try scratch.ledger.auditor.rebuild()
             try compare(questions, answers, scratch.ledger, "after a rebuild")
             try scratch.reopen()
             try compare(questions, answers, scratch.ledger, "opened again")
@@ -83,7 +83,7 @@ private final class LedgerPlay {
         while next < log.count {
             let count = isSingly ? 1 : Int.random(in: 1...max(1, log.count - next), using: &random)
             let batch = log[next..<next + count]
-            let receipts = try scratch.ledger.record(
+            let receipts = try scratch.ledger.appender.record(
                 batch.map { Submission(event: $0.event) },
                 recordedAt: batch.map(\.recordedAt)
             )
@@ -137,7 +137,7 @@ private final class LedgerPlay {
 
     /// Asks, and compares with the model.
     private func answer(_ question: Question, _ ledger: Ledger) throws -> String {
-        let answer = try ledger.show(question.asked).json
+        let answer = try ledger.questions.show(question.asked).json
         let slow = SlowModel(log: Array(log.prefix(question.prefix))).show(
             customer: question.asked.customer,
             environment: question.asked.environment,
@@ -158,7 +158,11 @@ private final class LedgerPlay {
         _ when: String
     ) throws {
         for (question, answer) in zip(questions, answers) {
-            try expect(ledger.show(question.asked).json.description == answer, when, question)
+            try expect(
+                ledger.questions.show(question.asked).json.description == answer,
+                when,
+                question
+            )
         }
     }
 

@@ -14,13 +14,13 @@ struct `A feature that is used up` {
     /// A ledger in which `ann` has used `scan` twice of twice a day.
     private static func with(_ body: (ScratchLedger, Instant) async throws -> Void) async throws {
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.publish(
+            _ = try scratch.ledger.appender.publish(
                 Sample.catalog(count: 2),
                 effective: Sample.newYear,
                 Request(id: "catalog", source: Source.catalog, environment: .production)
             )
             for use in 1...2 {
-                let used = try scratch.ledger.use(
+                let used = try scratch.ledger.appender.use(
                     "scan",
                     by: "ann",
                     amount: 1,
@@ -52,45 +52,57 @@ struct `A feature that is used up` {
     {
         try await Self.with { scratch, now in
             let ledger = scratch.ledger
-            let answer = try ledger.accessAnswer("scan", Self.question(at: now))
+            let answer = try ledger.questions.accessAnswer("scan", Self.question(at: now))
             let resetsAt = try #require(answer.access.limit?.resetsAt)
             #expect(resetsAt > now)
             #expect(answer.access.isAllowed && !answer.access.isUsable)
             #expect(answer.access.refusal == .usedUp)
             #expect(answer["validUntil"] == .instant(resetsAt))
             #expect(answer["usable"] == .bool(false) && answer["refusal"] == "used_up")
-            let shown = try ledger.show(Self.question(at: now))["features"]?["scan"]
+            let shown = try ledger.questions.show(Self.question(at: now))["features"]?["scan"]
             #expect(shown?["usable"] == .bool(false) && shown?["refusal"] == "used_up")
             #expect(
-                try !ledger.can("ann", "scan", environment: .production, at: now),
+                try !ledger.questions.can("ann", "scan", environment: .production, at: now),
                 "the library's own check"
             )
 
-            let later = try ledger.accessAnswer("scan", Self.question(at: resetsAt))
+            let later = try ledger.questions.accessAnswer("scan", Self.question(at: resetsAt))
             #expect(later.access.isUsable && later.access.refusal == nil)
-            #expect(try ledger.can("ann", "scan", environment: .production, at: resetsAt))
+            #expect(try ledger.questions.can("ann", "scan", environment: .production, at: resetsAt))
         }
     }
 
     @Test func `can be used again once a use is taken back`() async throws {
         try await Self.with { scratch, now in
             let ledger = scratch.ledger
-            #expect(try !ledger.can("ann", "scan", environment: .production, at: now))
-            _ = try ledger.reverseUse("u2", of: "ann", Self.request("back"))
-            #expect(try ledger.can("ann", "scan", environment: .production, at: now))
+            #expect(try !ledger.questions.can("ann", "scan", environment: .production, at: now))
+            _ = try ledger.appender.reverseUse("u2", of: "ann", Self.request("back"))
+            #expect(try ledger.questions.can("ann", "scan", environment: .production, at: now))
         }
     }
 
     @Test func `is refused with the instant from which there are uses again`() async throws {
         try await Self.with { scratch, now in
             let ledger = scratch.ledger
-            let more = try ledger.use("scan", by: "ann", amount: 1, unit: nil, Self.request("u3"))
+            let more = try ledger.appender.use(
+                "scan",
+                by: "ann",
+                amount: 1,
+                unit: nil,
+                Self.request("u3")
+            )
             guard case .refused(let refusal) = more.receipt else { throw Unexpected(more) }
-            let answer = try ledger.accessAnswer("scan", Self.question(at: now))
+            let answer = try ledger.questions.accessAnswer("scan", Self.question(at: now))
             #expect(refusal.code == .overLimit)
             #expect(refusal.resetsAt != nil && refusal.resetsAt == answer.access.limit?.resetsAt)
             // One use that is too large is no matter of time.
-            let large = try ledger.use("scan", by: "bob", amount: 31, unit: nil, Self.request("l"))
+            let large = try ledger.appender.use(
+                "scan",
+                by: "bob",
+                amount: 31,
+                unit: nil,
+                Self.request("l")
+            )
             guard case .refused(let tooLarge) = large.receipt else { throw Unexpected(large) }
             #expect(tooLarge.code == .overLimit && tooLarge.resetsAt == nil)
         }
@@ -100,12 +112,12 @@ struct `A feature that is used up` {
     func `is explained as such`(_ audience: Audience) async throws {
         try await Self.with { scratch, now in
             let question = Self.question(at: now)
-            let outcome = try scratch.ledger.explain("scan", question)
+            let outcome = try scratch.ledger.questions.explain("scan", question)
             guard case .explained(let why, let size) = outcome else {
                 Issue.record("the catalog lists the feature")
                 return
             }
-            let answer = try scratch.ledger.tell(
+            let answer = try scratch.ledger.questions.tell(
                 why,
                 of: question,
                 size: size,

@@ -9,7 +9,7 @@ import Testing
 struct `A warning` {
     private static func with(_ body: (ScratchLedger) async throws -> Void) async throws {
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.publish(
+            _ = try scratch.ledger.appender.publish(
                 Sample.catalog(),
                 effective: Sample.newYear,
                 Request(id: "catalog", source: Source.catalog, environment: .production)
@@ -32,12 +32,12 @@ struct `A warning` {
             point: BitemporalPoint(at: Sample.day(day), knownAt: known),
             visibility: visibility
         )
-        let warnings = try scratch.ledger.show(question)["warnings"]?.array ?? []
+        let warnings = try scratch.ledger.questions.show(question)["warnings"]?.array ?? []
         return warnings.compactMap { $0["code"]?.string }
     }
 
     private static func record(_ scratch: ScratchLedger, _ lines: [String]) throws {
-        _ = try scratch.ledger.record(Sample.submissions(lines))
+        _ = try scratch.ledger.appender.record(Sample.submissions(lines))
     }
 
     @Test func `tells of somebody of whom nothing was ever recorded, as known at R`()
@@ -45,7 +45,7 @@ struct `A warning` {
     {
         try await Self.with { scratch in
             #expect(try Self.codes("dan", scratch) == ["never_seen"])
-            let before = try scratch.ledger.size()
+            let before = try scratch.ledger.questions.size()
             // An event that decides nothing is something.
             let flow = #"{"flowId":"f1","productId":"pro.month","platform":"ios"}"#
             try Self.record(scratch, [Sample.line("f", "flow.started", "customer/dan", data: flow)])
@@ -61,7 +61,7 @@ struct `A warning` {
             try Self.record(scratch, Sample.ownedPurchase("ann", "app_store/1"))
             #expect(try Self.codes("ann", scratch, day: 20) == [])
             #expect(try Self.codes("ann", scratch, day: 40) == ["renewal_expected"])
-            let silent = try scratch.ledger.size()
+            let silent = try scratch.ledger.questions.size()
             try Self.record(
                 scratch,
                 [

@@ -35,7 +35,7 @@ struct `A population under another catalog` {
         let log = history.log.filter { $0.kind != .customerErased }
         let clock = TestClock(Instant(milliseconds: 1_893_456_000_000))
         try await ScratchLedger.with(clock: clock) { scratch in
-            _ = try scratch.ledger.record(log.map { Submission(event: $0.event) })
+            _ = try scratch.ledger.appender.record(log.map { Submission(event: $0.event) })
             try body(scratch.ledger, log, history.questions)
         }
     }
@@ -47,8 +47,10 @@ struct `A population under another catalog` {
             try await Self.with(seed: seed) { ledger, _, questions in
                 for question in questions {
                     let point = BitemporalPoint(at: question.at, knownAt: .everything)
-                    guard let document = try ledger.catalogDocument(at: point) else { continue }
-                    let report = try ledger.whatIf(
+                    guard let document = try ledger.questions.catalogDocument(at: point) else {
+                        continue
+                    }
+                    let report = try ledger.questions.whatIf(
                         Self.question(document, question.at, question.environment)
                     )
                     #expect(report.gaining == 0 && report.losing == 0, "seed \(seed)")
@@ -98,7 +100,9 @@ struct `A population under another catalog` {
     /// What the ledger says, by both of its ways: the report, and the lines.
     private static func found(_ ledger: Ledger, _ question: WhatIfQuestion) throws -> Moves {
         let lines = Mutex<[WhatIfLine]>([])
-        let report = try ledger.whatIf(question) { line in lines.withLock { $0.append(line) } }
+        let report = try ledger.questions.whatIf(question) { line in
+            lines.withLock { $0.append(line) }
+        }
         var moves: Moves = [:]
         for (entries, change) in [
             (report.gains, WhatIfLine.Change.gain), (report.losses, .loss),
@@ -110,10 +114,10 @@ struct `A population under another catalog` {
                 #expect(
                     told.contains { $0.customer == name && $0.feature == entry.feature }
                 )
-                let number = try ledger.timeline(
+                let number = try ledger.questions.timeline(
                     of: name,
                     environment: question.environment,
-                    size: ledger.prefix(knownAt: question.point.knownAt)
+                    size: ledger.questions.prefix(knownAt: question.point.knownAt)
                 ).customer
                 moves[number, default: [:]][change, default: []].insert(entry.feature)
             }
@@ -152,7 +156,7 @@ struct `A population under another catalog` {
         var moves: Moves = [:]
         var met: Set<UInt64> = []
         for name in customers(log, question.environment) {
-            let number = try ledger.timeline(
+            let number = try ledger.questions.timeline(
                 of: name,
                 environment: question.environment,
                 size: UInt64(log.count)
@@ -200,25 +204,25 @@ struct `A population under another catalog` {
     @Test func `is counted whole where its lists are cut`() async throws {
         try await ScratchLedger.with { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.publish(
+            _ = try ledger.appender.publish(
                 try Sample.catalog(),
                 effective: Sample.newYear,
                 Request(id: "c", source: Source.catalog, environment: .production)
             )
             for number in 0..<20 {
                 let lines = Sample.ownedPurchase("u\(number)", "app_store/\(number)")
-                _ = try ledger.record(Sample.submissions(lines))
+                _ = try ledger.appender.record(Sample.submissions(lines))
             }
             var question = try Self.question(Self.poorer(), Sample.day(20))
             question.sampleLimit = 3
-            let report = try ledger.whatIf(question)
+            let report = try ledger.questions.whatIf(question)
             #expect(report.customers == 20 && report.losing == 20 && report.gaining == 0)
             #expect(report.losses.count == 3 && !report.isComplete)
             let product = try #require(report.products.first)
             #expect(product.productID == "pro.month" && product.losing == 20)
             #expect(report.tiers.first?.customers == 20)
             // The same customers, however the work was shared out.
-            #expect(try ledger.whatIf(question) == report)
+            #expect(try ledger.questions.whatIf(question) == report)
         }
     }
 
@@ -236,20 +240,20 @@ struct `A population under another catalog` {
     func `may differ in its policy alone`(_ effective: Int64?, _ gaining: UInt64) async throws {
         try await ScratchLedger.with { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.publish(
+            _ = try ledger.appender.publish(
                 try Sample.catalog(),
                 effective: Sample.newYear,
                 Request(id: "c", source: Source.catalog, environment: .production)
             )
             let lines = Sample.ownedPurchase("ann", "app_store/1")
-            _ = try ledger.record(Sample.submissions(lines))
+            _ = try ledger.appender.record(Sample.submissions(lines))
             let generous = try Sample.catalog().description.replacing(
                 #""policy":{"#,
                 with: #""policy":{"renewalLeewaySeconds":7200,"#
             )
             // The month ends with 31 January.
             let at = Sample.day(32).advanced(byMilliseconds: 3_600_000)
-            let report = try ledger.whatIf(
+            let report = try ledger.questions.whatIf(
                 Self.question(
                     try Sample.json(generous),
                     at,
@@ -268,7 +272,7 @@ struct `A population under another catalog` {
     ) async throws {
         try await ScratchLedger.with { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.publish(
+            _ = try ledger.appender.publish(
                 try Sample.catalog(),
                 effective: Sample.newYear,
                 Request(id: "c", source: Source.catalog, environment: .production)
@@ -280,12 +284,12 @@ struct `A population under another catalog` {
                 data: #"{"trialId":"week"}"#,
                 time: Sample.day(2)
             )
-            _ = try ledger.record(Sample.submissions([trial]))
+            _ = try ledger.appender.record(Sample.submissions([trial]))
             let longer = try Sample.catalog().description.replacing(
                 #""days":7"#,
                 with: #""days":30"#
             )
-            let report = try ledger.whatIf(
+            let report = try ledger.questions.whatIf(
                 Self.question(
                     try Sample.json(longer),
                     Sample.day(20),

@@ -27,7 +27,7 @@ struct `An audit in parts` {
                     clock: { Sample.newYear }
                 )
             )
-            return try ledger.audit(scope)
+            return try ledger.auditor.audit(scope)
         }
     }
 

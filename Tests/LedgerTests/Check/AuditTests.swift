@@ -9,15 +9,15 @@ import Testing
 struct `An audit` {
     private static func filled(_ body: (ScratchLedger) async throws -> Void) async throws {
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.publish(
+            _ = try scratch.ledger.appender.publish(
                 try Sample.catalog(),
                 effective: Sample.newYear,
                 Request(id: "c", source: Source.catalog, environment: .production)
             )
             let lines = (0..<200).flatMap { Sample.ownedPurchase("u\($0)", "app_store/\($0)") }
-            _ = try scratch.ledger.record(Sample.submissions(lines))
+            _ = try scratch.ledger.appender.record(Sample.submissions(lines))
             for index in 0..<5 {
-                _ = try scratch.ledger.record(
+                _ = try scratch.ledger.appender.record(
                     RevenueCatBody.submission(
                         id: "s\(index)",
                         user: "r\(index)",
@@ -25,7 +25,7 @@ struct `An audit` {
                     )
                 )
             }
-            _ = try scratch.ledger.checkpoint()
+            _ = try scratch.ledger.prover.checkpoint()
             try await body(scratch)
         }
     }
@@ -35,9 +35,9 @@ struct `An audit` {
         try await Self.filled { scratch in
             for _ in 0..<2 {
                 for scope in AuditScope.allCases {
-                    let report = try scratch.ledger.audit(scope)
+                    let report = try scratch.ledger.auditor.audit(scope)
                     #expect(report.faults.isEmpty, "\(scope)")
-                    #expect(report.records == (try scratch.ledger.size()))
+                    #expect(report.records == (try scratch.ledger.questions.size()))
                     #expect(report.checkpoints == 1)
                 }
                 try scratch.reopenWithoutViews()
@@ -55,11 +55,11 @@ struct `An audit` {
             where file.name.hasPrefix(table) {
                 try file.change { $0[$0.count / 3] ^= 1 }
             }
-            let faults = try scratch.ledger.audit().faults
+            let faults = try scratch.ledger.auditor.audit().faults
             #expect(!faults.isEmpty)
             #expect(faults.allSatisfy { $0.kind == .view })
-            _ = try scratch.ledger.rebuild()
-            #expect(try scratch.ledger.audit().isOK)
+            _ = try scratch.ledger.auditor.rebuild()
+            #expect(try scratch.ledger.auditor.audit().isOK)
         }
     }
 
@@ -68,7 +68,7 @@ struct `An audit` {
     func `never finds a ledger sound in which a byte of a record is another one`() async throws {
         try await Self.filled { scratch in
             var random = SystemRandomNumberGenerator()
-            let size = try scratch.ledger.size()
+            let size = try scratch.ledger.questions.size()
             // The last one too: the tail has no stored tile, its hashes are made from its records.
             let records =
                 try (0..<8).map { _ in

@@ -17,8 +17,8 @@ struct `A question that meets a damaged record` {
                 environment: .production,
                 point: BitemporalPoint(at: Sample.day(3), knownAt: .everything)
             )
-            let size = try ledger.size()
-            let sound = try ledger.show(question).json
+            let size = try ledger.questions.size()
+            let sound = try ledger.questions.show(question).json
             #expect(sound.description.contains(#""status":"active""#))
             var flips = 0
             for sequence in 0..<size {
@@ -28,10 +28,10 @@ struct `A question that meets a damaged record` {
                     log.place = FlippedLog.Place(sequence: sequence, byte: byte)
                     flips += 1
                     #expect(throws: (any Error).self, "record \(sequence), byte \(byte)") {
-                        _ = try ledger.show(question).json
+                        _ = try ledger.questions.show(question).json
                     }
                     #expect(throws: (any Error).self, "record \(sequence), byte \(byte)") {
-                        _ = try ledger.foldCustomers(
+                        _ = try ledger.questions.foldCustomers(
                             upTo: size,
                             environment: .production,
                             into: 0
@@ -42,8 +42,8 @@ struct `A question that meets a damaged record` {
             #expect(flips > 300, "there were bits to flip")
             // The control: the same questions, once the bit is what it was.
             log.place = nil
-            #expect(try ledger.show(question).json == sound)
-            let counts = try ledger.foldCustomers(
+            #expect(try ledger.questions.show(question).json == sound)
+            let counts = try ledger.questions.foldCustomers(
                 upTo: size,
                 environment: .production,
                 into: 0
@@ -67,7 +67,7 @@ struct `A question that meets a damaged record` {
                 clock: { clock.now }
             )
         )
-        _ = try ledger.record(
+        _ = try ledger.appender.record(
             Sample.submissions([
                 Sample.line(
                     "buy",

@@ -21,14 +21,14 @@ struct `A drift check` {
     }
 
     private static func fill(_ ledger: Ledger) throws {
-        _ = try ledger.publish(
+        _ = try ledger.appender.publish(
             try Sample.catalog(),
             effective: Sample.newYear,
             Request(id: "c", source: Source.catalog, environment: .production)
         )
         for number in 0..<count {
             let lines = Sample.ownedPurchase("u\(number)", "app_store/\(number)")
-            _ = try ledger.record(Sample.submissions(lines))
+            _ = try ledger.appender.record(Sample.submissions(lines))
         }
     }
 
@@ -36,20 +36,20 @@ struct `A drift check` {
         _ ledger: Ledger,
         _ sample: CustomerSample = CustomerSample(count: nil)
     ) throws -> DriftReport {
-        try ledger.drift(of: sample, environment: .production, at: at)
+        try ledger.auditor.drift(of: sample, environment: .production, at: at)
     }
 
     /// Asks for all, so that views remember answers.
     private static func ask(_ ledger: Ledger) throws {
         for number in 0..<count {
             let name = "u\(number)"
-            let access = try ledger.foldAccess(
+            let access = try ledger.questions.foldAccess(
                 of: name,
                 environment: .production,
                 at: at,
                 isWritten: true
             )
-            let can = try ledger.can(name, "export", environment: .production, at: at)
+            let can = try ledger.questions.can(name, "export", environment: .production, at: at)
             #expect(can == access.allows("export"))
         }
     }
@@ -72,16 +72,16 @@ struct `A drift check` {
             let log = history.log.filter { $0.kind != .customerErased }
             let clock = TestClock(Instant(milliseconds: 1_893_456_000_000))
             try await ScratchLedger.with(clock: clock) { scratch in
-                _ = try scratch.ledger.record(log.map { Submission(event: $0.event) })
+                _ = try scratch.ledger.appender.record(log.map { Submission(event: $0.event) })
                 for question in history.questions {
-                    _ = try scratch.ledger.can(
+                    _ = try scratch.ledger.questions.can(
                         question.customer,
                         "f1",
                         environment: question.environment,
                         at: question.at
                     )
                     for environment in StoreEnvironment.allCases {
-                        let report = try scratch.ledger.drift(
+                        let report = try scratch.ledger.auditor.drift(
                             of: CustomerSample(count: nil),
                             environment: environment,
                             at: question.at
@@ -113,7 +113,7 @@ struct `A drift check` {
                             purchase,
                             time: Sample.day(10)
                         )
-                        _ = try ledger.record(Sample.submissions([refund]))
+                        _ = try ledger.appender.record(Sample.submissions([refund]))
                         try Self.ask(ledger)
                     }
                 }
@@ -138,23 +138,23 @@ struct `A drift check` {
             let ledger = scratch.ledger
             try Self.ask(ledger)
             let stream = try #require(try Self.stream(of: "u3", ledger))
-            let hash = ledger.accessCache.hash(of: "u3", .production)
-            let cached = try #require(ledger.accessCache[hash])
+            let hash = ledger.questions.accessCache.hash(of: "u3", .production)
+            let cached = try #require(ledger.questions.accessCache[hash])
             var features = try #require(cached.features)
             let usable = Set(features.filter(\.value.isUsable).keys)
             #expect(!usable.isEmpty)
             if isText { features["export"] = nil }
-            ledger.accessCache.keep(
+            ledger.questions.accessCache.keep(
                 CachedAccess(
                     usable: isText ? usable : [],
                     features: isText ? features : nil,
                     from: Self.at,
                     validUntil: nil,
-                    size: ledger.views.end,
+                    size: ledger.questions.views.end,
                     streams: [stream]
                 ),
                 of: hash,
-                since: ledger.accessCache.epoch
+                since: ledger.questions.accessCache.epoch
             )
             let report = try Self.check(ledger)
             #expect(report.differences.map(\.kind) == [.cache])
@@ -171,7 +171,7 @@ struct `A drift check` {
             let report = try Self.check(scratch.ledger)
             #expect(report.differences.map(\.kind) == [.view])
             #expect(report.differences.first?.stream == stream)
-            _ = try scratch.ledger.rebuild()
+            _ = try scratch.ledger.auditor.rebuild()
             #expect(try Self.check(scratch.ledger).isOK)
         }
     }
@@ -219,7 +219,7 @@ struct `A drift check` {
             } while start != 0 && checks < 100 && customers < Self.count
             #expect(customers >= Self.count && checks == (Self.count + count - 1) / count)
             // Around the end, and from beyond it.
-            for start in [try scratch.ledger.highestSampleStart(), .max] {
+            for start in [try scratch.ledger.auditor.highestSampleStart(), .max] {
                 let sample = CustomerSample(from: start, count: Self.count)
                 #expect(try Self.check(scratch.ledger, sample).customers == Self.count)
             }
@@ -227,7 +227,7 @@ struct `A drift check` {
     }
 
     private static func stream(of customer: String, _ ledger: Ledger) throws -> UInt64? {
-        try ledger.vault.stream(
+        try ledger.questions.vault.stream(
             of: StreamName(
                 environment: StoreEnvironment.production.rawValue,
                 subject: Subject.customer(customer).description
@@ -238,9 +238,9 @@ struct `A drift check` {
     /// Closes a ledger and writes views from which a stream's entries are missing: they are written
     /// under the vault's secret.
     private static func plant(_ scratch: ScratchLedger, missing stream: UInt64) throws {
-        let size = try scratch.ledger.size()
+        let size = try scratch.ledger.questions.size()
         var entries: [IndexEntry] = []
-        try scratch.ledger.log.scan(from: 0, upTo: size) { header, record in
+        try scratch.ledger.questions.log.scan(from: 0, upTo: size) { header, record in
             var entry = try header.indexEntry(record)
             entry.streams.removeAll { $0 == stream }
             entries.append(entry)
@@ -248,7 +248,7 @@ struct `A drift check` {
         }
         let seal = ViewSeal(
             ledgerID: scratch.ledger.identity.id,
-            secret: try #require(scratch.ledger.vault.viewSecret)
+            secret: try #require(scratch.ledger.questions.vault.viewSecret)
         )
         try scratch.close()
         let directory = ViewDirectory(path: scratch.viewsPath, seal: seal)

@@ -14,11 +14,11 @@ struct `An impediment` {
             let viewed = try ViewedLedger(folder + "/views")
             try viewed.fill(customers: 0..<3, publishing: true)
             let ledger = try viewed.open()
-            #expect(ledger.impediments() == [])
+            #expect(ledger.auditor.impediments() == [])
             var met: [[Impediment]] = []
-            _ = try ledger.rebuild { _, _ in met.append(ledger.impediments()) }
+            _ = try ledger.auditor.rebuild { _, _ in met.append(ledger.auditor.impediments()) }
             #expect(met == [[.recovering]])
-            #expect(ledger.impediments() == [])
+            #expect(ledger.auditor.impediments() == [])
             try ledger.close()
         }
     }
@@ -38,7 +38,7 @@ struct `An impediment` {
                     clock: { Sample.day(40) }
                 )
             )
-            #expect(keyless.impediments() == [.vault])
+            #expect(keyless.auditor.impediments() == [.vault])
             try keyless.close()
         }
     }

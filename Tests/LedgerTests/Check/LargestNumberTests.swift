@@ -16,7 +16,7 @@ struct `The largest number` {
         for key in [Key(UInt64.max), Key(UInt64.max - 1), Key(1 << 63), Key(0, 0)] {
             try await ScratchLedger.with { scratch in
                 let lines = Sample.ownedPurchase("ann", "app_store/1")
-                _ = try scratch.ledger.record(Sample.submissions(lines))
+                _ = try scratch.ledger.appender.record(Sample.submissions(lines))
                 let log = scratch.directory.log
                 let size = try log.end().size
                 var read: UInt64 = 0
@@ -63,11 +63,11 @@ struct `The largest number` {
                 try Data(name.utf8).write(to: URL(filePath: viewed.path + "/current"))
                 let ledger = try viewed.open()
                 #expect(try Answers(ledger, customers: 0..<20) == expected)
-                #expect(try ledger.audit().isOK)
+                #expect(try ledger.auditor.audit().isOK)
                 try ledger.close()
                 // What was made is there the next time.
                 let next = try viewed.open()
-                #expect(try next.status().views.discarded == nil)
+                #expect(try next.auditor.status().views.discarded == nil)
                 try next.close()
             }
         }

@@ -29,7 +29,7 @@ struct CommandLedger {
         _ = try file("catalog.json", catalog.description)
         try Ledger.create(at: path)
         try open { ledger in
-            _ = try ledger.publish(
+            _ = try ledger.appender.publish(
                 catalog,
                 effective: nil,
                 Request(
@@ -51,7 +51,7 @@ struct CommandLedger {
     /// Records lines of events, each of which must be new.
     func record(_ lines: [String]) throws {
         try open { ledger in
-            for receipt in try ledger.record(Sample.submissions(lines)) {
+            for receipt in try ledger.appender.record(Sample.submissions(lines)) {
                 guard case .appended = receipt else {
                     Issue.record("an event was not recorded: \(receipt)")
                     continue

@@ -71,31 +71,33 @@ struct `Of people who were erased` {
             var found = Findings()
             for number in 0..<messagesPerLedger {
                 guard let message = try await messages.next(number) else { continue }
-                let receipt = try scratch.ledger.record(change(message.submission))
+                let receipt = try scratch.ledger.appender.record(change(message.submission))
                 guard case .appended(let first, _) = receipt else { continue }
                 #expect(
                     TokenSearch(tokens: message.named).found(
-                        in: try scratch.ledger.evidence(of: first) ?? []
+                        in: try scratch.ledger.questions.evidence(of: first) ?? []
                     ) == message.named,
                     "the search finds whoever is named"
                 )
                 found.messages += 1
             }
             let request = Request(id: "erase", source: Source.support, environment: .production)
-            _ = try scratch.ledger.erase(
+            _ = try scratch.ledger.eraser.erase(
                 gone.flatMap(StoreMessages.ids),
                 request,
                 reading: StoredEvidenceNames()
             )
             try scratch.reopen()
-            #expect(try scratch.ledger.audit().faults.isEmpty)
-            for sequence in 0..<(try scratch.ledger.size()) {
-                guard let evidence = try scratch.ledger.evidence(of: sequence) else { continue }
+            #expect(try scratch.ledger.auditor.audit().faults.isEmpty)
+            for sequence in 0..<(try scratch.ledger.questions.size()) {
+                guard let evidence = try scratch.ledger.questions.evidence(of: sequence) else {
+                    continue
+                }
                 found.opened += 1
                 found.inEvidence.formUnion(search.found(in: evidence))
                 found.staying.formUnion(control.found(in: evidence))
             }
-            try scratch.ledger.events(EventFilter(sequences: 0..<(.max))) { _, event in
+            try scratch.ledger.questions.events(EventFilter(sequences: 0..<(.max))) { _, event in
                 found.inEvents.formUnion(search.found(in: Array(event.description.utf8)))
                 return true
             }

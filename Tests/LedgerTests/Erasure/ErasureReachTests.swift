@@ -201,7 +201,7 @@ struct `What an erasure reaches` {
             let theirs = Array(#"{"app_user_id":"Ann-1234"}"#.utf8)
             try quarantine.add([theirs, others], day: "2026-05-30")
             func erase(_ customer: String) throws -> ErasureOutcome {
-                try scratch.ledger.erase(
+                try scratch.ledger.eraser.erase(
                     [customer],
                     Request(id: customer, source: Source.support, environment: .production),
                     reading: StoredEvidenceNames()

@@ -22,7 +22,7 @@ struct `An erased customer` {
     ) throws -> ErasureReceipt {
         let request = Request(id: id, source: Source.support, environment: .production)
         guard
-            case .erased(let receipt) = try scratch.ledger.erase(
+            case .erased(let receipt) = try scratch.ledger.eraser.erase(
                 customers,
                 request,
                 reading: StoredEvidenceNames()
@@ -42,8 +42,8 @@ struct `An erased customer` {
         round: Int = 1,
         in scratch: ScratchLedger
     ) throws {
-        if try scratch.ledger.size() == 0 {
-            _ = try scratch.ledger.publish(
+        if try scratch.ledger.questions.size() == 0 {
+            _ = try scratch.ledger.appender.publish(
                 Sample.catalog(policy: "transfer"),
                 effective: Sample.newYear,
                 Request(id: "catalog", source: Source.catalog, environment: .production)
@@ -56,13 +56,13 @@ struct `An erased customer` {
             kind: "non_consumable",
             until: nil
         ).map { $0.replacingOccurrences(of: "\"id\":\"", with: "\"id\":\"\(round)-\(customer)-") }
-        for receipt in try scratch.ledger.record(Sample.submissions(lines)) {
+        for receipt in try scratch.ledger.appender.record(Sample.submissions(lines)) {
             guard case .appended = receipt else { throw NotErased() }
         }
     }
 
     private static func can(_ customer: String, in scratch: ScratchLedger) throws -> Bool {
-        try scratch.ledger.can(
+        try scratch.ledger.questions.can(
             customer,
             "export",
             environment: .production,
@@ -75,7 +75,7 @@ struct `An erased customer` {
             try Self.buy("ann", "1", in: scratch)
             try Self.buy("bob", "2", in: scratch)
             #expect(try Self.can("ann", in: scratch) && Self.can("bob", in: scratch))
-            let plan = try scratch.ledger.plannedErasure(of: ["ann", "nobody"])
+            let plan = try scratch.ledger.eraser.plannedErasure(of: ["ann", "nobody"])
             #expect(plan.unknown == ["nobody"])
             #expect(
                 plan.streams.map(\.subject) == [.customer("ann"), .purchase(Self.name("1"))]
@@ -88,11 +88,13 @@ struct `An erased customer` {
                 let shown = try scratch.show("ann")
                 #expect(!shown.description.contains("app_store/1"), "\(shown)")
                 #expect(
-                    try !scratch.ledger.isKnown(Self.name("1"), environment: .production)
+                    try !scratch.ledger.questions.isKnown(Self.name("1"), environment: .production)
                 )
-                #expect(try scratch.ledger.isKnown(Self.name("2"), environment: .production))
-                #expect(try scratch.ledger.audit().faults.isEmpty)
-                #expect(try scratch.ledger.erasureReceipt(at: receipt.sequence) == receipt)
+                #expect(
+                    try scratch.ledger.questions.isKnown(Self.name("2"), environment: .production)
+                )
+                #expect(try scratch.ledger.auditor.audit().faults.isEmpty)
+                #expect(try scratch.ledger.eraser.erasureReceipt(at: receipt.sequence) == receipt)
                 try scratch.reopen()
             }
         }
@@ -104,7 +106,7 @@ struct `An erased customer` {
             try Self.buy("ann", "1", in: scratch)
             let receipt = try Self.erase(["ann"], in: scratch)
             var texts: [String] = []
-            try scratch.ledger.events(EventFilter(sequences: 1..<100)) { _, event in
+            try scratch.ledger.questions.events(EventFilter(sequences: 1..<100)) { _, event in
                 #expect(event["id"] == .null)
                 texts.append(event.description)
                 return true
@@ -130,7 +132,7 @@ struct `An erased customer` {
                 if round % 2 == 0 { try scratch.reopen() }
                 #expect(try !Self.can("ann", in: scratch))
             }
-            #expect(try scratch.ledger.audit().faults.isEmpty)
+            #expect(try scratch.ledger.auditor.audit().faults.isEmpty)
         }
     }
 
@@ -139,16 +141,16 @@ struct `An erased customer` {
         try await ScratchLedger.with { scratch in
             try Self.buy("ann", "1", in: scratch)
             try Self.erase(["ann"], in: scratch)
-            let size = try scratch.ledger.size()
+            let size = try scratch.ledger.questions.size()
             let lines = Sample.ownedPurchase("ann", "app_store/1", product: "pro.life")
                 .map { $0.replacingOccurrences(of: "\"id\":\"", with: "\"id\":\"1-ann-") }
-            for receipt in try scratch.ledger.record(Sample.submissions(lines)) {
+            for receipt in try scratch.ledger.appender.record(Sample.submissions(lines)) {
                 guard case .duplicate = receipt else {
                     Issue.record("\(receipt)")
                     continue
                 }
             }
-            #expect(try scratch.ledger.size() == size)
+            #expect(try scratch.ledger.questions.size() == size)
             #expect(try !Self.can("ann", in: scratch))
         }
     }
@@ -166,7 +168,11 @@ struct `An erased customer` {
             #expect(try Self.can("bob", in: scratch))
             let request = Request(id: "e", source: Source.support, environment: .production)
             #expect(
-                try scratch.ledger.erase(["ann", "cy"], request, reading: StoredEvidenceNames())
+                try scratch.ledger.eraser.erase(
+                    ["ann", "cy"],
+                    request,
+                    reading: StoredEvidenceNames()
+                )
                     == .unknown
             )
             let taken = Request(
@@ -175,7 +181,7 @@ struct `An erased customer` {
                 environment: .production
             )
             guard
-                case .refused = try scratch.ledger.erase(
+                case .refused = try scratch.ledger.eraser.erase(
                     ["bob"],
                     taken,
                     reading: StoredEvidenceNames()
@@ -217,14 +223,14 @@ struct `An erased customer` {
                     more: #","environment":"sandbox""#
                 ),
             ]
-            for receipt in try scratch.ledger.record(Sample.submissions(lines)) {
+            for receipt in try scratch.ledger.appender.record(Sample.submissions(lines)) {
                 guard case .appended = receipt else {
                     Issue.record("\(receipt)")
                     continue
                 }
             }
             for asked in ["ann", "anonymous"] {
-                let plan = try scratch.ledger.plannedErasure(of: [asked])
+                let plan = try scratch.ledger.eraser.plannedErasure(of: [asked])
                 let production = plan.streams.filter { $0.environment == .production }
                 #expect(
                     Set(production.map(\.subject)) == [
@@ -236,10 +242,10 @@ struct `An erased customer` {
             }
             try Self.erase(["anonymous", "ann"], in: scratch)
             #expect(try Self.can("bob", in: scratch))
-            #expect(try scratch.ledger.isKnown(Self.name("2"), environment: .production))
-            #expect(try !scratch.ledger.isKnown(Self.name("1"), environment: .production))
-            #expect(try scratch.ledger.plannedErasure(of: ["ann"]).unknown == ["ann"])
-            #expect(try scratch.ledger.audit().faults.isEmpty)
+            #expect(try scratch.ledger.questions.isKnown(Self.name("2"), environment: .production))
+            #expect(try !scratch.ledger.questions.isKnown(Self.name("1"), environment: .production))
+            #expect(try scratch.ledger.eraser.plannedErasure(of: ["ann"]).unknown == ["ann"])
+            #expect(try scratch.ledger.auditor.audit().faults.isEmpty)
         }
     }
 
@@ -269,11 +275,11 @@ struct `An erased customer` {
             try Self.buy("ann", "1", in: scratch)
             let text = try #require(try scratch.show("ann")["token"]?.string)
             let token = try #require(DecisionToken(text))
-            #expect(throws: Never.self) { try scratch.ledger.answer(to: token) }
+            #expect(throws: Never.self) { try scratch.ledger.questions.answer(to: token) }
             try Self.erase(["ann"], in: scratch)
             try Self.buy("ann", "1", round: 2, in: scratch)
             let refusal = #expect(throws: TokenRefusal.self) {
-                try scratch.ledger.answer(to: token)
+                try scratch.ledger.questions.answer(to: token)
             }
             #expect(refusal?.code == .erased)
         }
@@ -293,7 +299,7 @@ struct `An erased customer` {
             for customer in customers {
                 #expect(try Self.can(customer, in: scratch) != gone.contains(customer))
             }
-            #expect(try scratch.ledger.audit().faults.isEmpty)
+            #expect(try scratch.ledger.auditor.audit().faults.isEmpty)
         }
     }
 
@@ -317,10 +323,13 @@ struct `An erased customer` {
                                 data: #"{"grantId":"g","features":["export"]}"#
                             )
                             let submission = try Sample.submissions([line])[0]
-                            guard case .appended = try await ledger.record(concurrently: submission)
+                            guard
+                                case .appended = try await ledger.appender.record(
+                                    concurrently: submission
+                                )
                             else { throw NotErased() }
                             #expect(
-                                try ledger.can(
+                                try ledger.questions.can(
                                     customer,
                                     "export",
                                     environment: .production,
@@ -328,7 +337,12 @@ struct `An erased customer` {
                                 ) || turn % 3 != 0
                             )
                             #expect(
-                                try ledger.can("zoe", "export", environment: .production, at: now)
+                                try ledger.questions.can(
+                                    "zoe",
+                                    "export",
+                                    environment: .production,
+                                    at: now
+                                )
                             )
                         }
                     }
@@ -341,7 +355,7 @@ struct `An erased customer` {
                             environment: .production
                         )
                         guard
-                            case .erased = try ledger.erase(
+                            case .erased = try ledger.eraser.erase(
                                 ["c\(number)"],
                                 request,
                                 reading: StoredEvidenceNames()
@@ -353,14 +367,14 @@ struct `An erased customer` {
                 }
                 try await group.waitForAll()
             }
-            #expect(try scratch.ledger.audit().faults.isEmpty)
-            let replayed = try scratch.ledger.replay(
+            #expect(try scratch.ledger.auditor.audit().faults.isEmpty)
+            let replayed = try scratch.ledger.auditor.replay(
                 point: BitemporalPoint(at: now, knownAt: .everything),
                 environment: .production
             ) { _, _ in }
             #expect(replayed.differences.isEmpty)
             try scratch.reopen()
-            #expect(try scratch.ledger.audit().faults.isEmpty)
+            #expect(try scratch.ledger.auditor.audit().faults.isEmpty)
         }
     }
 }

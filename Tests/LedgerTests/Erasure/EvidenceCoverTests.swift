@@ -47,12 +47,15 @@ struct `Evidence that names somebody` {
     @Test(arguments: noted.indices)
     func `closes with them, whatever was made of it`(index: Int) async throws {
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 Self.webhook(Self.noted[index].type, Self.noted[index].members)
             )
             try scratch.reopen()
-            #expect(try scratch.ledger.evidence(of: 0) != nil, "the key is as durable as the event")
-            let outcome = try scratch.ledger.erase(
+            #expect(
+                try scratch.ledger.questions.evidence(of: 0) != nil,
+                "the key is as durable as the event"
+            )
+            let outcome = try scratch.ledger.eraser.erase(
                 ["ann"],
                 Self.request,
                 reading: StoredEvidenceNames()
@@ -61,8 +64,8 @@ struct `Evidence that names somebody` {
                 Issue.record("\(outcome)")
                 return
             }
-            #expect(try scratch.ledger.evidence(of: 0) == nil)
-            #expect(try scratch.ledger.audit().faults.isEmpty)
+            #expect(try scratch.ledger.questions.evidence(of: 0) == nil)
+            #expect(try scratch.ledger.auditor.audit().faults.isEmpty)
         }
     }
 
@@ -71,7 +74,7 @@ struct `Evidence that names somebody` {
         let aliases = (0..<count).map { "\"who-\($0)\"" }.joined(separator: ",")
         for gone in ["who-0", "who-99", "who-\(count - 1)"] {
             try await ScratchLedger.with { scratch in
-                _ = try scratch.ledger.record(
+                _ = try scratch.ledger.appender.record(
                     Self.webhook(
                         "SUBSCRIBER_ALIAS",
                         #""app_user_id":"who-0","aliases":[\#(aliases)]"#
@@ -84,18 +87,18 @@ struct `Evidence that names somebody` {
                 #expect(seal.streams.count == (isCrowded ? 1 : count))
                 for other in ["who-x", gone] {
                     #expect(
-                        try scratch.ledger.evidence(of: 0) != nil,
+                        try scratch.ledger.questions.evidence(of: 0) != nil,
                         "it opens until \(gone) goes"
                     )
-                    _ = try scratch.ledger.erase(
+                    _ = try scratch.ledger.eraser.erase(
                         [other],
                         Request(id: other, source: Source.support, environment: .production),
                         reading: StoredEvidenceNames()
                     )
                     try scratch.reopen()
                 }
-                #expect(try scratch.ledger.evidence(of: 0) == nil)
-                #expect(try scratch.ledger.audit().faults.isEmpty)
+                #expect(try scratch.ledger.questions.evidence(of: 0) == nil)
+                #expect(try scratch.ledger.auditor.audit().faults.isEmpty)
             }
         }
     }

@@ -48,13 +48,13 @@ struct `Evidence of an older program` {
                 digest: TreeHash.companion(blob.span)
             )
             let record = try sealer.seal(event, companion: companion)
-            _ = try scratch.ledger.writer.append([
+            _ = try scratch.ledger.appender.writer.append([
                 SealedSubmission(records: [record], companion: blob)
             ])
         }
         // What this program writes behind it names its people itself.
         let newer = bodies[0].replacingOccurrences(of: "old-0", with: "new-0")
-        _ = try scratch.ledger.record(RevenueCatBody.submission(of: Array(newer.utf8)))
+        _ = try scratch.ledger.appender.record(RevenueCatBody.submission(of: Array(newer.utf8)))
     }
 
     /// The sealed bytes of what names ann.
@@ -72,7 +72,11 @@ struct `Evidence of an older program` {
 
     @discardableResult
     private static func erase(_ scratch: ScratchLedger) throws -> ErasureReceipt {
-        let outcome = try scratch.ledger.erase(["ann"], request, reading: StoredEvidenceNames())
+        let outcome = try scratch.ledger.eraser.erase(
+            ["ann"],
+            request,
+            reading: StoredEvidenceNames()
+        )
         guard case .erased(let receipt) = outcome else { throw NotErased() }
         return receipt
     }
@@ -81,11 +85,11 @@ struct `Evidence of an older program` {
 
     /// An archive beside the log, and one in a backup.
     private static func archive(_ scratch: ScratchLedger, _ backup: String) throws -> [String] {
-        _ = try scratch.ledger.checkpoint()
+        _ = try scratch.ledger.prover.checkpoint()
         let places = [scratch.path + "/archive", backup + "/log"]
         for place in places {
             let store = try ArchiveDirectory(at: place, forWriting: true)
-            _ = try scratch.ledger.archive(
+            _ = try scratch.ledger.archiver.archive(
                 to: store,
                 manifest: LedgerDirectory.manifestBytes(at: scratch.path)
             )
@@ -98,11 +102,14 @@ struct `Evidence of an older program` {
     }
 
     private static func expectErased(_ scratch: ScratchLedger) throws {
-        #expect(try scratch.ledger.evidence(of: 0) == nil)
-        #expect(try scratch.ledger.evidence(of: 1) == nil)
-        #expect(try scratch.ledger.evidence(of: 2) == Array(bodies[2].utf8), "another's stays")
-        #expect(try scratch.ledger.evidence(of: 3) == nil)
-        let audit = try scratch.ledger.audit()
+        #expect(try scratch.ledger.questions.evidence(of: 0) == nil)
+        #expect(try scratch.ledger.questions.evidence(of: 1) == nil)
+        #expect(
+            try scratch.ledger.questions.evidence(of: 2) == Array(bodies[2].utf8),
+            "another's stays"
+        )
+        #expect(try scratch.ledger.questions.evidence(of: 3) == nil)
+        let audit = try scratch.ledger.auditor.audit()
         #expect(audit.faults.isEmpty)
         #expect(audit.erased == 2)
     }
@@ -114,7 +121,7 @@ struct `Evidence of an older program` {
             let places = try Self.archive(scratch, folder + "/backup")
             let sealed = try Self.sealed(scratch)
             #expect(try Self.findings(sealed, folder).count >= 3, "the control: log and archives")
-            let root = try scratch.ledger.checkpoint()
+            let root = try scratch.ledger.prover.checkpoint()
             let receipt = try Self.erase(scratch)
             #expect(receipt.evidence == [0, 1])
             #expect(receipt.note.contains("\nevidence 1\n"))
@@ -122,7 +129,7 @@ struct `Evidence of an older program` {
             #expect(try Self.findings(sealed, folder).isEmpty, "no page and no file holds it")
             for place in places {
                 let store = try ArchiveDirectory(at: place, forWriting: false)
-                #expect(try scratch.ledger.auditArchive(store).findings.isEmpty)
+                #expect(try scratch.ledger.archiver.audit(store).findings.isEmpty)
             }
             try scratch.reopenWithoutViews()
             try Self.expectErased(scratch)
@@ -150,7 +157,7 @@ struct `Evidence of an older program` {
             try Self.record(scratch)
             // A bundle that is full is archived once, and stays as it was then.
             let more = (0..<150).flatMap { Sample.ownedPurchase("u\($0)", "app_store/\($0)") }
-            _ = try scratch.ledger.record(Sample.submissions(more))
+            _ = try scratch.ledger.appender.record(Sample.submissions(more))
             let folder = (scratch.path as NSString).deletingLastPathComponent
             let places = try Self.archive(scratch, folder + "/backup")
             let old = folder + "/old"
@@ -159,12 +166,12 @@ struct `Evidence of an older program` {
             try Self.erase(scratch)
             // What came later joins what the erasure did not reach.
             let older = try ArchiveDirectory(at: old, forWriting: true)
-            _ = try scratch.ledger.checkpoint()
+            _ = try scratch.ledger.prover.checkpoint()
             let manifest = try LedgerDirectory.manifestBytes(at: scratch.path)
-            _ = try scratch.ledger.archive(to: older, manifest: manifest)
+            _ = try scratch.ledger.archiver.archive(to: older, manifest: manifest)
             #expect(try Self.findings(sealed, old).count == 1, "the control")
             let reader = ArchiveReader(older)
-            let restore = try ArchiveRestore(reader, key: scratch.ledger.verifierKey)
+            let restore = try ArchiveRestore(reader, key: scratch.ledger.prover.verifierKey)
             let log = MemoryLog()
             _ = try restore.run(restore.plan(.everything), into: log)
             for (carrier, bytes) in zip([UInt64(0), 1], sealed) {
@@ -179,7 +186,7 @@ struct `Evidence of an older program` {
     @Test func `is brought back by no salvage`() async throws {
         try await ScratchLedger.with { scratch in
             try Self.record(scratch)
-            _ = try scratch.ledger.checkpoint()
+            _ = try scratch.ledger.prover.checkpoint()
             try scratch.close()
             let (copy, new) = (scratch.path + "-copy", scratch.path + "-new")
             try FileManager.default.copyItem(atPath: scratch.path, toPath: copy)
@@ -216,7 +223,7 @@ struct `Evidence of an older program` {
         try await ScratchLedger.with { scratch in
             try Self.record(scratch)
             try scratch.directory.log.eraseEvidence(of: [2])
-            let faults = try scratch.ledger.audit().faults
+            let faults = try scratch.ledger.auditor.audit().faults
             #expect(faults.map(\.kind) == [.evidence] && faults.map(\.sequence) == [2])
         }
     }

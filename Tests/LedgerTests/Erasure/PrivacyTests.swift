@@ -53,14 +53,14 @@ struct `No file of a ledger` {
         try await ScratchLedger.with { scratch in
             var secrets = Secrets()
             let ledger = scratch.ledger
-            _ = try ledger.publish(
+            _ = try ledger.appender.publish(
                 try Sample.catalog(),
                 effective: Sample.newYear,
                 // The catalog has no key: what names its publication is in clear like itself.
                 Request(id: "catalog", source: Source.catalog, environment: .production)
             )
             let lines = Self.lines(&secrets)
-            for receipt in try ledger.record(Sample.submissions(lines)) {
+            for receipt in try ledger.appender.record(Sample.submissions(lines)) {
                 guard case .appended = receipt else {
                     Issue.record("\(receipt)")
                     return
@@ -68,12 +68,12 @@ struct `No file of a ledger` {
             }
             for _ in 0..<3 {
                 let body = Self.webhook(&secrets)
-                _ = try ledger.record(RevenueCatBody.submission(of: Array(body.utf8)))
+                _ = try ledger.appender.record(RevenueCatBody.submission(of: Array(body.utf8)))
             }
             Self.ask(ledger, &secrets)
-            _ = try ledger.checkpoint()
+            _ = try ledger.prover.checkpoint()
             // Some of it is in the overlay, some in tables, some rebuilt.
-            _ = try ledger.rebuild()
+            _ = try ledger.auditor.rebuild()
             try scratch.reopen()
             try scratch.close()
             #expect(secrets.all.count > 40)
@@ -90,7 +90,7 @@ struct `No file of a ledger` {
             let document = try Sample.json(
                 #"{"tiers":["free","pro"],"features":[{"id":"\#(feature)"}],"products":[]}"#
             )
-            _ = try scratch.ledger.publish(
+            _ = try scratch.ledger.appender.publish(
                 document,
                 effective: nil,
                 Request(id: "c", source: Source.catalog, environment: .production)
@@ -191,14 +191,14 @@ struct `No file of a ledger` {
             source: Source.app,
             environment: .production
         )
-        _ = try? ledger.show(
+        _ = try? ledger.questions.show(
             CustomerQuestion(
                 customer: customer,
                 environment: .production,
                 point: BitemporalPoint(at: Sample.newYear, knownAt: .everything)
             )
         ).json
-        _ = try? ledger.use("none", by: customer, amount: nil, unit: nil, request)
-        _ = try? ledger.withdraw(secrets.make("grant"), from: customer, request)
+        _ = try? ledger.appender.use("none", by: customer, amount: nil, unit: nil, request)
+        _ = try? ledger.appender.withdraw(secrets.make("grant"), from: customer, request)
     }
 }

@@ -94,7 +94,7 @@ enum ExportSample {
 
     /// `=cmd` begins like a formula of a spreadsheet, `<script>` like markup.
     static func fill(_ ledger: Ledger) throws {
-        _ = try ledger.publish(
+        _ = try ledger.appender.publish(
             try Sample.catalog(),
             effective: Sample.newYear,
             Request(id: "catalog", source: Source.catalog, environment: .production)
@@ -149,7 +149,7 @@ enum ExportSample {
                 )
             )
         }
-        for receipt in try ledger.record(Sample.submissions(lines)) {
+        for receipt in try ledger.appender.record(Sample.submissions(lines)) {
             guard case .appended = receipt else { throw LedgerFault(.contended, "\(receipt)") }
         }
         let event = try Sample.event(
@@ -161,7 +161,7 @@ enum ExportSample {
                 "expiresAt":"2026-03-01T00:00:00.000Z"}
                 """
         )
-        _ = try ledger.record(
+        _ = try ledger.appender.record(
             Submission(
                 id: "signal",
                 source: Source.appStore,
@@ -198,8 +198,8 @@ enum ExportSample {
         _ redaction: ExportRedaction = .signatures,
         _ formats: [ExportFormat] = [.ndjson]
     ) throws -> LedgerExport {
-        try ledger.export(
-            ledger.exportPlan(of: question(), redaction: redaction, formats: formats),
+        try ledger.exporter.export(
+            ledger.exporter.exportPlan(of: question(), redaction: redaction, formats: formats),
             reading: StoredEvidenceNames()
         )
     }

@@ -16,12 +16,12 @@ struct `A tampered export` {
             try ExportSample.fill(scratch.ledger)
             let customer = try ExportSample.export(scratch.ledger, .none, [.ndjson, .csv, .html])
             try body(customer, ExportInMemory(customer))
-            let plan = try scratch.ledger.exportPlan(
+            let plan = try scratch.ledger.exporter.exportPlan(
                 of: 3..<290,
                 redaction: .none,
                 formats: [.ndjson]
             )
-            let range = try scratch.ledger.export(plan, reading: StoredEvidenceNames())
+            let range = try scratch.ledger.exporter.export(plan, reading: StoredEvidenceNames())
             try body(range, ExportInMemory(range))
         }
     }

@@ -30,7 +30,7 @@ struct `An export` {
             var expected: [JSONValue] = []
             var filter = EventFilter(sequences: 0 ..< .max)
             filter.customer = ExportSample.customers[0]
-            try ledger.events(filter) { _, event in
+            try ledger.questions.events(filter) { _, event in
                 expected.append(event)
                 return true
             }
@@ -49,7 +49,10 @@ struct `An export` {
             #expect(evidence[0]["content"]?.string?.contains("SIGNATURE-OF-APPLE") == true)
             let state = try #require(files.json("state.json").first)
             #expect(
-                state == (try ledger.show(ExportSample.question()).json).withSequence(of: state)
+                state
+                    == (try ledger.questions.show(ExportSample.question()).json).withSequence(
+                        of: state
+                    )
             )
             let explained = try files.json("explanations.ndjson").compactMap {
                 $0["feature"]?.string
@@ -86,9 +89,15 @@ struct `An export` {
     ) async throws {
         try await Self.filled { ledger in
             // Records behind the range and behind the checkpoint.
-            let plan = try ledger.exportPlan(of: range, redaction: .all, formats: [.ndjson, .csv])
-            _ = try ledger.record(Sample.submissions(Sample.ownedPurchase("late", "app_store/9")))
-            let export = try ledger.export(plan, reading: StoredEvidenceNames())
+            let plan = try ledger.exporter.exportPlan(
+                of: range,
+                redaction: .all,
+                formats: [.ndjson, .csv]
+            )
+            _ = try ledger.appender.record(
+                Sample.submissions(Sample.ownedPurchase("late", "app_store/9"))
+            )
+            let export = try ledger.exporter.export(plan, reading: StoredEvidenceNames())
             let files = try ExportInMemory(export)
             let check = try ExportCheckAnswer(files, key: nil)
             #expect(check.isOK, "\(check.faults)")
@@ -99,8 +108,12 @@ struct `An export` {
 
     @Test func `reads a piece at a time, from wherever it was`() async throws {
         try await Self.filled { ledger in
-            let plan = try ledger.exportPlan(of: 0 ..< .max, redaction: .none, formats: [.ndjson])
-            let export = try ledger.export(plan, reading: StoredEvidenceNames())
+            let plan = try ledger.exporter.exportPlan(
+                of: 0 ..< .max,
+                redaction: .none,
+                formats: [.ndjson]
+            )
+            let export = try ledger.exporter.export(plan, reading: StoredEvidenceNames())
             var position = LedgerExport.Position(.events)
             var pieces: [Int] = []
             while !position.isAtEnd {
@@ -114,8 +127,10 @@ struct `An export` {
     @Test func `goes on from its plan, also when the log has grown`() async throws {
         try await Self.filled { ledger in
             let plan = try ExportSample.export(ledger, .names).plan
-            let before = try ExportInMemory(ledger.export(plan, reading: StoredEvidenceNames()))
-            _ = try ledger.record(
+            let before = try ExportInMemory(
+                ledger.exporter.export(plan, reading: StoredEvidenceNames())
+            )
+            _ = try ledger.appender.record(
                 Sample.submissions([
                     Sample.line(
                         "later",
@@ -130,18 +145,19 @@ struct `An export` {
             )
             #expect(read == plan)
             #expect(
-                try ExportInMemory(ledger.export(read, reading: StoredEvidenceNames())).files
+                try ExportInMemory(ledger.exporter.export(read, reading: StoredEvidenceNames()))
+                    .files
                     == before.files
             )
             var foreign = plan
             foreign.checkpoint = foreign.checkpoint.replacing("ledger.test", with: "ledger.tost")
             #expect(throws: ExportRefusal.self) {
-                try ledger.export(foreign, reading: StoredEvidenceNames())
+                try ledger.exporter.export(foreign, reading: StoredEvidenceNames())
             }
             foreign = plan
             foreign.size += 1000
             #expect(throws: ExportRefusal.self) {
-                try ledger.export(foreign, reading: StoredEvidenceNames())
+                try ledger.exporter.export(foreign, reading: StoredEvidenceNames())
             }
         }
     }
@@ -149,9 +165,9 @@ struct `An export` {
     // C6: one who was erased is as one who never was
     @Test func `of somebody unknown is refused, and of an empty range`() async throws {
         try await Self.filled { ledger in
-            let size = try ledger.size()
+            let size = try ledger.questions.size()
             let unknown = #expect(throws: ExportRefusal.self) {
-                try ledger.exportPlan(
+                try ledger.exporter.exportPlan(
                     of: ExportSample.question("nobody"),
                     redaction: .none,
                     formats: [.ndjson]
@@ -159,10 +175,14 @@ struct `An export` {
             }
             #expect(unknown?.code == .unknownCustomer)
             let empty = #expect(throws: ExportRefusal.self) {
-                try ledger.exportPlan(of: size..<size + 9, redaction: .all, formats: [.ndjson])
+                try ledger.exporter.exportPlan(
+                    of: size..<size + 9,
+                    redaction: .all,
+                    formats: [.ndjson]
+                )
             }
             #expect(empty?.code == .emptyRange)
-            #expect(try ledger.size() == size)
+            #expect(try ledger.questions.size() == size)
         }
     }
 
@@ -171,8 +191,14 @@ struct `An export` {
         try await Self.filled { ledger in
             var question = ExportSample.question()
             question.point.knownAt = .sequence(4)
-            let plan = try ledger.exportPlan(of: question, redaction: .none, formats: [.ndjson])
-            let files = try ExportInMemory(ledger.export(plan, reading: StoredEvidenceNames()))
+            let plan = try ledger.exporter.exportPlan(
+                of: question,
+                redaction: .none,
+                formats: [.ndjson]
+            )
+            let files = try ExportInMemory(
+                ledger.exporter.export(plan, reading: StoredEvidenceNames())
+            )
             #expect(try files.json("events.ndjson").count == 3)
             #expect(try ExportCheckAnswer(files, key: nil).isOK)
         }
@@ -187,7 +213,7 @@ struct `An export` {
             let clock = TestClock(Instant(milliseconds: 1_893_456_000_000))
             try await ScratchLedger.with(clock: clock) { scratch in
                 for recorded in history {
-                    _ = try scratch.ledger.record(Submission(event: recorded.event))
+                    _ = try scratch.ledger.appender.record(Submission(event: recorded.event))
                 }
                 let customers = Set(
                     history.compactMap { event -> String? in
@@ -198,13 +224,13 @@ struct `An export` {
                     }
                 )
                 for customer in customers.sorted().prefix(4) {
-                    let plan = try scratch.ledger.exportPlan(
+                    let plan = try scratch.ledger.exporter.exportPlan(
                         of: ExportSample.question(customer),
                         redaction: ExportRedaction.allCases[exported % 4],
                         formats: [.ndjson, .csv, .html]
                     )
                     let files = try ExportInMemory(
-                        scratch.ledger.export(plan, reading: StoredEvidenceNames())
+                        scratch.ledger.exporter.export(plan, reading: StoredEvidenceNames())
                     )
                     let check = try ExportCheckAnswer(files, key: nil)
                     #expect(check.isOK && check.records > 0, "seed \(seed): \(check.faults)")

@@ -26,7 +26,7 @@ private struct KeptLedger {
             try await withScratchDirectory { folder in
                 let kept = KeptLedger(scratch: scratch, folder: folder)
                 try kept.fill()
-                _ = try scratch.ledger.checkpoint()
+                _ = try scratch.ledger.prover.checkpoint()
                 try kept.keep()
                 try body(kept)
             }
@@ -34,7 +34,7 @@ private struct KeptLedger {
     }
 
     private func fill() throws {
-        _ = try scratch.ledger.publish(
+        _ = try scratch.ledger.appender.publish(
             try Sample.catalog(),
             effective: Sample.newYear,
             Request(id: "c", source: Source.catalog, environment: .production)
@@ -43,8 +43,8 @@ private struct KeptLedger {
             let lines = (0..<60).flatMap {
                 Sample.ownedPurchase("u\($0)", "app_store/\(batch)-\($0)")
             }
-            _ = try scratch.ledger.record(Sample.submissions(lines))
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(Sample.submissions(lines))
+            _ = try scratch.ledger.appender.record(
                 RevenueCatBody.submission(
                     id: "s\(batch)",
                     user: "r\(batch)",
@@ -56,7 +56,7 @@ private struct KeptLedger {
     }
 
     func keep() throws {
-        _ = try scratch.ledger.archive(
+        _ = try scratch.ledger.archiver.archive(
             to: ArchiveDirectory(at: archive, forWriting: true),
             manifest: LedgerDirectory.manifestBytes(at: scratch.path)
         )
@@ -72,7 +72,7 @@ private struct KeptLedger {
     ) throws {
         let place = folder + "/restored-\(UUID().uuidString)"
         let reader = ArchiveReader(try ArchiveDirectory(at: archive, forWriting: false))
-        let restore = try ArchiveRestore(reader, key: scratch.ledger.verifierKey)
+        let restore = try ArchiveRestore(reader, key: scratch.ledger.prover.verifierKey)
         let plan = try restore.plan(cut)
         _ = try LedgerDirectory.restore(
             at: place,
@@ -92,7 +92,7 @@ private struct KeptLedger {
     }
 
     func answer(_ ledger: Ledger, _ customer: String, _ known: UInt64?) throws -> JSONValue {
-        try ledger.show(
+        try ledger.questions.show(
             CustomerQuestion(
                 customer: customer,
                 environment: .production,
@@ -110,8 +110,8 @@ struct `A restored ledger` {
         try await KeptLedger.with { kept in
             let scratch = kept.scratch
             try kept.restored(.everything) { directory, ledger in
-                let faults = try ledger.audit().faults
-                let notes = try [ledger.checkpoint(), scratch.ledger.checkpoint()]
+                let faults = try ledger.auditor.audit().faults
+                let notes = try [ledger.prover.checkpoint(), scratch.ledger.prover.checkpoint()]
                 let ends = try [directory.log.end(), scratch.directory.log.end()]
                 #expect(faults.isEmpty)
                 #expect(notes[0] == notes[1])
@@ -123,9 +123,9 @@ struct `A restored ledger` {
                     #expect(asked == known)
                 }
                 var evidence = 0
-                for sequence in try 0..<ledger.size() {
-                    let bytes = try ledger.evidence(of: sequence)
-                    let whole = try scratch.ledger.evidence(of: sequence)
+                for sequence in try 0..<ledger.questions.size() {
+                    let bytes = try ledger.questions.evidence(of: sequence)
+                    let whole = try scratch.ledger.questions.evidence(of: sequence)
                     #expect(bytes == whole)
                     evidence += bytes == nil ? 0 : 1
                 }
@@ -139,11 +139,11 @@ struct `A restored ledger` {
         try await KeptLedger.with { kept in
             let scratch = kept.scratch
             let first = scratch.clock.now.advanced(byMilliseconds: -3 * 3_600_000)
-            let size = try scratch.ledger.size()
+            let size = try scratch.ledger.questions.size()
             try kept.restored(.recorded(first)) { _, ledger in
-                let restored = try ledger.size()
+                let restored = try ledger.questions.size()
                 #expect(restored > 0 && restored < size / 2)
-                let faults = try ledger.audit().faults
+                let faults = try ledger.auditor.audit().faults
                 #expect(faults.isEmpty)
                 let asked = try kept.answer(ledger, "u7", restored)
                 let known = try kept.answer(scratch.ledger, "u7", restored)
@@ -151,7 +151,7 @@ struct `A restored ledger` {
             }
             for wanted in [UInt64(300), 0] {
                 try kept.restored(.size(wanted)) { _, ledger in
-                    let restored = try ledger.size()
+                    let restored = try ledger.questions.size()
                     #expect(restored == wanted)
                 }
             }
@@ -165,17 +165,17 @@ struct `A restored ledger` {
     @Test func `never signs when it is shorter than what was published`() async throws {
         try await KeptLedger.with { kept in
             try kept.restored(.size(300)) { _, ledger in
-                #expect(throws: LedgerFault.self) { try ledger.checkpoint() }
+                #expect(throws: LedgerFault.self) { try ledger.prover.checkpoint() }
                 // Longer than before, but another history.
                 let lines = (0..<200).flatMap { Sample.ownedPurchase("v\($0)", "app_store/v\($0)") }
-                _ = try ledger.record(Sample.submissions(lines))
-                let published = try kept.scratch.ledger.size()
-                let size = try ledger.size()
+                _ = try ledger.appender.record(Sample.submissions(lines))
+                let published = try kept.scratch.ledger.questions.size()
+                let size = try ledger.questions.size()
                 #expect(size > published)
-                let fault = #expect(throws: LedgerFault.self) { try ledger.checkpoint() }
+                let fault = #expect(throws: LedgerFault.self) { try ledger.prover.checkpoint() }
                 #expect(fault?.code == .shortened)
             }
-            try kept.restored(.everything) { _, ledger in _ = try ledger.checkpoint() }
+            try kept.restored(.everything) { _, ledger in _ = try ledger.prover.checkpoint() }
         }
     }
 
@@ -183,29 +183,29 @@ struct `A restored ledger` {
     @Test func `goes on under a new name without what a wrong clock recorded`() async throws {
         try await KeptLedger.with { kept in
             let scratch = kept.scratch
-            let (now, cut) = (scratch.clock.now, try scratch.ledger.size())
+            let (now, cut) = (scratch.clock.now, try scratch.ledger.questions.size())
             scratch.clock.now = now.advanced(byMilliseconds: 3650 * Instant.millisecondsPerDay)
             let late = Sample.ownedPurchase("late", "app_store/late")
-            _ = try scratch.ledger.record(Sample.submissions(late))
-            _ = try scratch.ledger.erase(
+            _ = try scratch.ledger.appender.record(Sample.submissions(late))
+            _ = try scratch.ledger.eraser.erase(
                 ["u7"],
                 Request(id: "gone", source: Source.ledger, environment: .production),
                 reading: StoredEvidenceNames()
             )
-            _ = try scratch.ledger.checkpoint()
+            _ = try scratch.ledger.prover.checkpoint()
             try kept.keep()
             scratch.clock.now = now
             let lines = try Sample.submissions(Sample.ownedPurchase("x", "app_store/x"))
-            #expect(throws: LedgerFault.self) { try scratch.ledger.record(lines) }
+            #expect(throws: LedgerFault.self) { try scratch.ledger.appender.record(lines) }
 
             let identity = (id: [UInt8](repeating: 9, count: 16), origin: "ledger.test/again")
             try kept.restored(.size(cut), as: identity) { directory, ledger in
                 #expect(directory.published == nil)
                 let signed = try scratch.directory.log.lastCheckpoint()
                 let note = try SignedNote.parse(try #require(signed).note)
-                let old = try Checkpoint(note.verified(by: [scratch.ledger.verifierKey]))
-                try ledger.noteContinuation(of: old.origin, checkpoint: old, gaps: [])
-                let first = try #require(try ledger.event(at: cut)).event.data[.detail]
+                let old = try Checkpoint(note.verified(by: [scratch.ledger.prover.verifierKey]))
+                try ledger.appender.noteContinuation(of: old.origin, checkpoint: old, gaps: [])
+                let first = try #require(try ledger.questions.event(at: cut)).event.data[.detail]
                 let named = "origin \(old.origin), checkpoint \(old.size) \(old.root.base64), "
                 #expect(first == .text(named + "lost nothing"))
                 let (appended, refused) = try Self.importing(
@@ -214,15 +214,15 @@ struct `A restored ledger` {
                     into: ledger
                 )
                 #expect(appended == late.count && refused > 0)
-                #expect(try ledger.lastRecordedAt() == now)
+                #expect(try ledger.questions.lastRecordedAt() == now)
                 #expect(try kept.answer(ledger, "u7", nil)["purchases"]?.array?.isEmpty == true)
                 let answers = try [ledger, scratch.ledger].map {
                     try kept.answer($0, "late", nil)["purchases"]
                 }
                 #expect(answers[0] == answers[1])
                 #expect(answers[0]?.array?.isEmpty == false)
-                #expect(try ledger.checkpoint().contains("ledger.test/again"))
-                #expect(try ledger.audit().isOK)
+                #expect(try ledger.prover.checkpoint().contains("ledger.test/again"))
+                #expect(try ledger.auditor.audit().isOK)
             }
         }
     }
@@ -235,7 +235,9 @@ struct `A restored ledger` {
         into ledger: Ledger
     ) throws -> (appended: Int, refused: Int) {
         var (submissions, refused) = ([Submission](), 0)
-        try source.events(EventFilter(sequences: first..<source.size())) { _, event in
+        try source.questions.events(EventFilter(sequences: first..<source.questions.size())) {
+            _,
+            event in
             do {
                 submissions.append(Submission(event: try Event(validating: event)))
             } catch is InputFault {
@@ -243,7 +245,7 @@ struct `A restored ledger` {
             }
             return true
         }
-        let receipts = try ledger.record(submissions)
+        let receipts = try ledger.appender.record(submissions)
         let appended = receipts.count { if case .appended = $0 { true } else { false } }
         return (appended, refused + receipts.count - appended)
     }

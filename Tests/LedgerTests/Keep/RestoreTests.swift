@@ -10,7 +10,9 @@ struct `A restore` {
     }
 
     private static func kinds(_ ledger: Ledger, from first: UInt64 = 0) throws -> [EventKind] {
-        try (first..<ledger.size()).map { try #require(try ledger.event(at: $0)).event.kind }
+        try (first..<ledger.questions.size()).map {
+            try #require(try ledger.questions.event(at: $0)).event.kind
+        }
     }
 
     private static let hour: Int64 = 3_600_000
@@ -19,9 +21,17 @@ struct `A restore` {
     @Test func `says of each transaction what became of it`() async throws {
         try await ScratchLedger.with { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.claim(SampleTransaction.make("1"), for: "ann", Self.request("a"))
-            _ = try ledger.claim(SampleTransaction.make("2"), for: "bob", Self.request("b"))
-            let outcomes = try ledger.restore(
+            _ = try ledger.appender.claim(
+                SampleTransaction.make("1"),
+                for: "ann",
+                Self.request("a")
+            )
+            _ = try ledger.appender.claim(
+                SampleTransaction.make("2"),
+                for: "bob",
+                Self.request("b")
+            )
+            let outcomes = try ledger.appender.restore(
                 ["3", "1", "2", "4"].map { SampleTransaction.make($0) },
                 for: "ann",
                 Self.request("r")
@@ -47,12 +57,12 @@ struct `A restore` {
             let transactions = (1...12).flatMap { transaction in
                 ["1", "2"].map { SampleTransaction.make($0, transaction: transaction) }
             }
-            let first = try ledger.restore(transactions, for: "ann", Self.request("r"))
+            let first = try ledger.appender.restore(transactions, for: "ann", Self.request("r"))
             #expect(first.allSatisfy { if case .recorded = $0 { true } else { false } })
-            let size = try ledger.size()
+            let size = try ledger.questions.size()
             #expect(size == 24 * 2 + 2)
             for id in ["r", "r2"] {
-                let again = try ledger.restore(
+                let again = try ledger.appender.restore(
                     transactions.reversed(),
                     for: "ann",
                     Self.request(id)
@@ -67,7 +77,7 @@ struct `A restore` {
     @Test func `of what is known updates the sync state once an hour`() async throws {
         try await ScratchLedger.with { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.claim(SampleTransaction.make(), for: "ann", Self.request("a"))
+            _ = try ledger.appender.claim(SampleTransaction.make(), for: "ann", Self.request("a"))
             func syncedAt() throws -> String? {
                 try scratch.show("ann")["purchases"]?.array?.first?["syncedAt"]?.string
             }
@@ -76,7 +86,7 @@ struct `A restore` {
             for minute in 0..<180 {
                 scratch.clock.now = start.advanced(byMilliseconds: Int64(minute) * 60_000)
                 // Each time signed anew by the store.
-                let outcomes = try ledger.restore(
+                let outcomes = try ledger.appender.restore(
                     [SampleTransaction.make(signed: minute)],
                     for: "ann",
                     Self.request("r\(minute)")
@@ -94,9 +104,9 @@ struct `A restore` {
     @Test func `by 64 threads at once updates the sync state once`() async throws {
         try await ScratchLedger.with { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.claim(SampleTransaction.make(), for: "ann", Self.request("a"))
+            _ = try ledger.appender.claim(SampleTransaction.make(), for: "ann", Self.request("a"))
             let outcomes = try Concurrently.run(64) { index in
-                try ledger.restore(
+                try ledger.appender.restore(
                     [SampleTransaction.make(signed: index % 3)],
                     for: "ann",
                     Self.request("r\(index)")
@@ -111,9 +121,9 @@ struct `A restore` {
     @Test func `records facts that say something new of a known transaction`() async throws {
         try await ScratchLedger.with { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.claim(SampleTransaction.make(), for: "ann", Self.request("a"))
+            _ = try ledger.appender.claim(SampleTransaction.make(), for: "ann", Self.request("a"))
             func restore(_ signed: Int, priceMicros: Int64 = 4_990_000) throws -> ClaimOutcome {
-                try ledger.restore(
+                try ledger.appender.restore(
                     [SampleTransaction.make(signed: signed, priceMicros: priceMicros)],
                     for: "ann",
                     Self.request("r\(signed)")
@@ -125,7 +135,7 @@ struct `A restore` {
             #expect(try restore(3) == .recorded(sequence: 6))
             #expect(try restore(4) == .known(sequence: 6))
             // A newer end cuts the period; the store's word after that restores it.
-            _ = try ledger.record(
+            _ = try ledger.appender.record(
                 Submission(
                     event: try Sample.event(
                         "cut",
@@ -143,16 +153,16 @@ struct `A restore` {
     @Test func `refuses what is beyond its limit, and takes the rest`() async throws {
         try await ScratchLedger.with { scratch in
             let known = SampleTransaction.make()
-            let outcomes = try scratch.ledger.restore(
-                Array(repeating: known, count: Ledger.restoreLimit + 2),
+            let outcomes = try scratch.ledger.appender.restore(
+                Array(repeating: known, count: Appender.restoreLimit + 2),
                 for: "ann",
                 Self.request("r")
             )
-            #expect(outcomes.count == Ledger.restoreLimit + 2)
+            #expect(outcomes.count == Appender.restoreLimit + 2)
             let refused = outcomes.filter { if case .refused = $0 { true } else { false } }
             #expect(refused.count == 2)
             #expect(outcomes.first == .recorded(sequence: 0))
-            #expect(try scratch.ledger.restore([], for: "ann", Self.request("e")).isEmpty)
+            #expect(try scratch.ledger.appender.restore([], for: "ann", Self.request("e")).isEmpty)
         }
     }
 }

@@ -16,14 +16,14 @@ struct `A salvage` {
     /// A ledger of several bundles and a tail, closed.
     private static func filled(_ body: (ScratchLedger) async throws -> Void) async throws {
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.publish(
+            _ = try scratch.ledger.appender.publish(
                 try Sample.catalog(),
                 effective: Sample.newYear,
                 Request(id: "c", source: Source.catalog, environment: .production)
             )
             let lines = (0..<300).flatMap { Sample.ownedPurchase("u\($0)", "app_store/\($0)") }
-            _ = try scratch.ledger.record(Sample.submissions(lines))
-            _ = try scratch.ledger.checkpoint()
+            _ = try scratch.ledger.appender.record(Sample.submissions(lines))
+            _ = try scratch.ledger.prover.checkpoint()
             try await body(scratch)
         }
     }
@@ -56,7 +56,7 @@ struct `A salvage` {
             environment: .production,
             point: BitemporalPoint(at: Sample.day(3), knownAt: .sequence(size))
         )
-        return try ledger.show(question).state.warnings.map(\.code.rawValue)
+        return try ledger.questions.show(question).state.warnings.map(\.code.rawValue)
     }
 
     /// Changes the log's data file.
@@ -77,7 +77,9 @@ struct `A salvage` {
     // The negative control: nothing is lost where nothing is damaged
     @Test func `of a sound ledger gives the same ledger`() async throws {
         try await Self.filled { scratch in
-            let (size, root) = try (scratch.ledger.size(), scratch.ledger.audit().rootHash)
+            let (size, root) = try (
+                scratch.ledger.questions.size(), scratch.ledger.auditor.audit().rootHash
+            )
             try scratch.close()
             let target = scratch.path + "-rescued"
             let report = try Self.rescue(scratch.path, into: target)
@@ -85,7 +87,7 @@ struct `A salvage` {
             #expect(report.records == size)
             #expect(report.confirmed == size)
             try Self.reading(target) { ledger in
-                let audit = try ledger.audit()
+                let audit = try ledger.auditor.audit()
                 #expect(audit.isOK, "\(audit.faults)")
                 #expect(audit.rootHash == root)
                 #expect(audit.checkpoints == 1)
@@ -97,7 +99,9 @@ struct `A salvage` {
         async throws
     {
         try await Self.filled { scratch in
-            let (size, root) = try (scratch.ledger.size(), scratch.ledger.audit().rootHash)
+            let (size, root) = try (
+                scratch.ledger.questions.size(), scratch.ledger.auditor.audit().rootHash
+            )
             let record = try scratch.record(at: 300)
             try scratch.close()
             try Self.damage(scratch.path) { Self.erase(record, in: &$0) }
@@ -108,24 +112,24 @@ struct `A salvage` {
             #expect(report.isProven)
             #expect(report.confirmed == size - 1)
             try Self.reading(target) { ledger in
-                let audit = try ledger.audit()
+                let audit = try ledger.auditor.audit()
                 #expect(audit.faults.map(\.sequence) == [300])
                 #expect(audit.faults.map(\.kind) == [.record])
                 #expect(audit.rootHash == root)
-                #expect(try ledger.status().lost == 1)
+                #expect(try ledger.auditor.status().lost == 1)
                 // A prefix that ends before the gap misses nothing.
                 #expect(try Self.warnings(ledger, known: 301).contains("events_lost"))
                 #expect(try !Self.warnings(ledger, known: 300).contains("events_lost"))
-                #expect(try ledger.event(at: 300) == nil)
+                #expect(try ledger.questions.event(at: 300) == nil)
                 var sequences: [UInt64] = []
-                try ledger.events(EventFilter(sequences: 298..<303)) { sequence, _ in
+                try ledger.questions.events(EventFilter(sequences: 298..<303)) { sequence, _ in
                     sequences.append(sequence)
                     return true
                 }
                 #expect(sequences == [298, 299, 301, 302])
                 // Law 2 holds over the gap: what was known is found by a binary search.
-                let last = try #require(try ledger.lastRecordedAt())
-                #expect(try ledger.prefix(knownAt: .instant(last)) == size)
+                let last = try #require(try ledger.questions.lastRecordedAt())
+                #expect(try ledger.questions.prefix(knownAt: .instant(last)) == size)
             }
         }
     }
@@ -154,7 +158,7 @@ struct `A salvage` {
 
     @Test func `finds everything without meta pages`() async throws {
         try await Self.filled { scratch in
-            let size = try scratch.ledger.size()
+            let size = try scratch.ledger.questions.size()
             try scratch.close()
             try Self.damage(scratch.path) { $0.replaceSubrange(0..<8192, with: Data(count: 8192)) }
             let report = try Self.rescue(scratch.path, into: scratch.path + "-rescued")
@@ -165,7 +169,7 @@ struct `A salvage` {
 
     @Test func `without the tail's hashes gives a ledger that can only be read`() async throws {
         try await Self.filled { scratch in
-            let size = try scratch.ledger.size()
+            let size = try scratch.ledger.questions.size()
             let record = try scratch.record(at: size - 2)
             try scratch.close()
             try Self.damage(scratch.path) { Self.erase(record, in: &$0) }
@@ -184,7 +188,7 @@ struct `A salvage` {
             }
             #expect(fault?.code == .treeLost)
             try Self.reading(target) { ledger in
-                let kinds = try ledger.audit().faults.map(\.kind)
+                let kinds = try ledger.auditor.audit().faults.map(\.kind)
                 #expect(kinds.contains(.tree))
             }
         }

@@ -18,7 +18,7 @@ struct `A transaction that a customer hands in` {
         _ body: (ScratchLedger) async throws -> Void
     ) async throws {
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.publish(
+            _ = try scratch.ledger.appender.publish(
                 try Sample.catalog(policy: policy),
                 effective: Sample.newYear,
                 request("catalog")
@@ -28,7 +28,9 @@ struct `A transaction that a customer hands in` {
     }
 
     private static func kinds(_ ledger: Ledger, from first: UInt64 = 1) throws -> [EventKind] {
-        try (first..<ledger.size()).map { try #require(try ledger.event(at: $0)).event.kind }
+        try (first..<ledger.questions.size()).map {
+            try #require(try ledger.questions.event(at: $0)).event.kind
+        }
     }
 
     private static func owners(
@@ -52,14 +54,18 @@ struct `A transaction that a customer hands in` {
     @Test func `stands with its verification, its evidence and the claim in one`() async throws {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
-            let outcome = try ledger.claim(SampleTransaction.make(), for: "ann", Self.request("r"))
+            let outcome = try ledger.appender.claim(
+                SampleTransaction.make(),
+                for: "ann",
+                Self.request("r")
+            )
             #expect(outcome == .recorded(sequence: 1))
             #expect(
                 try Self.kinds(ledger) == [
                     .purchaseCompleted, .verificationPassed, .customerClaimed,
                 ]
             )
-            let events = try (1...3).map { try #require(try ledger.event(at: $0)) }
+            let events = try (1...3).map { try #require(try ledger.questions.event(at: $0)) }
             #expect(Set(events.map(\.recordedAt)).count == 1)
             #expect(events.map(\.event.source) == ["app_store", "app_store", "app"])
             #expect(
@@ -67,11 +73,11 @@ struct `A transaction that a customer hands in` {
             )
             // Stores, rule 7: an explicit claim has the time of asking.
             #expect(events[2].event.time == scratch.clock.now)
-            #expect(try ledger.evidence(of: 1) == Array("header.1.1.0".utf8))
-            #expect(try ledger.evidence(of: 3) == nil)
+            #expect(try ledger.questions.evidence(of: 1) == Array("header.1.1.0".utf8))
+            #expect(try ledger.questions.evidence(of: 3) == nil)
             let state = try scratch.show("ann", at: Sample.day(2))
             #expect(state["tier"]?.string == "pro")
-            #expect(try ledger.audit().isOK)
+            #expect(try ledger.auditor.audit().isOK)
         }
     }
 
@@ -80,11 +86,19 @@ struct `A transaction that a customer hands in` {
         try await Self.withCatalog { scratch in
             var transaction = SampleTransaction.make()
             transaction.facts.evidenceParts = [.bytes(Array(repeating: 7, count: 2 << 20))]
-            let outcome = try scratch.ledger.claim(transaction, for: "ann", Self.request("r"))
+            let outcome = try scratch.ledger.appender.claim(
+                transaction,
+                for: "ann",
+                Self.request("r")
+            )
             #expect(Self.refusal(outcome)?.code == .tooLarge)
-            #expect(try scratch.ledger.size() == 1)
+            #expect(try scratch.ledger.questions.size() == 1)
             transaction.facts.evidenceParts = nil
-            let second = try scratch.ledger.claim(transaction, for: "ann", Self.request("r"))
+            let second = try scratch.ledger.appender.claim(
+                transaction,
+                for: "ann",
+                Self.request("r")
+            )
             #expect(second == .recorded(sequence: 1))
         }
     }
@@ -92,9 +106,17 @@ struct `A transaction that a customer hands in` {
     // row CL2, E1: with the same request, with another, after a restart
     @Test func `is recorded once, however often it is handed in`() async throws {
         try await Self.withCatalog { scratch in
-            _ = try scratch.ledger.claim(SampleTransaction.make(), for: "ann", Self.request("r"))
+            _ = try scratch.ledger.appender.claim(
+                SampleTransaction.make(),
+                for: "ann",
+                Self.request("r")
+            )
             func again(_ id: String) throws -> ClaimOutcome {
-                try scratch.ledger.claim(SampleTransaction.make(), for: "ann", Self.request(id))
+                try scratch.ledger.appender.claim(
+                    SampleTransaction.make(),
+                    for: "ann",
+                    Self.request(id)
+                )
             }
             #expect(try again("r") == .known(sequence: 1))
             #expect(try again("r2") == .known(sequence: 1))
@@ -111,16 +133,24 @@ struct `A transaction that a customer hands in` {
     @Test func `is refused under another request's id`() async throws {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.claim(SampleTransaction.make("1"), for: "ann", Self.request("r"))
-            let other = try ledger.claim(SampleTransaction.make("2"), for: "ann", Self.request("r"))
+            _ = try ledger.appender.claim(
+                SampleTransaction.make("1"),
+                for: "ann",
+                Self.request("r")
+            )
+            let other = try ledger.appender.claim(
+                SampleTransaction.make("2"),
+                for: "ann",
+                Self.request("r")
+            )
             #expect(Self.refusal(other)?.code == .conflict)
-            let somebody = try ledger.claim(
+            let somebody = try ledger.appender.claim(
                 SampleTransaction.make("1"),
                 for: "bob",
                 Self.request("r")
             )
             #expect(Self.refusal(somebody)?.code == .conflict)
-            #expect(try ledger.size() == 4)
+            #expect(try ledger.questions.size() == 4)
         }
     }
 
@@ -128,10 +158,10 @@ struct `A transaction that a customer hands in` {
     @Test func `is refused whole under keep if another customer owns its purchase`() async throws {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.claim(SampleTransaction.make(), for: "ann", Self.request("a"))
-            let size = try ledger.size()
+            _ = try ledger.appender.claim(SampleTransaction.make(), for: "ann", Self.request("a"))
+            let size = try ledger.questions.size()
             for transaction in [1, 2] {
-                let outcome = try ledger.claim(
+                let outcome = try ledger.appender.claim(
                     SampleTransaction.make(transaction: transaction),
                     for: "bob",
                     Self.request("b\(transaction)")
@@ -139,7 +169,7 @@ struct `A transaction that a customer hands in` {
                 #expect(Self.refusal(outcome)?.code == Self.taken)
                 #expect(Self.refusal(outcome)?.owner == "ann")
             }
-            #expect(try ledger.size() == size)
+            #expect(try ledger.questions.size() == size)
             #expect(try Self.owners(scratch, ["ann", "bob"]) == ["ann"])
         }
     }
@@ -148,14 +178,22 @@ struct `A transaction that a customer hands in` {
     @Test func `moves its purchase under transfer`() async throws {
         try await Self.withCatalog(policy: "transfer") { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.claim(SampleTransaction.make(), for: "ann", Self.request("a"))
+            _ = try ledger.appender.claim(SampleTransaction.make(), for: "ann", Self.request("a"))
             scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: 1000)
-            let outcome = try ledger.claim(SampleTransaction.make(), for: "bob", Self.request("b"))
+            let outcome = try ledger.appender.claim(
+                SampleTransaction.make(),
+                for: "bob",
+                Self.request("b")
+            )
             #expect(outcome == .recorded(sequence: 4))
             #expect(try Self.kinds(ledger, from: 4) == [.customerClaimed])
             #expect(try Self.owners(scratch, ["ann", "bob"]) == ["bob"])
             // E1: Ann's own request has its first outcome and takes nothing back.
-            let repeated = try ledger.claim(SampleTransaction.make(), for: "ann", Self.request("a"))
+            let repeated = try ledger.appender.claim(
+                SampleTransaction.make(),
+                for: "ann",
+                Self.request("a")
+            )
             #expect(repeated == .known(sequence: 3))
             #expect(try Self.owners(scratch, ["ann", "bob"]) == ["bob"])
         }
@@ -175,7 +213,7 @@ struct `A transaction that a customer hands in` {
         claims: Int
     ) async throws {
         try await Self.withCatalog(policy: policy) { scratch in
-            let outcome = try scratch.ledger.claim(
+            let outcome = try scratch.ledger.appender.claim(
                 SampleTransaction.make(token: token),
                 for: "ann",
                 Self.request("r")
@@ -192,10 +230,11 @@ struct `A transaction that a customer hands in` {
     @Test func `of the owner stands beside another's token`() async throws {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.claim(SampleTransaction.make(), for: "ann", Self.request("1"))
+            _ = try ledger.appender.claim(SampleTransaction.make(), for: "ann", Self.request("1"))
             let renewal = SampleTransaction.make(transaction: 2, token: "bob")
             #expect(
-                try ledger.claim(renewal, for: "ann", Self.request("2")) == .recorded(sequence: 4)
+                try ledger.appender.claim(renewal, for: "ann", Self.request("2"))
+                    == .recorded(sequence: 4)
             )
             #expect(
                 try Self.kinds(ledger, from: 4) == [
@@ -210,8 +249,12 @@ struct `A transaction that a customer hands in` {
     @Test func `is only claimed if the store told of it before`() async throws {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.record(SampleTransaction.make().facts)
-            let outcome = try ledger.claim(SampleTransaction.make(), for: "ann", Self.request("r"))
+            _ = try ledger.appender.record(SampleTransaction.make().facts)
+            let outcome = try ledger.appender.claim(
+                SampleTransaction.make(),
+                for: "ann",
+                Self.request("r")
+            )
             #expect(outcome == .recorded(sequence: 3))
             #expect(try Self.kinds(ledger, from: 3) == [.customerClaimed])
         }
@@ -221,7 +264,7 @@ struct `A transaction that a customer hands in` {
     @Test func `belongs to its own environment, whatever the request says`() async throws {
         try await Self.withCatalog { scratch in
             let transaction = SampleTransaction.make(environment: .sandbox)
-            let outcome = try scratch.ledger.claim(
+            let outcome = try scratch.ledger.appender.claim(
                 transaction,
                 for: "ann",
                 Self.request("r", .production)
@@ -237,7 +280,7 @@ struct `A transaction that a customer hands in` {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
             let outcomes = try Concurrently.run(64) { index in
-                try ledger.claim(
+                try ledger.appender.claim(
                     SampleTransaction.make(signed: index),
                     for: "u\(index)",
                     Self.request("r\(index)")
@@ -250,7 +293,7 @@ struct `A transaction that a customer hands in` {
             let refused = outcomes.compactMap(Self.refusal)
             #expect(refused.count == 63)
             #expect(refused.allSatisfy { $0.code == Self.taken && $0.owner == owners.first })
-            #expect(try ledger.size() == 4)
+            #expect(try ledger.questions.size() == 4)
         }
     }
 
@@ -259,7 +302,7 @@ struct `A transaction that a customer hands in` {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
             let outcomes = try Concurrently.run(64) { _ in
-                try ledger.claim(SampleTransaction.make(), for: "ann", Self.request("r"))
+                try ledger.appender.claim(SampleTransaction.make(), for: "ann", Self.request("r"))
             }
             #expect(outcomes.count { $0 == .recorded(sequence: 1) } == 1)
             #expect(outcomes.count { $0 == .known(sequence: 1) } == 63)
@@ -272,12 +315,16 @@ struct `A transaction that a customer hands in` {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
             let outcomes = try Concurrently.run(32) { index in
-                try ledger.claim(SampleTransaction.make("\(index)"), for: "ann", Self.request("r"))
+                try ledger.appender.claim(
+                    SampleTransaction.make("\(index)"),
+                    for: "ann",
+                    Self.request("r")
+                )
             }
             let conflicts = outcomes.compactMap(Self.refusal).map(\.code)
             #expect(conflicts == Array(repeating: .conflict, count: 31))
             #expect(outcomes.contains(.recorded(sequence: 1)))
-            #expect(try ledger.size() == 4)
+            #expect(try ledger.questions.size() == 4)
         }
     }
 }

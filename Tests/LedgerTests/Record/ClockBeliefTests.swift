@@ -9,7 +9,7 @@ struct `A clock that ran ahead` {
     private static let day = Instant.millisecondsPerDay
 
     private static func record(_ id: String, _ scratch: ScratchLedger) throws -> Receipt {
-        try scratch.ledger.record(
+        try scratch.ledger.appender.record(
             Submission(event: try Sample.event(id, "sync.completed", "store/app_store"))
         )
     }
@@ -111,7 +111,7 @@ struct `A clock that ran ahead` {
             scratch.clock.witness { $0.isSynchronized = false }
             let now = scratch.clock.now
             func importing(_ id: String, _ days: Int64) throws -> Receipt {
-                try scratch.ledger.record(
+                try scratch.ledger.appender.record(
                     [Submission(event: try Sample.event(id, "sync.completed", "store/app_store"))],
                     recordedAt: [now.advanced(byMilliseconds: days * Self.day)]
                 )[0]

@@ -17,12 +17,14 @@ struct `Recorded time` {
             var expected: [Instant] = []
             for (index, offset) in [0, 5_000, 1_000, -200_000, 4_999, 6_000].enumerated() {
                 scratch.clock.now = start.advanced(byMilliseconds: Int64(offset))
-                _ = try scratch.ledger.record(try Self.submission("e\(index)"))
+                _ = try scratch.ledger.appender.record(try Self.submission("e\(index)"))
                 expected.append(max(scratch.clock.now, expected.last ?? scratch.clock.now))
             }
-            let recorded = try (0..<6).map { try scratch.ledger.event(at: UInt64($0))?.recordedAt }
+            let recorded = try (0..<6).map {
+                try scratch.ledger.questions.event(at: UInt64($0))?.recordedAt
+            }
             #expect(recorded == expected)
-            #expect(try scratch.ledger.audit().isOK)
+            #expect(try scratch.ledger.auditor.audit().isOK)
         }
     }
 
@@ -30,25 +32,27 @@ struct `Recorded time` {
     @Test func `makes appends wait if it lies too far ahead of the clock`() async throws {
         try await ScratchLedger.with { scratch in
             let start = scratch.clock.now
-            _ = try scratch.ledger.record(try Self.submission("e0"))
+            _ = try scratch.ledger.appender.record(try Self.submission("e0"))
             scratch.clock.now = start.advanced(byMilliseconds: -300_000)
             #expect(
-                try scratch.ledger.record(Self.submission("e1")) == .appended(first: 1, count: 1)
+                try scratch.ledger.appender.record(Self.submission("e1"))
+                    == .appended(first: 1, count: 1)
             )
             scratch.clock.now = start.advanced(byMilliseconds: -300_001)
-            #expect { try scratch.ledger.record(Self.submission("e2")) } throws: { error in
+            #expect { try scratch.ledger.appender.record(Self.submission("e2")) } throws: { error in
                 (error as? LedgerFault)?.code == .clockBehind
             }
             try scratch.reopen()
-            #expect { try scratch.ledger.record(Self.submission("e2")) } throws: { error in
+            #expect { try scratch.ledger.appender.record(Self.submission("e2")) } throws: { error in
                 (error as? LedgerFault)?.code == .clockBehind
             }
-            #expect(try scratch.ledger.size() == 2)
+            #expect(try scratch.ledger.questions.size() == 2)
             // It is read all the same, and written again once the clock has caught up.
             _ = try scratch.show("ann")
             scratch.clock.now = start
             #expect(
-                try scratch.ledger.record(Self.submission("e2")) == .appended(first: 2, count: 1)
+                try scratch.ledger.appender.record(Self.submission("e2"))
+                    == .appended(first: 2, count: 1)
             )
         }
     }
@@ -58,7 +62,7 @@ struct `Recorded time` {
         try await ScratchLedger.with { scratch in
             let now = scratch.clock.now
             func record(_ id: String, _ offset: Int64) throws -> Receipt {
-                try scratch.ledger.record(
+                try scratch.ledger.appender.record(
                     [Self.submission(id)],
                     recordedAt: [now.advanced(byMilliseconds: offset)]
                 )[0]
@@ -75,7 +79,8 @@ struct `Recorded time` {
             }
             #expect(try record("e4", 0) == .appended(first: 2, count: 1))
             #expect(
-                try scratch.ledger.event(at: 1)?.recordedAt == now.advanced(byMilliseconds: -1000)
+                try scratch.ledger.questions.event(at: 1)?.recordedAt
+                    == now.advanced(byMilliseconds: -1000)
             )
         }
     }
@@ -88,8 +93,12 @@ struct `Recorded time` {
                 user: "ann",
                 expiration: 1_799_904_000_000
             )
-            guard case .appended(_, let count) = try scratch.ledger.record(signal) else { return }
-            let times = try (0..<count).map { try scratch.ledger.event(at: UInt64($0))?.recordedAt }
+            guard case .appended(_, let count) = try scratch.ledger.appender.record(signal) else {
+                return
+            }
+            let times = try (0..<count).map {
+                try scratch.ledger.questions.event(at: UInt64($0))?.recordedAt
+            }
             #expect(Set(times) == [scratch.clock.now])
         }
     }
@@ -100,13 +109,13 @@ struct `Recorded time` {
             let now = scratch.clock.now
             for (round, offset) in [-2000, 1].map(Int64.init).enumerated() {
                 let ids = ["a", "b", "c"].map { $0 + String(round) }
-                let receipts = try scratch.ledger.recordUntilRefused(
+                let receipts = try scratch.ledger.appender.recordUntilRefused(
                     ids.map { try Self.submission($0) },
                     recordedAt: [-1000, offset, 0].map { now.advanced(byMilliseconds: $0) }
                 )
                 #expect(receipts.count == 2)
                 #expect(receipts[0] == .appended(first: UInt64(round), count: 1))
-                #expect(try scratch.ledger.size() == UInt64(round + 1))
+                #expect(try scratch.ledger.questions.size() == UInt64(round + 1))
             }
         }
     }

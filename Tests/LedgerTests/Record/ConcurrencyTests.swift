@@ -17,7 +17,7 @@ struct `A ledger that many threads use` {
 
     private static func grant(_ ledger: Ledger, _ id: String, _ customer: String) throws -> Receipt
     {
-        try ledger.grant(
+        try ledger.appender.grant(
             id,
             to: customer,
             features: ["export"],
@@ -89,7 +89,7 @@ struct `A ledger that many threads use` {
                 }
             }
             #expect(failures == Array(repeating: true, count: 16))
-            #expect(try ledger.size() == 0)
+            #expect(try ledger.questions.size() == 0)
             log.fail(false)
             #expect(try Self.grant(ledger, "g0", "u0") == .appended(first: 0, count: 1))
             try ledger.close()
@@ -113,13 +113,14 @@ struct `A ledger that many threads use` {
                             observedAt: Sample.newYear
                         )
                     ]
-                    group.addTask { [facts] in try await ledger.record(concurrently: facts) }
+                    group.addTask { [facts] in try await ledger.appender.record(concurrently: facts)
+                    }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             let appended = receipts.count { if case .appended(_, 4) = $0 { true } else { false } }
             #expect(appended == count)
-            #expect(try ledger.size() == UInt64(4 * count))
+            #expect(try ledger.questions.size() == UInt64(4 * count))
             let show = try scratch.show("ann-7")
             #expect(show["purchases"]?.array?.count == count)
         }
@@ -129,7 +130,7 @@ struct `A ledger that many threads use` {
     @Test func `gives each of them the answer of one prefix`() async throws {
         try await ScratchLedger.with { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.publish(
+            _ = try ledger.appender.publish(
                 try Sample.catalog(count: 10_000),
                 effective: Sample.newYear,
                 Self.request("catalog")
@@ -143,7 +144,12 @@ struct `A ledger that many threads use` {
                     repeat {
                         let customer = "u\(random.pick([0, 1, 2, 3]))"
                         answers.append(try Answer(asking: ledger, customer, at, random.chance(50)))
-                        _ = try ledger.can(customer, "export", environment: .production, at: at)
+                        _ = try ledger.questions.can(
+                            customer,
+                            "export",
+                            environment: .production,
+                            at: at
+                        )
                     } while writers.load(ordering: .sequentiallyConsistent) > 0
                     return answers
                 }
@@ -158,7 +164,7 @@ struct `A ledger that many threads use` {
                 #expect(try answer.again(ledger, at) == answer.text)
             }
             for customer in 0..<4 {
-                let allowed = try ledger.can(
+                let allowed = try ledger.questions.can(
                     "u\(customer)",
                     "export",
                     environment: .production,
@@ -166,12 +172,12 @@ struct `A ledger that many threads use` {
                 )
                 #expect(allowed)
             }
-            let differences = try ledger.replay(
+            let differences = try ledger.auditor.replay(
                 point: BitemporalPoint(at: at, knownAt: .everything),
                 environment: .production
             ).differences
             #expect(differences.isEmpty)
-            #expect(try ledger.audit().isOK)
+            #expect(try ledger.auditor.audit().isOK)
         }
     }
 
@@ -182,18 +188,21 @@ struct `A ledger that many threads use` {
             switch index % 5 {
             case 0:
                 let transaction = SampleTransaction.make(id)
-                _ = try ledger.claim(transaction, for: customer, request("c" + id))
+                _ = try ledger.appender.claim(transaction, for: customer, request("c" + id))
             case 1: _ = try grant(ledger, "g" + id, customer)
             case 2:
-                _ = try ledger.use(
+                _ = try ledger.appender.use(
                     "scan",
                     by: customer,
                     amount: 1,
                     unit: "seconds",
                     request("u" + id)
                 )
-            case 3: _ = try ledger.record(SampleTransaction.make("s" + id, token: customer).facts)
-            default: _ = try ledger.startTrial("week", for: customer, request("t" + id))
+            case 3:
+                _ = try ledger.appender.record(
+                    SampleTransaction.make("s" + id, token: customer).facts
+                )
+            default: _ = try ledger.appender.startTrial("week", for: customer, request("t" + id))
             }
         }
     }
@@ -229,21 +238,23 @@ struct `A ledger that many threads use` {
                 environment: .production,
                 point: BitemporalPoint(at: at, knownAt: known)
             )
-            return try isHistory ? ledger.purchases(of: question).json : ledger.show(question).json
+            return try isHistory
+                ? ledger.questions.purchases(of: question).json
+                : ledger.questions.show(question).json
         }
     }
 
     // T3
     @Test func `knows how long its log is and when it was last written`() async throws {
         try await ScratchLedger.with { scratch in
-            #expect(try scratch.ledger.size() == 0)
-            #expect(try scratch.ledger.lastRecordedAt() == nil)
+            #expect(try scratch.ledger.questions.size() == 0)
+            #expect(try scratch.ledger.questions.lastRecordedAt() == nil)
             _ = try Self.grant(scratch.ledger, "g", "ann")
             let first = scratch.clock.now
-            #expect(try scratch.ledger.lastRecordedAt() == first)
+            #expect(try scratch.ledger.questions.lastRecordedAt() == first)
             scratch.clock.now = first.advanced(byMilliseconds: 5)
-            #expect(try scratch.ledger.lastRecordedAt() == first)
-            #expect(try scratch.ledger.size() == 1)
+            #expect(try scratch.ledger.questions.lastRecordedAt() == first)
+            #expect(try scratch.ledger.questions.size() == 1)
         }
     }
 }

@@ -19,7 +19,11 @@ struct `A decision at append` {
     ) async throws {
         try await ScratchLedger.with { scratch in
             let catalog = try Sample.catalog(policy: policy, count: count)
-            _ = try scratch.ledger.publish(catalog, effective: Sample.newYear, request("catalog"))
+            _ = try scratch.ledger.appender.publish(
+                catalog,
+                effective: Sample.newYear,
+                request("catalog")
+            )
             try await body(scratch)
         }
     }
@@ -36,18 +40,23 @@ struct `A decision at append` {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
             #expect(
-                try ledger.claim(Self.purchase, for: "ann", Self.request("1"))
+                try ledger.appender.claim(Self.purchase, for: "ann", Self.request("1"))
                     == .appended(first: 1, count: 1)
             )
             #expect(
-                try ledger.claim(Self.purchase, for: "ann", Self.request("1")) == .duplicate(of: 1)
+                try ledger.appender.claim(Self.purchase, for: "ann", Self.request("1"))
+                    == .duplicate(of: 1)
             )
-            #expect(try ledger.claim(Self.purchase, for: "ann", Self.request("2")) == .known)
             #expect(
-                Self.refusal(try ledger.claim(Self.purchase, for: "bob", Self.request("3")))
+                try ledger.appender.claim(Self.purchase, for: "ann", Self.request("2")) == .known
+            )
+            #expect(
+                Self.refusal(
+                    try ledger.appender.claim(Self.purchase, for: "bob", Self.request("3"))
+                )
                     == .claimedByAnother
             )
-            let size = try ledger.size()
+            let size = try ledger.questions.size()
             #expect(size == 2)
         }
     }
@@ -56,10 +65,17 @@ struct `A decision at append` {
     @Test func `moves a purchase to its newest claimant under transfer`() async throws {
         try await Self.withCatalog(policy: "transfer") { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.record(Sample.submissions([Sample.purchaseLine("b", "app_store/1")]))
-            _ = try ledger.claim(Self.purchase, for: "ann", Self.request("1"))
+            _ = try ledger.appender.record(
+                Sample.submissions([Sample.purchaseLine("b", "app_store/1")])
+            )
+            _ = try ledger.appender.claim(Self.purchase, for: "ann", Self.request("1"))
             scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: 1000)
-            guard case .appended = try ledger.claim(Self.purchase, for: "bob", Self.request("2"))
+            guard
+                case .appended = try ledger.appender.claim(
+                    Self.purchase,
+                    for: "bob",
+                    Self.request("2")
+                )
             else {
                 Issue.record("refused")
                 return
@@ -87,13 +103,13 @@ struct `A decision at append` {
             }
             try await withThrowingTaskGroup { group in
                 for signal in signals {
-                    group.addTask { _ = try await ledger.record(concurrently: signal) }
+                    group.addTask { _ = try await ledger.appender.record(concurrently: signal) }
                 }
                 try await group.waitForAll()
             }
             var kinds: [EventKind] = []
-            for sequence in 0..<(try ledger.size()) {
-                let event = try #require(try ledger.event(at: sequence))
+            for sequence in 0..<(try ledger.questions.size()) {
+                let event = try #require(try ledger.questions.event(at: sequence))
                 kinds.append(event.event.kind)
             }
             #expect(kinds.count { $0 == .customerClaimed } == 1)
@@ -110,14 +126,14 @@ struct `A decision at append` {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
             #expect(
-                Self.refusal(try ledger.startTrial("none", for: "ann", Self.request("0")))
+                Self.refusal(try ledger.appender.startTrial("none", for: "ann", Self.request("0")))
                     == .unknownTrial
             )
             let receipts = try Concurrently.run(32) {
-                try ledger.startTrial("week", for: "ann", Self.request("t\($0)"))
+                try ledger.appender.startTrial("week", for: "ann", Self.request("t\($0)"))
             }
             #expect(receipts.count { Self.refusal($0) == .trialUsed } == 31)
-            #expect(try ledger.size() == 2)
+            #expect(try ledger.questions.size() == 2)
             let show = try scratch.show("ann")
             #expect(show["trials"]?.array?.first?["remainingDays"]?.integer == 7)
         }
@@ -129,7 +145,7 @@ struct `A decision at append` {
         try await Self.withCatalog(count: count) { scratch in
             let ledger = scratch.ledger
             let receipts = try Concurrently.run(64) {
-                try ledger.use(
+                try ledger.appender.use(
                     "scan",
                     by: "ann",
                     amount: 1,
@@ -140,7 +156,7 @@ struct `A decision at append` {
             let used = receipts.count { Self.refusal($0) == nil }
             #expect(used == min(count, 64))
             #expect(receipts.count { Self.refusal($0) == .overLimit } == 64 - used)
-            #expect(try ledger.size() == UInt64(1 + used))
+            #expect(try ledger.questions.size() == UInt64(1 + used))
             let limit = try scratch.show("ann")["features"]?["scan"]?["limit"]
             #expect(limit?["remaining"]?.integer == Int64(count - used))
         }
@@ -151,14 +167,21 @@ struct `A decision at append` {
         try await Self.withCatalog(count: 1) { scratch in
             let ledger = scratch.ledger
             func use(_ id: String, _ amount: Int64) throws -> Receipt {
-                try ledger.use("scan", by: "ann", amount: amount, unit: "seconds", Self.request(id))
-                    .receipt
+                try ledger.appender.use(
+                    "scan",
+                    by: "ann",
+                    amount: amount,
+                    unit: "seconds",
+                    Self.request(id)
+                )
+                .receipt
             }
             #expect(Self.refusal(try use("0", 31)) == .overLimit)
             #expect(try use("1", 30) == .appended(first: 1, count: 1))
             #expect(try use("1", 30) == .duplicate(of: 1))
             #expect(Self.refusal(try use("2", 30)) == .overLimit)
-            guard case .appended = try ledger.reverseUse("1", of: "ann", Self.request("r")) else {
+            guard case .appended = try ledger.appender.reverseUse("1", of: "ann", Self.request("r"))
+            else {
                 Issue.record("not reversed")
                 return
             }
@@ -173,16 +196,22 @@ struct `A decision at append` {
     @Test func `takes no refused request for a repeat of another one`() async throws {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
-            let trial = try ledger.startTrial("week", for: "ann", Self.request("key"))
+            let trial = try ledger.appender.startTrial("week", for: "ann", Self.request("key"))
             #expect(trial == .appended(first: 1, count: 1))
-            let again = try ledger.startTrial("week", for: "ann", Self.request("key"))
+            let again = try ledger.appender.startTrial("week", for: "ann", Self.request("key"))
             #expect(again == .duplicate(of: 1))
-            let unknown = try ledger.startTrial("month", for: "ann", Self.request("key"))
+            let unknown = try ledger.appender.startTrial("month", for: "ann", Self.request("key"))
             #expect(Self.refusal(unknown) == .conflict)
-            let use = try ledger.use("none", by: "ann", amount: 1, unit: nil, Self.request("key"))
-                .receipt
+            let use = try ledger.appender.use(
+                "none",
+                by: "ann",
+                amount: 1,
+                unit: nil,
+                Self.request("key")
+            )
+            .receipt
             #expect(Self.refusal(use) == .conflict)
-            let size = try ledger.size()
+            let size = try ledger.questions.size()
             #expect(size == 2)
         }
     }
@@ -191,8 +220,14 @@ struct `A decision at append` {
     @Test func `refuses another request under a known id`() async throws {
         try await Self.withCatalog(count: 100) { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.use("scan", by: "ann", amount: 1, unit: "seconds", Self.request("1"))
-            let other = try ledger.use(
+            _ = try ledger.appender.use(
+                "scan",
+                by: "ann",
+                amount: 1,
+                unit: "seconds",
+                Self.request("1")
+            )
+            let other = try ledger.appender.use(
                 "scan",
                 by: "ann",
                 amount: 2,
@@ -200,13 +235,14 @@ struct `A decision at append` {
                 Self.request("1")
             ).receipt
             #expect(Self.refusal(other) == .conflict)
-            let claim = try ledger.claim(Self.purchase, for: "ann", Self.request("1"))
+            let claim = try ledger.appender.claim(Self.purchase, for: "ann", Self.request("1"))
             #expect(Self.refusal(claim) == .conflict)
-            _ = try ledger.startTrial("week", for: "ann", Self.request("2"))
+            _ = try ledger.appender.startTrial("week", for: "ann", Self.request("2"))
             #expect(
-                try ledger.startTrial("week", for: "ann", Self.request("2")) == .duplicate(of: 2)
+                try ledger.appender.startTrial("week", for: "ann", Self.request("2"))
+                    == .duplicate(of: 2)
             )
-            let elsewhere = try ledger.startTrial("week", for: "bob", Self.request("2"))
+            let elsewhere = try ledger.appender.startTrial("week", for: "bob", Self.request("2"))
             #expect(Self.refusal(elsewhere) == .conflict)
         }
     }

@@ -11,13 +11,13 @@ import Testing
 struct `A draft of a ledger` {
     private static func with(_ body: (ScratchLedger) async throws -> Void) async throws {
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.publish(
+            _ = try scratch.ledger.appender.publish(
                 Sample.catalog(),
                 effective: Sample.newYear,
                 Request(id: "catalog", source: Source.catalog, environment: .production)
             )
             let lines = (0..<200).flatMap { Sample.ownedPurchase("u\($0)", "app_store/\($0)") }
-            _ = try scratch.ledger.record(Sample.submissions(lines))
+            _ = try scratch.ledger.appender.record(Sample.submissions(lines))
             try await body(scratch)
         }
     }
@@ -32,7 +32,7 @@ struct `A draft of a ledger` {
             environment: .production,
             point: BitemporalPoint(at: Sample.day(10), knownAt: known)
         )
-        let members = try ledger.show(question).json.members ?? []
+        let members = try ledger.questions.show(question).json.members ?? []
         return .object(members.filter { !["sequence", "token"].contains($0.name) })
     }
 
@@ -42,19 +42,19 @@ struct `A draft of a ledger` {
     {
         try await Self.with { scratch in
             let ledger = scratch.ledger
-            let (size, root) = try (ledger.size(), ledger.audit().rootHash)
+            let (size, root) = try (ledger.questions.size(), ledger.auditor.audit().rootHash)
             let draft = try ledger.draft()
             let lines = (0..<300).flatMap { Sample.ownedPurchase("n\($0)", "app_store/n\($0)") }
-            let tried = try draft.record(Sample.submissions(lines))
-            #expect(try draft.size() == size + 900)
-            #expect(try ledger.size() == size && ledger.audit().rootHash == root)
+            let tried = try draft.appender.record(Sample.submissions(lines))
+            #expect(try draft.questions.size() == size + 900)
+            #expect(try ledger.questions.size() == size && ledger.auditor.audit().rootHash == root)
             let new = try Self.state("n299", draft)
             #expect(new["tier"] == "pro")
             #expect(try Self.state("n299", ledger)["tier"] == "free")
             #expect(try Self.state("u7", draft) == Self.state("u7", ledger))
             try draft.close()
 
-            let done = try ledger.record(Sample.submissions(lines))
+            let done = try ledger.appender.record(Sample.submissions(lines))
             #expect(done == tried)
             #expect(try Self.state("n299", ledger) == new)
         }
@@ -63,12 +63,16 @@ struct `A draft of a ledger` {
     @Test func `does not see what is recorded after it began`() async throws {
         try await Self.with { scratch in
             let ledger = scratch.ledger
-            let size = try ledger.size()
+            let size = try ledger.questions.size()
             let draft = try ledger.draft()
-            _ = try ledger.record(Sample.submissions(Sample.ownedPurchase("late", "app_store/l")))
-            _ = try draft.record(Sample.submissions(Sample.ownedPurchase("own", "app_store/o")))
+            _ = try ledger.appender.record(
+                Sample.submissions(Sample.ownedPurchase("late", "app_store/l"))
+            )
+            _ = try draft.appender.record(
+                Sample.submissions(Sample.ownedPurchase("own", "app_store/o"))
+            )
             var subjects: [String] = []
-            try draft.events(EventFilter(sequences: size - 1..<size + 9)) { _, event in
+            try draft.questions.events(EventFilter(sequences: size - 1..<size + 9)) { _, event in
                 subjects.append(event["subject"]?.string ?? "")
                 return true
             }
@@ -91,15 +95,19 @@ struct `A draft of a ledger` {
                 options: ScratchLedger.options(scratch.clock, isReadOnly: true)
             )
             let draft = try reader.draft()
-            _ = try draft.record(Sample.submissions(Sample.ownedPurchase("own", "app_store/o")))
+            _ = try draft.appender.record(
+                Sample.submissions(Sample.ownedPurchase("own", "app_store/o"))
+            )
             #expect(try Self.state("own", draft)["tier"] == "pro")
             #expect(throws: LedgerFault.self) {
-                _ = try reader.record(Sample.submissions(Sample.ownedPurchase("x", "app_store/x")))
+                _ = try reader.appender.record(
+                    Sample.submissions(Sample.ownedPurchase("x", "app_store/x"))
+                )
             }
             try draft.close()
             try reader.close()
             try scratch.reopen()
-            #expect(try scratch.ledger.audit().isOK)
+            #expect(try scratch.ledger.auditor.audit().isOK)
         }
     }
 }

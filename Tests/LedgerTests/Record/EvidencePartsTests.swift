@@ -54,12 +54,12 @@ struct `Evidence in parts` {
     func `comes back as it was received`(index: Int) async throws {
         let parts = Self.trees[index]
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.record(Self.submission("1", parts))
-            _ = try scratch.ledger.record(Self.submission("2", parts))
+            _ = try scratch.ledger.appender.record(Self.submission("1", parts))
+            _ = try scratch.ledger.appender.record(Self.submission("2", parts))
             for _ in 0..<2 {
-                #expect(try scratch.ledger.evidence(of: 0) == parts.flattened)
-                #expect(try scratch.ledger.evidence(of: 1) == parts.flattened)
-                #expect(try scratch.ledger.audit().isOK)
+                #expect(try scratch.ledger.questions.evidence(of: 0) == parts.flattened)
+                #expect(try scratch.ledger.questions.evidence(of: 1) == parts.flattened)
+                #expect(try scratch.ledger.auditor.audit().isOK)
                 try scratch.reopen()
             }
         }
@@ -82,9 +82,9 @@ struct `Evidence in parts` {
         try await ScratchLedger.with { scratch in
             let part = EvidencePart.shared(Array(repeating: 1, count: EvidenceBlob.byteLimit / 4))
             let fitting = try Self.submission("1", Array(repeating: part, count: 4))
-            #expect(try scratch.ledger.record(fitting) == .appended(first: 0, count: 1))
-            #expect(try scratch.ledger.evidence(of: 0)?.count == EvidenceBlob.byteLimit)
-            let receipt = try scratch.ledger.record(
+            #expect(try scratch.ledger.appender.record(fitting) == .appended(first: 0, count: 1))
+            #expect(try scratch.ledger.questions.evidence(of: 0)?.count == EvidenceBlob.byteLimit)
+            let receipt = try scratch.ledger.appender.record(
                 Self.submission("2", Array(repeating: part, count: 4) + [.bytes([1])])
             )
             guard case .refused(let refusal) = receipt else {
@@ -133,11 +133,11 @@ struct `Evidence in parts` {
                         inParts ? parts : [.bytes(parts.flattened)]
                     )
                 }
-                _ = try scratch.ledger.record(submissions)
+                _ = try scratch.ledger.appender.record(submissions)
                 var total = 0
                 for number in [0, 1, count - 1] {
                     #expect(
-                        try scratch.ledger.evidence(of: UInt64(number))
+                        try scratch.ledger.questions.evidence(of: UInt64(number))
                             == Self.notification(number, chain: chain).flattened
                     )
                 }
@@ -161,7 +161,7 @@ struct `Evidence in parts` {
     @Test func `shares parts among streams that are erased apart`() async throws {
         let chain = Self.text(300, seed: 2)
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.record(Self.submission("1", [.shared(chain)]))
+            _ = try scratch.ledger.appender.record(Self.submission("1", [.shared(chain)]))
             try scratch.close()
             try Self.shared(scratch) { transaction, table in
                 var keys: [[UInt8]] = []
@@ -200,20 +200,20 @@ struct `Evidence in parts` {
         let (chain, other) = (Self.text(300, seed: 3), Self.text(300, seed: 4))
         try await ScratchLedger.with { scratch in
             for number in 0..<3 {
-                _ = try scratch.ledger.record(
+                _ = try scratch.ledger.appender.record(
                     Self.submission("\(number)", [.shared(chain), .bytes([UInt8(number)])])
                 )
             }
-            _ = try scratch.ledger.record(Self.submission("other", [.shared(other)]))
-            #expect(try scratch.ledger.audit().isOK)
+            _ = try scratch.ledger.appender.record(Self.submission("other", [.shared(other)]))
+            #expect(try scratch.ledger.auditor.audit().isOK)
             try scratch.close()
             try Self.shared(scratch) { try Self.harm($0, $1, chain, other, damage) }
             try scratch.reopen()
-            let faults = try scratch.ledger.audit().faults
-            #expect(try scratch.ledger.evidence(of: 3) == other)
+            let faults = try scratch.ledger.auditor.audit().faults
+            #expect(try scratch.ledger.questions.evidence(of: 3) == other)
             guard damage != .none else {
                 #expect(faults.isEmpty)
-                #expect(try scratch.ledger.evidence(of: 0) == chain + [0])
+                #expect(try scratch.ledger.questions.evidence(of: 0) == chain + [0])
                 return
             }
             #expect(faults.map(\.kind) == [.evidence])
@@ -221,7 +221,7 @@ struct `Evidence in parts` {
             let digest = Hexadecimal.encode(SHA256.hash(data: chain))
             #expect(faults.first?.detail.contains(digest) == true)
             let fault = #expect(throws: LogStorageFault.self) {
-                try scratch.ledger.evidence(of: 1)
+                try scratch.ledger.questions.evidence(of: 1)
             }
             #expect(fault?.code == .damaged)
         }

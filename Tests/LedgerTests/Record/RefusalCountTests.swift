@@ -10,8 +10,8 @@ struct `Refused signals` {
 
     /// What the log holds of them: the code and count of each note.
     private static func notes(_ ledger: Ledger) throws -> [String] {
-        try (0..<ledger.size()).map { sequence in
-            let event = try #require(try ledger.event(at: sequence)).event
+        try (0..<ledger.questions.size()).map { sequence in
+            let event = try #require(try ledger.questions.event(at: sequence)).event
             #expect(event.kind == .signalNoted)
             #expect(event.data.text(.name) == "verification_refused")
             #expect(event.source == Source.ledger)
@@ -26,21 +26,25 @@ struct `Refused signals` {
         try await ScratchLedger.with { scratch in
             let ledger = scratch.ledger
             let start = scratch.clock.now
-            func refuse(_ code: String, minute: Int64, _ times: Int = 1) {
+            func refuse(_ code: String, minute: Int64, _ times: Int = 1) throws {
                 scratch.clock.now = start.advanced(byMilliseconds: minute * 60_000)
                 for _ in 0..<times {
-                    ledger.countRefusal(code, of: "app_store", environment: .production)
+                    try ledger.appender.countRefusal(
+                        code,
+                        of: "app_store",
+                        environment: .production
+                    )
                 }
             }
-            refuse("bad_signature", minute: 0, 1000)
+            try refuse("bad_signature", minute: 0, 1000)
             let notes = try Self.notes(ledger)
             #expect(notes == [Self.note + ", count 1"])
-            refuse("bad_signature", minute: 59, 10)
-            #expect(try ledger.size() == 1)
-            refuse("bad_signature", minute: 60, 2)
+            try refuse("bad_signature", minute: 59, 10)
+            #expect(try ledger.questions.size() == 1)
+            try refuse("bad_signature", minute: 60, 2)
             #expect(try Self.notes(ledger).last == Self.note + ", count 1010")
-            refuse("bad_chain", minute: 61)
-            refuse("bad_signature", minute: 500)
+            try refuse("bad_chain", minute: 61)
+            try refuse("bad_signature", minute: 500)
             #expect(
                 try Self.notes(ledger).suffix(2) == [
                     "store/app_store production code bad_chain, count 1",
@@ -54,7 +58,11 @@ struct `Refused signals` {
         try await ScratchLedger.with { scratch in
             for store in ["app_store", "play_store"] {
                 for environment in StoreEnvironment.allCases {
-                    scratch.ledger.countRefusal("x", of: store, environment: environment)
+                    try scratch.ledger.appender.countRefusal(
+                        "x",
+                        of: store,
+                        environment: environment
+                    )
                 }
             }
             let notes = try Self.notes(scratch.ledger)
@@ -65,20 +73,20 @@ struct `Refused signals` {
     // A client that crashes us, or waits for a restart, gets no more notes out of it.
     @Test func `are not noted again in the same hour after a restart`() async throws {
         try await ScratchLedger.with { scratch in
-            func refuse() {
-                scratch.ledger.countRefusal(
+            func refuse() throws {
+                try scratch.ledger.appender.countRefusal(
                     "bad_signature",
                     of: "app_store",
                     environment: .production
                 )
             }
-            refuse()
+            try refuse()
             try scratch.reopen()
-            refuse()
-            let size = try scratch.ledger.size()
+            try refuse()
+            let size = try scratch.ledger.questions.size()
             #expect(size == 1)
             scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: Self.hour)
-            refuse()
+            try refuse()
             #expect(try Self.notes(scratch.ledger).last == Self.note + ", count 2")
         }
     }
@@ -89,17 +97,21 @@ struct `Refused signals` {
             let ledger = scratch.ledger
             _ = try Concurrently.run(16) { thread in
                 for index in 0..<5000 {
-                    ledger.countRefusal(
+                    try ledger.appender.countRefusal(
                         "code\((thread + index) % 5)",
                         of: "app_store",
                         environment: .production
                     )
                 }
             }
-            #expect(try ledger.size() == 5)
+            #expect(try ledger.questions.size() == 5)
             scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: Self.hour)
             for code in 0..<5 {
-                ledger.countRefusal("code\(code)", of: "app_store", environment: .production)
+                try ledger.appender.countRefusal(
+                    "code\(code)",
+                    of: "app_store",
+                    environment: .production
+                )
             }
             let counts = try Self.notes(ledger).compactMap { note in
                 note.split(separator: " ").last.flatMap { Int($0) }
@@ -113,7 +125,11 @@ struct `Refused signals` {
     @Test func `for more reasons than there are stay bounded`() async throws {
         try await ScratchLedger.with { scratch in
             for index in 0..<1000 {
-                scratch.ledger.countRefusal("c\(index)", of: "app_store", environment: .production)
+                try scratch.ledger.appender.countRefusal(
+                    "c\(index)",
+                    of: "app_store",
+                    environment: .production
+                )
             }
             let notes = try Self.notes(scratch.ledger)
             #expect(notes.count == 256)

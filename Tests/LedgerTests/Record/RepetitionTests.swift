@@ -18,15 +18,15 @@ struct `A submission that is handed in again` {
     @Test func `is a duplicate if it says the same`() async throws {
         try await ScratchLedger.with { scratch in
             let submission = Submission(event: try Self.original())
-            #expect(try scratch.ledger.record(submission) == .appended(first: 0, count: 1))
-            #expect(try scratch.ledger.record(submission) == .duplicate(of: 0))
+            #expect(try scratch.ledger.appender.record(submission) == .appended(first: 0, count: 1))
+            #expect(try scratch.ledger.appender.record(submission) == .duplicate(of: 0))
             #expect(
-                try scratch.ledger.record([submission, submission])
+                try scratch.ledger.appender.record([submission, submission])
                     == [.duplicate(of: 0), .duplicate(of: 0)]
             )
             try scratch.reopenWithoutViews()
-            #expect(try scratch.ledger.record(submission) == .duplicate(of: 0))
-            #expect(try scratch.ledger.size() == 1)
+            #expect(try scratch.ledger.appender.record(submission) == .duplicate(of: 0))
+            #expect(try scratch.ledger.questions.size() == 1)
         }
     }
 
@@ -84,7 +84,9 @@ struct `A submission that is handed in again` {
             )
             // Once within one group, once against the log.
             let receipts =
-                try scratch.ledger.record([first, other]) + [scratch.ledger.record(other)]
+                try scratch.ledger.appender.record([first, other]) + [
+                    scratch.ledger.appender.record(other)
+                ]
             #expect(receipts[0] == .appended(first: 0, count: 1))
             for receipt in receipts[1...] {
                 guard case .refused(let refusal) = receipt else {
@@ -97,7 +99,7 @@ struct `A submission that is handed in again` {
                 // `time` moves `observedAt` along, a type its fields; nothing else is named.
                 if !["type", "time"].contains(row.path) { #expect(named == [row.path]) }
             }
-            #expect(try scratch.ledger.size() == 1)
+            #expect(try scratch.ledger.questions.size() == 1)
         }
     }
 
@@ -106,15 +108,18 @@ struct `A submission that is handed in again` {
         try await ScratchLedger.with { scratch in
             var event = try Self.original()
             #expect(
-                try scratch.ledger.record(Submission(event: event)) == .appended(first: 0, count: 1)
+                try scratch.ledger.appender.record(Submission(event: event))
+                    == .appended(first: 0, count: 1)
             )
             event.environment = .sandbox
             #expect(
-                try scratch.ledger.record(Submission(event: event)) == .appended(first: 1, count: 1)
+                try scratch.ledger.appender.record(Submission(event: event))
+                    == .appended(first: 1, count: 1)
             )
             event.source = Source.app
             #expect(
-                try scratch.ledger.record(Submission(event: event)) == .appended(first: 2, count: 1)
+                try scratch.ledger.appender.record(Submission(event: event))
+                    == .appended(first: 2, count: 1)
             )
         }
     }
@@ -132,13 +137,13 @@ struct `A submission that is handed in again` {
                 user: "bob",
                 expiration: 1_799_904_000_000
             )
-            guard case .appended(0, let count) = try scratch.ledger.record(first) else {
+            guard case .appended(0, let count) = try scratch.ledger.appender.record(first) else {
                 Issue.record("not appended")
                 return
             }
             #expect(count > 2)
-            #expect(try scratch.ledger.record(again) == .duplicate(of: 0))
-            #expect(try scratch.ledger.size() == UInt64(count))
+            #expect(try scratch.ledger.appender.record(again) == .duplicate(of: 0))
+            #expect(try scratch.ledger.questions.size() == UInt64(count))
         }
     }
 
@@ -150,16 +155,16 @@ struct `A submission that is handed in again` {
                 user: "ann",
                 expiration: 1_769_904_000_000
             )
-            _ = try scratch.ledger.record(signal)
-            let size = try scratch.ledger.size()
+            _ = try scratch.ledger.appender.record(signal)
+            let size = try scratch.ledger.questions.size()
             var exported: [Event] = []
-            try scratch.ledger.events(EventFilter(sequences: 0..<size)) { _, json in
+            try scratch.ledger.questions.events(EventFilter(sequences: 0..<size)) { _, json in
                 exported.append(try Event(validating: json))
                 return true
             }
             #expect(exported.count == Int(size))
             for (index, event) in exported.enumerated() {
-                let receipt = try scratch.ledger.record(Submission(event: event))
+                let receipt = try scratch.ledger.appender.record(Submission(event: event))
                 #expect(receipt == .duplicate(of: UInt64(index)))
             }
         }
@@ -192,15 +197,15 @@ struct `A submission that is handed in again` {
                     data: #"{"grantId":"g"}"#
                 )
             )
-            let receipts = try scratch.ledger.record([submission, next])
+            let receipts = try scratch.ledger.appender.record([submission, next])
             guard case .refused(let refusal) = receipts[0] else {
                 Issue.record("\(receipts[0])")
                 return
             }
             #expect(refusal.code == .tooLarge)
             #expect(receipts[1] == .appended(first: 0, count: 1))
-            #expect(try scratch.ledger.size() == 1)
-            #expect(try scratch.ledger.audit().isOK)
+            #expect(try scratch.ledger.questions.size() == 1)
+            #expect(try scratch.ledger.auditor.audit().isOK)
         }
     }
 
@@ -217,7 +222,7 @@ struct `A submission that is handed in again` {
             let ledger = scratch.ledger
             let receipts = try await withThrowingTaskGroup { group in
                 for signal in signals {
-                    group.addTask { try await ledger.record(concurrently: signal) }
+                    group.addTask { try await ledger.appender.record(concurrently: signal) }
                 }
                 var receipts: [Receipt] = []
                 for try await receipt in group { receipts.append(receipt) }
@@ -231,7 +236,7 @@ struct `A submission that is handed in again` {
             #expect(ranges.count == signals.count)
             #expect(zip(ranges, ranges.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
             for range in ranges {
-                let ids = try range.map { try ledger.event(at: $0)?.event.id }
+                let ids = try range.map { try ledger.questions.event(at: $0)?.event.id }
                 let signal = ids[0] ?? ""
                 let expected = ids.indices.map { $0 == 0 ? signal : "\(signal)#\($0 + 1)" }
                 #expect(ids == expected)

@@ -25,7 +25,7 @@ struct `A peer's RevenueCat scenarios through the ledger` {
                 try play.publishCatalog()
                 for step in scenario["steps"]?.array ?? [] { try play.take(step) }
                 #expect(play.checks > 0)
-                let isSound = try scratch.ledger.audit().isOK
+                let isSound = try scratch.ledger.auditor.audit().isOK
                 #expect(isSound)
             }
         }
@@ -69,7 +69,9 @@ private struct Play {
             ),
         ])
         let request = Request(id: "catalog", source: Source.catalog, environment: .production)
-        guard case .appended = try scratch.ledger.publish(document, effective: nil, request) else {
+        guard
+            case .appended = try scratch.ledger.appender.publish(document, effective: nil, request)
+        else {
             Issue.record("\(name): the catalog is refused")
             return
         }
@@ -104,7 +106,7 @@ private struct Play {
                 comment
             )
         case "accepted":
-            let last = try scratch.ledger.event(at: scratch.ledger.size() - 1)
+            let last = try scratch.ledger.questions.event(at: scratch.ledger.questions.size() - 1)
             #expect(last?.event.kind == .signalNoted, comment)
         default: Issue.record(comment)
         }
@@ -126,11 +128,11 @@ private struct Play {
         }
         let body = Array(JSONValue.object(members).description.utf8)
         let submission = try RevenueCatBody.submission(of: body)
-        guard case .appended = try scratch.ledger.record(submission) else {
+        guard case .appended = try scratch.ledger.appender.record(submission) else {
             Issue.record("\(name): \(sent) is not appended")
             return
         }
-        #expect(try scratch.ledger.record(submission) != .known)
+        #expect(try scratch.ledger.appender.record(submission) != .known)
     }
 
     private func show(_ user: String) throws -> JSONValue {
@@ -161,7 +163,7 @@ private struct Play {
         filter.customer = user
         filter.environment = .sandbox
         var kinds: Set<String> = []
-        try scratch.ledger.events(filter) { _, event in
+        try scratch.ledger.questions.events(filter) { _, event in
             kinds.insert(event["type"]?.string ?? "")
             return true
         }

@@ -14,7 +14,7 @@ struct `A trial` {
         _ body: (ScratchLedger) async throws -> Void
     ) async throws {
         try await ScratchLedger.with(clock: TestClock(Sample.newYear)) { scratch in
-            _ = try scratch.ledger.publish(
+            _ = try scratch.ledger.appender.publish(
                 Sample.catalog(),
                 effective: Sample.newYear,
                 Request(id: "catalog", source: Source.catalog, environment: .production)
@@ -39,7 +39,7 @@ struct `A trial` {
     @Test(arguments: rows)
     func `has its days`(_ offset: Int64, _ days: Int64, _ isAllowed: Bool) async throws {
         try await Self.withCatalog { scratch in
-            _ = try scratch.ledger.startTrial("week", for: "ann", Self.request("t"))
+            _ = try scratch.ledger.appender.startTrial("week", for: "ann", Self.request("t"))
             let answer = try scratch.show(
                 "ann",
                 at: Sample.newYear.advanced(byMilliseconds: offset)
@@ -53,17 +53,21 @@ struct `A trial` {
     @Test func `is shared by linked customers`() async throws {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.startTrial("week", for: "device", Self.request("1"))
+            _ = try ledger.appender.startTrial("week", for: "device", Self.request("1"))
             #expect(try scratch.show("ann")["trials"] == .array([]))
-            _ = try ledger.link("device", to: "ann", Self.request("2"))
+            _ = try ledger.appender.link("device", to: "ann", Self.request("2"))
             for name in ["ann", "device"] {
                 let trials = try scratch.show(name)["trials"]?.array
                 #expect(trials?.first?["remainingDays"] == .integer(7), "\(name)")
-                let again = try ledger.startTrial("week", for: name, Self.request("3" + name))
+                let again = try ledger.appender.startTrial(
+                    "week",
+                    for: name,
+                    Self.request("3" + name)
+                )
                 #expect(Self.refusal(again) == .trialUsed, "\(name)")
             }
             // Somebody who is not linked has theirs.
-            let other = try ledger.startTrial("week", for: "bob", Self.request("4"))
+            let other = try ledger.appender.startTrial("week", for: "bob", Self.request("4"))
             #expect(Self.refusal(other) == nil)
         }
     }
@@ -72,10 +76,10 @@ struct `A trial` {
     @Test func `is the first of those that meet by a link`() async throws {
         try await Self.withCatalog { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.startTrial("week", for: "device", Self.request("1"))
+            _ = try ledger.appender.startTrial("week", for: "device", Self.request("1"))
             scratch.clock.now = Sample.day(4)
-            _ = try ledger.startTrial("week", for: "ann", Self.request("2"))
-            _ = try ledger.link("device", to: "ann", Self.request("3"))
+            _ = try ledger.appender.startTrial("week", for: "ann", Self.request("2"))
+            _ = try ledger.appender.link("device", to: "ann", Self.request("3"))
             #expect(
                 try scratch.show("ann", at: Sample.day(4))["trials"]?.array?.first?["remainingDays"]
                     == .integer(4)
@@ -98,11 +102,11 @@ struct `A trial` {
                     "expiresAt":"\(Sample.day(8))"}
                     """
             )
-            _ = try scratch.ledger.record(Sample.submissions(lines))
+            _ = try scratch.ledger.appender.record(Sample.submissions(lines))
             let store = try scratch.show("ann", at: Sample.day(2))
             #expect(store["features"]?["export"]?["reason"] == "purchase")
             #expect(store["trials"] == .array([]))
-            let history = try scratch.ledger.purchases(
+            let history = try scratch.ledger.questions.purchases(
                 of: CustomerQuestion(
                     customer: "ann",
                     environment: .production,
@@ -112,7 +116,11 @@ struct `A trial` {
             let period = history["purchases"]?.array?.first?["periods"]?.array?.first
             #expect(period?["offer"] == "trial")
             scratch.clock.now = Sample.day(9)
-            let own = try scratch.ledger.startTrial("week", for: "ann", Self.request("own"))
+            let own = try scratch.ledger.appender.startTrial(
+                "week",
+                for: "ann",
+                Self.request("own")
+            )
             #expect(Self.refusal(own) == nil)
             let app = try scratch.show("ann", at: Sample.day(9))
             #expect(app["features"]?["export"]?["reason"] == "trial")

@@ -14,13 +14,13 @@ struct `A usage limit` {
     @Test func `holds while uses are recorded and taken back at once`() async throws {
         try await ScratchLedger.with { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.publish(
+            _ = try ledger.appender.publish(
                 Sample.catalog(count: 5),
                 effective: Sample.newYear,
                 Request(id: "catalog", source: Source.catalog, environment: .production)
             )
             _ = try Concurrently.run(48) { number in
-                let used = try ledger.use(
+                let used = try ledger.appender.use(
                     "scan",
                     by: "ann",
                     amount: 1,
@@ -28,11 +28,17 @@ struct `A usage limit` {
                     Self.request("u\(number)")
                 )
                 guard number.isMultiple(of: 2), case .appended = used.receipt else { return }
-                _ = try ledger.reverseUse("u\(number)", of: "ann", Self.request("r\(number)"))
+                _ = try ledger.appender.reverseUse(
+                    "u\(number)",
+                    of: "ann",
+                    Self.request("r\(number)")
+                )
             }
             var used: Set<String> = []
             var (most, reversed) = (0, 0)
-            try ledger.events(EventFilter(sequences: 0..<ledger.size())) { _, event in
+            try ledger.questions.events(EventFilter(sequences: 0..<ledger.questions.size())) {
+                _,
+                event in
                 let id = event["data"]?["useId"]?.string ?? ""
                 switch event["type"]?.string {
                 case "usage.recorded": used.insert(id)
@@ -50,7 +56,7 @@ struct `A usage limit` {
             #expect(limit?["remaining"]?.integer == Int64(5 - used.count))
             // Never under: what is left can be used, and no more.
             for number in 0...(5 - used.count) {
-                let more = try ledger.use(
+                let more = try ledger.appender.use(
                     "scan",
                     by: "ann",
                     amount: 1,
@@ -69,13 +75,19 @@ struct `A usage limit` {
     {
         try await ScratchLedger.with { scratch in
             let ledger = scratch.ledger
-            _ = try ledger.publish(
+            _ = try ledger.appender.publish(
                 Sample.catalog(),
                 effective: Sample.newYear,
                 Request(id: "catalog", source: Source.catalog, environment: .production)
             )
             func use(_ id: String, _ amount: Int64?, _ unit: String?) throws -> UseOutcome {
-                try ledger.use("scan", by: "ann", amount: amount, unit: unit, Self.request(id))
+                try ledger.appender.use(
+                    "scan",
+                    by: "ann",
+                    amount: amount,
+                    unit: unit,
+                    Self.request(id)
+                )
             }
             let start = scratch.clock.now
             let first = try use("1", 30, "seconds")
@@ -98,7 +110,7 @@ struct `A usage limit` {
     // A feature without a limit may be used and counted.
     @Test func `that is not there refuses nothing`() async throws {
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.publish(
+            _ = try scratch.ledger.appender.publish(
                 Sample.json(
                     #"{"tiers":["free"],"features":[{"id":"play","level":"free"}],"products":[]}"#
                 ),
@@ -106,7 +118,7 @@ struct `A usage limit` {
                 Request(id: "catalog", source: Source.catalog, environment: .production)
             )
             for number in 0..<3 {
-                let used = try scratch.ledger.use(
+                let used = try scratch.ledger.appender.use(
                     "play",
                     by: "ann",
                     amount: 1_000_000,

@@ -11,18 +11,18 @@ import Testing
 struct `An auditor's replay` {
     private static func filled(_ body: (ScratchLedger) async throws -> Void) async throws {
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.publish(
+            _ = try scratch.ledger.appender.publish(
                 try Sample.catalog(),
                 effective: Sample.newYear,
                 Request(id: "c", source: Source.catalog, environment: .production)
             )
             for index in 0..<20 {
-                _ = try scratch.ledger.record(
+                _ = try scratch.ledger.appender.record(
                     Sample.submissions(Sample.ownedPurchase("u\(index)", "app_store/\(index)"))
                 )
                 scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: 1000)
             }
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 RevenueCatBody.submission(id: "s", user: "r", expiration: 1_799_904_000_000)
             )
             try await body(scratch)
@@ -49,13 +49,13 @@ struct `An auditor's replay` {
     // T4, row Z1, row Z11
     @Test func `gives the same answers and tokens as then, at every R`() async throws {
         try await Self.filled { scratch in
-            let size = try scratch.ledger.size()
+            let size = try scratch.ledger.questions.size()
             for prefix in [0, 1, 4, 31, size] {
-                let replay = try AuditReplay(scratch.ledger, knownAt: .sequence(prefix))
+                let replay = try scratch.ledger.auditor.replay(knownAt: .sequence(prefix))
                 let report = try replay.answers(at: Sample.day(10), environment: .production)
                 #expect(report.differences == [] && report.events == prefix)
                 let answers = try (0..<20).map {
-                    try scratch.ledger.show(Self.question("u\($0)", prefix)).json
+                    try scratch.ledger.questions.show(Self.question("u\($0)", prefix)).json
                 }
                 let tokens = try replay.tokens(Self.tokens(answers))
                 #expect(tokens.isOK && tokens.counts == [.same: 20])
@@ -65,17 +65,19 @@ struct `An auditor's replay` {
 
     @Test func `takes nothing from views`() async throws {
         try await Self.filled { scratch in
-            let before = try AuditReplay(scratch.ledger, knownAt: .everything)
+            let before = try scratch.ledger.auditor.replay(knownAt: .everything)
                 .answers(at: Sample.day(10), environment: .production)
             // What is altered on the disk is not looked at.
             try scratch.reopen()
-            let replay = try AuditReplay(scratch.ledger, knownAt: .everything)
+            let replay = try scratch.ledger.auditor.replay(knownAt: .everything)
             for file in try ViewFiles(below: scratch.viewsPath).files
             where file.name.hasPrefix("streams") {
                 try file.change { bytes in for index in bytes.indices { bytes[index] = 0 } }
             }
             let question = Self.question("u3", replay.size)
-            let tokens = try replay.tokens(Self.tokens([try scratch.ledger.show(question).json]))
+            let tokens = try replay.tokens(
+                Self.tokens([try scratch.ledger.questions.show(question).json])
+            )
             let report = try replay.answers(at: Sample.day(10), environment: .production)
             #expect(tokens.counts == [.same: 1])
             #expect(report.answersDigest == before.answersDigest)
@@ -86,14 +88,14 @@ struct `An auditor's replay` {
     // The negative control: what differs is found.
     @Test func `finds a token that says otherwise, and of another ledger`() async throws {
         try await Self.filled { scratch in
-            let size = try scratch.ledger.size()
-            let answer = try scratch.ledger.show(Self.question("u1", size)).json
+            let size = try scratch.ledger.questions.size()
+            let answer = try scratch.ledger.questions.show(Self.question("u1", size)).json
             let text = try #require(answer["token"]?.string)
             var bytes = try #require(Base64.decode(text, .url))
             bytes[bytes.count - 1] ^= 1
             let planted = Base64.encode(bytes.span, .url)
-            let unknown = try scratch.ledger.show(Self.question("nobody", size)).json
-            let replay = try AuditReplay(scratch.ledger, knownAt: .everything)
+            let unknown = try scratch.ledger.questions.show(Self.question("nobody", size)).json
+            let replay = try scratch.ledger.auditor.replay(knownAt: .everything)
             let rows: [(token: String, customer: String?, TokenReplay.Outcome)] = [
                 (text, nil, .same), (planted, nil, .differs), ("AAAA", nil, .malformed),
                 (text, "u2", .otherCustomer),
@@ -111,10 +113,10 @@ struct `An auditor's replay` {
             }
             // A longer log's token, asked of a shorter one.
             try await ScratchLedger.with { other in
-                _ = try other.ledger.record(
+                _ = try other.ledger.appender.record(
                     Sample.submissions(Sample.ownedPurchase("u1", "app_store/1"))
                 )
-                let replay = try AuditReplay(other.ledger, knownAt: .everything)
+                let replay = try other.ledger.auditor.replay(knownAt: .everything)
                 #expect(try replay.tokens(Self.tokens([answer])).counts == [.otherLedger: 1])
             }
         }
@@ -122,7 +124,7 @@ struct `An auditor's replay` {
 
     @Test func `judges evidence again, as of when it was recorded`() async throws {
         try await Self.filled { scratch in
-            let replay = try AuditReplay(scratch.ledger, knownAt: .everything)
+            let replay = try scratch.ledger.auditor.replay(knownAt: .everything)
             var asked: [(source: String, recordedAt: Instant, bytes: Int)] = []
             let report = try replay.evidence(environment: .production) {
                 evidence,
@@ -138,7 +140,7 @@ struct `An auditor's replay` {
                 .refused(code: "bad_signature")
             }
             #expect(refused.refused == 1 && refused.refusals.first?.code == "bad_signature")
-            let none = try AuditReplay(scratch.ledger, knownAt: .sequence(10))
+            let none = try scratch.ledger.auditor.replay(knownAt: .sequence(10))
                 .evidence(environment: .production) { _, _, _ in .verified }
             #expect(none.verified == 0)
         }

@@ -13,13 +13,13 @@ struct `A decision token` {
         _ body: (ScratchLedger) async throws -> Void
     ) async throws {
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.publish(
+            _ = try scratch.ledger.appender.publish(
                 Sample.catalog(),
                 effective: Sample.newYear,
                 Request(id: "catalog", source: Source.catalog, environment: .production)
             )
             let bought = Sample.ownedPurchase("ann", "app_store/1")
-            _ = try scratch.ledger.record(Sample.submissions(bought))
+            _ = try scratch.ledger.appender.record(Sample.submissions(bought))
             try await body(scratch)
         }
     }
@@ -38,7 +38,7 @@ struct `A decision token` {
     }
 
     private static func later(_ scratch: ScratchLedger) throws {
-        _ = try scratch.ledger.record(
+        _ = try scratch.ledger.appender.record(
             Sample.submissions([
                 Sample.line(
                     "refund",
@@ -55,16 +55,16 @@ struct `A decision token` {
         try await Self.withPurchase { scratch in
             let asked = Self.question("ann", 10)
             let answers = [
-                try scratch.ledger.show(asked).json,
-                try scratch.ledger.accessAnswer("export", asked).json,
-                try scratch.ledger.timelineAnswer(asked).json,
-                try scratch.ledger.purchases(of: asked).json,
+                try scratch.ledger.questions.show(asked).json,
+                try scratch.ledger.questions.accessAnswer("export", asked).json,
+                try scratch.ledger.questions.timelineAnswer(asked).json,
+                try scratch.ledger.questions.purchases(of: asked).json,
             ]
             try Self.later(scratch)
-            #expect(try scratch.ledger.show(asked).json["tier"] != answers[0]["tier"])
+            #expect(try scratch.ledger.questions.show(asked).json["tier"] != answers[0]["tier"])
             try scratch.reopenWithoutViews()
             for answer in answers {
-                let again = try scratch.ledger.answer(to: Self.token(answer))
+                let again = try scratch.ledger.questions.answer(to: Self.token(answer))
                 #expect(again.text.description == answer.description)
             }
         }
@@ -74,13 +74,16 @@ struct `A decision token` {
     @Test func `of the first rules is answered as they answered`() async throws {
         try await Self.withPurchase { scratch in
             let asked = Self.question("dan", 10)
-            let size = try scratch.ledger.size()
-            let first = try scratch.ledger.show(asked, size: size, rules: 1)
+            let size = try scratch.ledger.questions.size()
+            let first = try scratch.ledger.questions.show(asked, size: size, rules: 1)
             let text = first.text.description
             #expect(text.hasPrefix(Self.firstRules), "\(text)")
-            let again = try scratch.ledger.answer(to: Self.token(first.json), customer: "dan")
+            let again = try scratch.ledger.questions.answer(
+                to: Self.token(first.json),
+                customer: "dan"
+            )
             #expect(again.text.description == text)
-            let now = try scratch.ledger.show(asked).text.description
+            let now = try scratch.ledger.questions.show(asked).text.description
             #expect(now.contains(#""usable":"#) && now.contains("never_seen"))
         }
     }
@@ -101,11 +104,11 @@ struct `A decision token` {
         try await Self.withPurchase { scratch in
             var asked = Self.question("ann", 10)
             asked.point.knownAt = .instant(scratch.clock.now.advanced(byMilliseconds: 86_400_000))
-            let answer = try scratch.ledger.show(asked).json
+            let answer = try scratch.ledger.questions.show(asked).json
             try Self.later(scratch)
-            #expect(try scratch.ledger.show(asked).json != answer)
+            #expect(try scratch.ledger.questions.show(asked).json != answer)
             #expect(
-                try scratch.ledger.answer(to: Self.token(answer)).text.json == answer
+                try scratch.ledger.questions.answer(to: Self.token(answer)).text.json == answer
             )
         }
     }
@@ -114,7 +117,9 @@ struct `A decision token` {
     @Test func `names nobody`() async throws {
         try await Self.withPurchase { scratch in
             for customer in ["ann", "nobody-here"] {
-                let token = try Self.token(scratch.ledger.show(Self.question(customer, 10)).json)
+                let token = try Self.token(
+                    scratch.ledger.questions.show(Self.question(customer, 10)).json
+                )
                 let bytes = try #require(Base64.decode(token.text, .url))
                 #expect(bytes.firstRange(of: Array(customer.utf8)) == nil)
             }
@@ -123,18 +128,18 @@ struct `A decision token` {
 
     @Test func `of somebody unknown wants to be told who is meant`() async throws {
         try await Self.withPurchase { scratch in
-            let answer = try scratch.ledger.show(Self.question("bob", 10)).json
+            let answer = try scratch.ledger.questions.show(Self.question("bob", 10)).json
             let token = try Self.token(answer)
             let refusal = #expect(throws: TokenRefusal.self) {
-                try scratch.ledger.answer(to: token)
+                try scratch.ledger.questions.answer(to: token)
             }
             #expect(refusal?.code == .customerMissing)
             #expect(
-                try scratch.ledger.answer(to: token, customer: "bob").text.json == answer
+                try scratch.ledger.questions.answer(to: token, customer: "bob").text.json == answer
             )
             // Somebody else's answer is another one.
             let other = #expect(throws: TokenRefusal.self) {
-                try scratch.ledger.answer(to: token, customer: "cy")
+                try scratch.ledger.questions.answer(to: token, customer: "cy")
             }
             #expect(other?.code == .differs)
         }
@@ -142,18 +147,18 @@ struct `A decision token` {
 
     @Test func `tells an answer that is not the same`() async throws {
         try await Self.withPurchase { scratch in
-            let answer = try scratch.ledger.show(Self.question("ann", 10)).json
+            let answer = try scratch.ledger.questions.show(Self.question("ann", 10)).json
             let text = try #require(answer["token"]?.string)
             // The last bytes are the digest's.
             var bytes = try #require(Base64.decode(text, .url))
             bytes[bytes.count - 1] ^= 1
             let token = try #require(DecisionToken(Base64.encode(bytes.span, .url)))
             let refusal = #expect(throws: TokenRefusal.self) {
-                try scratch.ledger.answer(to: token)
+                try scratch.ledger.questions.answer(to: token)
             }
             #expect(refusal?.code == .differs)
             let other = #expect(throws: TokenRefusal.self) {
-                try scratch.ledger.answer(to: Self.token(answer), customer: "bob")
+                try scratch.ledger.questions.answer(to: Self.token(answer), customer: "bob")
             }
             #expect(other?.code == .otherCustomer)
         }
@@ -161,12 +166,12 @@ struct `A decision token` {
         var foreign: DecisionToken?
         try await Self.withPurchase { scratch in
             try Self.later(scratch)
-            foreign = try Self.token(scratch.ledger.show(Self.question("ann", 10)).json)
+            foreign = try Self.token(scratch.ledger.questions.show(Self.question("ann", 10)).json)
         }
         try await Self.withPurchase { [foreign] scratch in
             let token = try #require(foreign)
             let refusal = #expect(throws: TokenRefusal.self) {
-                try scratch.ledger.answer(to: token)
+                try scratch.ledger.questions.answer(to: token)
             }
             #expect(refusal?.code == .unknownSequence)
         }
@@ -178,7 +183,7 @@ struct `A decision token` {
         #expect(DecisionToken(String(repeating: "A", count: 5000)) == nil)
         try await Self.withPurchase { scratch in
             let text = try #require(
-                try scratch.ledger.show(Self.question("ann", 10)).json["token"]?.string
+                try scratch.ledger.questions.show(Self.question("ann", 10)).json["token"]?.string
             )
             #expect(DecisionToken(String(text.dropLast())) == nil)
             #expect(DecisionToken(text + "AAAA") == nil)
@@ -191,7 +196,7 @@ struct `A decision token` {
                 // Either nothing, or a question that is answered or refused.
                 guard let token = DecisionToken(String(letters)) else { continue }
                 do {
-                    _ = try scratch.ledger.answer(to: token, customer: nil)
+                    _ = try scratch.ledger.questions.answer(to: token, customer: nil)
                     #expect(String(letters) == text)
                 } catch is TokenRefusal {}
             }
@@ -203,7 +208,7 @@ struct `A decision token` {
         var texts: Set<String> = []
         for _ in 0..<3 {
             try await Self.withPurchase { scratch in
-                let answer = try scratch.ledger.show(Self.question("ann", 10)).json
+                let answer = try scratch.ledger.questions.show(Self.question("ann", 10)).json
                 texts.insert(try #require(answer["token"]?.string))
             }
         }

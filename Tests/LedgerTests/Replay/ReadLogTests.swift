@@ -33,7 +33,7 @@ struct `A ledger over a log that is only read` {
             let reader = try Self.reading(viewed)
             let answers = try Answers(reader, customers: 0..<21)
             #expect(try answers == Answers(other, customers: 0..<21))
-            #expect(try reader.audit().isOK)
+            #expect(try reader.auditor.audit().isOK)
             try reader.close()
             try other.close()
         }
@@ -42,20 +42,20 @@ struct `A ledger over a log that is only read` {
     @Test func `records and signs nothing`() async throws {
         try await Self.filled { viewed in
             let reader = try Self.reading(viewed)
-            let size = try reader.size()
+            let size = try reader.questions.size()
             let lines = Sample.ownedPurchase("late", "app_store/late")
             let record = #expect(throws: LedgerFault.self) {
-                try reader.record(Sample.submissions(lines))
+                try reader.appender.record(Sample.submissions(lines))
             }
             #expect(record?.code == .readOnly)
-            let signed = #expect(throws: LedgerFault.self) { try reader.checkpoint() }
+            let signed = #expect(throws: LedgerFault.self) { try reader.prover.checkpoint() }
             #expect(signed?.code == .readOnly)
-            #expect(try reader.size() == size)
+            #expect(try reader.questions.size() == size)
             #expect(viewed.log.checkpoints().isEmpty)
             // The control: what may be written is.
             let writer = try viewed.open()
-            _ = try writer.record(Sample.submissions(lines))
-            _ = try writer.checkpoint()
+            _ = try writer.appender.record(Sample.submissions(lines))
+            _ = try writer.prover.checkpoint()
             #expect(viewed.log.checkpoints().count == 1)
             try writer.close()
         }
@@ -72,9 +72,11 @@ struct `A ledger over a log that is only read` {
                 clock: { Sample.day(40) }
             )
         )
-        _ = try ledger.record(Sample.submissions(Sample.ownedPurchase("u0", "app_store/0")))
+        _ = try ledger.appender.record(
+            Sample.submissions(Sample.ownedPurchase("u0", "app_store/0"))
+        )
         let before = try Answers(ledger, customers: 0..<1)
-        _ = try ledger.rebuild { _, _ in }
+        _ = try ledger.auditor.rebuild { _, _ in }
         #expect(try Answers(ledger, customers: 0..<1) == before)
         #expect(before.texts.contains { $0.contains("app_store/0") })
         try ledger.close()

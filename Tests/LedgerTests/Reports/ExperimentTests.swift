@@ -33,7 +33,7 @@ struct `An experiment` {
         """
 
     private static func publish(_ variants: String, in ledger: Ledger) throws {
-        _ = try ledger.publish(
+        _ = try ledger.appender.publish(
             catalog(variants),
             effective: Sample.newYear,
             Request(id: "catalog", source: Source.catalog, environment: .production)
@@ -159,7 +159,7 @@ struct `An experiment` {
             }
             // alice is in control, her phone's id alone would be open.
             #expect(try export(alias) == .bool(true))
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 Sample.submissions([
                     Sample.line(
                         "link",
@@ -195,7 +195,7 @@ struct `An experiment` {
         try await ScratchLedger.with { scratch in
             try Self.publish(Self.twoVariants, in: scratch.ledger)
             // alice and carol are in control, bob is not.
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 Sample.submissions([
                     Self.flow("1", "started", "alice", "paywall/control", day: 2),
                     Self.flow("2", "started", "alice", "paywall/control", day: 3),
@@ -217,7 +217,9 @@ struct `An experiment` {
                     "experiment", "variant", "isAssigned", "exposures", "conversions",
                     "mismatches", "rate", "control",
                 ]
-                let rows = try AnswerText(scratch.ledger.report(question)).json["rows"]?.array ?? []
+                let rows =
+                    try AnswerText(scratch.ledger.reports.report(question)).json["rows"]?.array
+                    ?? []
                 return rows.map { row in
                     names.map { (row[$0] ?? .null).description }.joined(separator: " ")
                         .replacing("\"", with: "")

@@ -76,14 +76,14 @@ struct `Reports say what an obvious recount says` {
         var next = 0
         while next < log.count {
             let batch = log[next..<min(log.count, next + Int.random(in: 1...20, using: &random))]
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 batch.map { Submission(event: $0.event) },
                 recordedAt: batch.map(\.recordedAt)
             )
             next = batch.endIndex
             if random.chance(50) {
                 for environment in StoreEnvironment.allCases {
-                    try scratch.ledger.rollUpRevenue(environment)
+                    try scratch.ledger.reports.rollUpRevenue(environment)
                 }
             }
             if random.chance(3) { try scratch.reopen() }
@@ -96,7 +96,7 @@ struct `Reports say what an obvious recount says` {
         var (lines, refunds, booked) = (0, 0, 0)
         try await Self.plays { ledger, play in
             let question = play.question(.revenue)
-            let report = try ledger.revenueFromLog(question)
+            let report = try ledger.reports.revenueFromLog(question)
             let slow = SlowRevenue(
                 log: play.log,
                 environment: play.environment,
@@ -104,7 +104,10 @@ struct `Reports say what an obvious recount says` {
                 range: play.range
             ).figures
             #expect(report.figures == slow, "ENTITLE_SEED=\(play.seed), \(play.log.count) events")
-            #expect(try ledger.revenue(question) == report, "ENTITLE_SEED=\(play.seed), rolled up")
+            #expect(
+                try ledger.reports.revenue(question) == report,
+                "ENTITLE_SEED=\(play.seed), rolled up"
+            )
             lines += slow.count
             refunds += slow.values.count { $0["refunded"] != nil }
             booked += slow.values.count { $0["booked refunded"] != nil }
@@ -116,7 +119,7 @@ struct `Reports say what an obvious recount says` {
     @Test func `of customers`() async throws {
         var customers = 0
         try await Self.plays { ledger, play in
-            let report = try ledger.customers(play.question(.customers))
+            let report = try ledger.reports.customers(play.question(.customers))
             let slow = play.counts.customers
             #expect(report.figures == slow, "ENTITLE_SEED=\(play.seed), \(play.log.count) events")
             customers += slow.values.reduce(0, +)
@@ -130,13 +133,13 @@ struct `Reports say what an obvious recount says` {
         try await Self.plays { ledger, play in
             let what: Comment = "ENTITLE_SEED=\(play.seed), \(play.log.count) events"
             let counts = play.counts
-            let funnel = try ledger.funnel(play.question(.funnel))
+            let funnel = try ledger.reports.funnel(play.question(.funnel))
             #expect(funnel.figures == counts.funnel, what)
-            let stages = try ledger.stageTimes(play.question(.stages))
+            let stages = try ledger.reports.stageTimes(play.question(.stages))
             #expect(stages.figures == counts.stages, what)
-            let errors = try ledger.errors(play.question(.errors))
+            let errors = try ledger.reports.errors(play.question(.errors))
             #expect(errors.errors.figures == counts.errors, what)
-            let experiments = try ledger.experiments(play.question(.experiments))
+            let experiments = try ledger.reports.experiments(play.question(.experiments))
             #expect(experiments.figures == counts.experiments, what)
             flows += counts.funnel.values.reduce(0, +)
             exposures += counts.experiments.filter { $0.key.hasSuffix("true exposures") }.count

@@ -52,8 +52,10 @@ struct `A report` {
         _ alerts: [String]
     ) async throws {
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.record(Sample.submissions(Self.failures(planted: planted)))
-            let made = try scratch.ledger.report(Self.question(.errors, at: Self.now))
+            _ = try scratch.ledger.appender.record(
+                Sample.submissions(Self.failures(planted: planted))
+            )
+            let made = try scratch.ledger.reports.report(Self.question(.errors, at: Self.now))
             let answer = try #require(made as? AlertRowsAnswer<ErrorRow>)
             #expect(answer.rows.first?.code == "NETWORK_ERROR")
             #expect(answer.rows.first?.count == 144 && answer.rows.first?.recent == 3)
@@ -61,7 +63,9 @@ struct `A report` {
             #expect(found == alerts && answer.alerts == alerts.count, "\(AnswerText(answer))")
             // An hour later it is past.
             let later = Self.now.advanced(byMilliseconds: 3_600_000)
-            #expect(try scratch.ledger.report(Self.question(.errors, at: later)).alerts == 0)
+            #expect(
+                try scratch.ledger.reports.report(Self.question(.errors, at: later)).alerts == 0
+            )
         }
     }
 
@@ -71,7 +75,7 @@ struct `A report` {
             let clock = scratch.clock
             for minute in [Int64(0), 61] {
                 for _ in 0..<5 {
-                    scratch.ledger.countRefusal(
+                    try scratch.ledger.appender.countRefusal(
                         "bad_signature",
                         of: "app_store",
                         environment: .production
@@ -79,7 +83,7 @@ struct `A report` {
                 }
                 clock.now = clock.now.advanced(byMilliseconds: minute * 60_000)
             }
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 Sample.submissions([
                     Sample.line(
                         "f",
@@ -104,12 +108,12 @@ struct `A report` {
                     ),
                 ])
             )
-            scratch.ledger.countRefusal(
+            try scratch.ledger.appender.countRefusal(
                 "bad_signature",
                 of: "app_store",
                 environment: .production
             )
-            let report = try scratch.ledger.errors(Self.question(.errors, at: clock.now))
+            let report = try scratch.ledger.reports.errors(Self.question(.errors, at: clock.now))
             let counts = report.errors.mapValues(\.inRange)
             #expect(
                 counts == [
@@ -146,7 +150,7 @@ struct `A report` {
                 )
             }
             let sandbox = #","environment":"sandbox""#
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 Sample.submissions([
                     priced("1", ""), passed("1", ""), priced("2", ""), passed("2", ""),
                     priced("3", sandbox), passed("3", sandbox),
@@ -156,7 +160,7 @@ struct `A report` {
                 var question = Self.question(.revenue, at: scratch.clock.now)
                 question.point.knownAt = .sequence(known)
                 question.environment = world
-                let report = try scratch.ledger.revenue(question)
+                let report = try scratch.ledger.reports.revenue(question)
                 return report.lines.values.reduce(0) { $0 + $1.taken.micros }
             }
             #expect(try gross(0, .production) == 0)
@@ -170,7 +174,7 @@ struct `A report` {
 
     private static func filled(_ body: (ScratchLedger) async throws -> Void) async throws {
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 Sample.submissions(
                     Self.failures(planted: 12) + Sample.ownedPurchase("ann", "app_store/1")
                 )
@@ -215,7 +219,7 @@ struct `A report` {
             let sheet = try await EntitleCommand.run(base + ["--csv"])
             let text = try await EntitleCommand.run(base)
             try scratch.reopen()
-            let answer = try scratch.ledger.report(Self.question(kind, at: Self.now))
+            let answer = try scratch.ledger.reports.report(Self.question(kind, at: Self.now))
             #expect(printed.code == 0 && printed.output == AnswerText(answer).description + "\n")
             #expect(sheet.output == answer.csv)
             #expect(text.output.hasPrefix("\(kind.rawValue) at \(at) (production, sequence"))

@@ -40,8 +40,8 @@ struct `The roll-up of revenue` {
             point: BitemporalPoint(at: at ?? scratch.clock.now, knownAt: known)
         )
         if let range { question.range = range }
-        let report = try scratch.ledger.revenue(question)
-        #expect(try report == scratch.ledger.revenueFromLog(question))
+        let report = try scratch.ledger.reports.revenue(question)
+        #expect(try report == scratch.ledger.reports.revenueFromLog(question))
         return report.lines.values.reduce(0) { $0 + $1.taken.micros }
     }
 
@@ -53,18 +53,18 @@ struct `The roll-up of revenue` {
     @Test func `is carried along by what is recorded`() async throws {
         try await ScratchLedger.with { scratch in
             for number in 0..<30 {
-                _ = try scratch.ledger.record(
+                _ = try scratch.ledger.appender.record(
                     Sample.submissions(Self.lines(number, day: Int64(number)))
                 )
                 #expect(try Self.gross(scratch) == Int128(100 * (number + 1)))
             }
             // A purchase that it holds is told anew (P1).
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 Sample.submissions(Self.lines(3, day: 3, price: 40))
             )
             #expect(try Self.gross(scratch) == 2940)
             // From the file, by another process.
-            try scratch.ledger.rollUpRevenue(.production)
+            try scratch.ledger.reports.rollUpRevenue(.production)
             try scratch.reopen()
             #expect(FileManager.default.fileExists(atPath: Self.file(scratch)))
             #expect(try Self.gross(scratch) == 2940)
@@ -77,12 +77,12 @@ struct `The roll-up of revenue` {
             let now = scratch.clock.now
             let day = Instant.millisecondsPerDay
             let today = Int64((now.milliseconds - Sample.newYear.milliseconds) / day) + 1
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 Sample.submissions(
                     Self.lines(1, day: today - 3) + Self.lines(2, day: today + 2)
                 )
             )
-            try scratch.ledger.rollUpRevenue(.production)
+            try scratch.ledger.reports.rollUpRevenue(.production)
             #expect(try Self.gross(scratch) == 100)
             let later = now.advanced(byMilliseconds: 3 * day)
             #expect(try Self.gross(scratch, at: later) == 200)
@@ -104,8 +104,8 @@ struct `The roll-up of revenue` {
         async throws
     {
         try await ScratchLedger.with { scratch in
-            _ = try scratch.ledger.record(Sample.submissions(Self.lines(1, day: 1)))
-            try scratch.ledger.rollUpRevenue(.production)
+            _ = try scratch.ledger.appender.record(Sample.submissions(Self.lines(1, day: 1)))
+            try scratch.ledger.reports.rollUpRevenue(.production)
             let url = URL(filePath: Self.file(scratch))
             let whole = try Data(contentsOf: url)
             var random = SystemRandomNumberGenerator()
@@ -123,7 +123,9 @@ struct `The roll-up of revenue` {
                 #expect(try Self.gross(scratch) == 100)
             }
             try await ScratchLedger.with { other in
-                _ = try other.ledger.record(Sample.submissions(Self.lines(1, day: 1, price: 7)))
+                _ = try other.ledger.appender.record(
+                    Sample.submissions(Self.lines(1, day: 1, price: 7))
+                )
                 try other.close()
                 try whole.write(to: URL(filePath: Self.file(other)))
                 try other.reopen()
@@ -148,15 +150,15 @@ struct `The roll-up of revenue` {
                 "purchase/app_store/1",
                 data: #"{"alias":"app_store/2"}"#
             )
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 Sample.submissions(Self.lines(1, day: 1) + Self.lines(2, day: 1))
             )
-            try scratch.ledger.rollUpRevenue(.production)
+            try scratch.ledger.reports.rollUpRevenue(.production)
             #expect(try Self.gross(scratch) == 200)
             // Both have the transaction `t`: it is one.
-            _ = try scratch.ledger.record(Sample.submissions([link]))
+            _ = try scratch.ledger.appender.record(Sample.submissions([link]))
             #expect(try Self.gross(scratch) == 100)
-            try scratch.ledger.rollUpRevenue(.production)
+            try scratch.ledger.reports.rollUpRevenue(.production)
             #expect(try Self.gross(scratch) == 100)
         }
     }

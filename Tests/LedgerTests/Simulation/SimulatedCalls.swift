@@ -38,7 +38,7 @@ struct SimulatedCalls {
         let document = try Sample.catalog(count: 2)
         return keep(
             Call(id: "catalog", source: Source.catalog) {
-                try $0.publish(
+                try $0.appender.publish(
                     document,
                     effective: Instant(milliseconds: 0),
                     Request(id: "catalog", source: Source.catalog, environment: .production)
@@ -58,17 +58,19 @@ struct SimulatedCalls {
             return keep(purchase(customer, &random, now))
         case 30..<55: return keep(purchase(customer, &random, now))
         case 55..<72:
-            return request { try $0.use("scan", by: customer, amount: nil, unit: nil, $1).receipt }
-        case 72..<82: return request { try $0.startTrial("week", for: customer, $1) }
+            return request {
+                try $0.appender.use("scan", by: customer, amount: nil, unit: nil, $1).receipt
+            }
+        case 72..<82: return request { try $0.appender.startTrial("week", for: customer, $1) }
         case 82..<88:
             let alias = random.pick(Self.customers)
-            return request { try $0.link(alias, to: customer, $1) }
+            return request { try $0.appender.link(alias, to: customer, $1) }
         case 88..<94:
             let purchase = random.pick(Self.purchases)
-            return request { try $0.claim(purchase, for: customer, $1) }
+            return request { try $0.appender.claim(purchase, for: customer, $1) }
         default:
             return request { ledger, request in
-                try ledger.grant(
+                try ledger.appender.grant(
                     "g",
                     to: customer,
                     features: ["export"],
@@ -96,7 +98,7 @@ struct SimulatedCalls {
 
     private func signal(_ submission: Submission) -> Call {
         Call(id: submission.id, source: submission.source, submission: submission) {
-            try $0.record(submission)
+            try $0.appender.record(submission)
         }
     }
 

@@ -120,7 +120,7 @@ actor Simulation {
         depth += 1
         defer { depth -= 1 }
         do {
-            let prepared = try Preparation(ledger).seal(submission, recordedAt: nil)
+            let prepared = try Preparation(ledger.appender).seal(submission, recordedAt: nil)
             guard case .sealed(var sealed) = prepared else { return }
             if disk.defect == .overlooksOvertaking { sealed.expectations = [] }
             waiting.append((call, sealed))
@@ -138,7 +138,7 @@ actor Simulation {
         depth += 1
         defer { depth -= 1 }
         do {
-            let outcomes = try ledger.writer.append(group.map(\.sealed))
+            let outcomes = try ledger.appender.writer.append(group.map(\.sealed))
             for ((call, sealed), outcome) in zip(group, outcomes) {
                 note("\(call.id) \(outcome)")
                 switch outcome {
@@ -203,7 +203,7 @@ actor Simulation {
         }
         if random.chance(3) { try ask() }
         // Who has the writer cannot be overtaken; everybody else can.
-        if case .read = call, depth < Self.depthLimit, try !ledger.writer.isWithCaller,
+        if case .read = call, depth < Self.depthLimit, try !ledger.appender.writer.isWithCaller,
             random.chance(6)
         {
             let next = calls.next(&random, now: clock.now)
@@ -301,24 +301,24 @@ actor Simulation {
             environment: .production,
             point: point
         )
-        witness.wasAnswered(try ledger.show(question).json, question)
+        witness.wasAnswered(try ledger.questions.show(question).json, question)
     }
 
     /// Reads the whole log and holds everything that was said against it.
     func check() throws {
         isChecking = true
         defer { isChecking = false }
-        let size = try ledger.size()
+        let size = try ledger.questions.size()
         var log: [RecordedEvent] = []
         for sequence in 0..<size {
-            guard let event = try ledger.event(at: sequence) else {
+            guard let event = try ledger.questions.event(at: sequence) else {
                 throw SimulationFailure("record \(sequence) cannot be opened")
             }
             log.append(event)
         }
         note("\(size) events")
         try witness.check(log)
-        let audit = try ledger.audit()
+        let audit = try ledger.auditor.audit()
         guard audit.faults.isEmpty else {
             throw SimulationFailure("the audit finds \(audit.faults)")
         }

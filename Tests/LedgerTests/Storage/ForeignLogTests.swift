@@ -23,8 +23,8 @@ struct `A log of another ledger` {
             try await ScratchLedger.with { other in
                 for (number, scratch) in [own, other].enumerated() {
                     let lines = Sample.ownedPurchase("u\(number)", "app_store/\(number)")
-                    _ = try scratch.ledger.record(Sample.submissions(lines))
-                    if saying == .checkpoint { _ = try scratch.ledger.checkpoint() }
+                    _ = try scratch.ledger.appender.record(Sample.submissions(lines))
+                    if saying == .checkpoint { _ = try scratch.ledger.prover.checkpoint() }
                     if saying != .id { try forgetID(scratch.directory.log) }
                     try scratch.close()
                     try FileManager.default.removeItem(atPath: scratch.viewsPath)
@@ -89,7 +89,7 @@ struct `A log of another ledger` {
             try Self.open(own, forWriting: false)
             try own.reopen()
             #expect(try own.directory.log.ledgerID() == own.ledger.identity.id)
-            #expect(try own.ledger.audit().isOK)
+            #expect(try own.ledger.auditor.audit().isOK)
         }
     }
 

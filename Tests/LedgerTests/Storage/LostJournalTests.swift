@@ -37,7 +37,7 @@ struct `A lost vault journal` {
         try await ScratchLedger.with { scratch in
             for number in 0..<customers {
                 let lines = Sample.ownedPurchase("u\(number)", "app_store/\(number)")
-                _ = try scratch.ledger.record(Sample.submissions(lines))
+                _ = try scratch.ledger.appender.record(Sample.submissions(lines))
             }
             try scratch.close()
             try body(scratch, URL(filePath: scratch.path + "/vault/journal"))
@@ -51,7 +51,7 @@ struct `A lost vault journal` {
             options: ScratchLedger.options(scratch.clock, isReadOnly: true)
         )
         defer { try? ledger.close() }
-        return try ledger.audit().faults
+        return try ledger.auditor.audit().faults
     }
 
     @Test(arguments: Loss.allCases)
@@ -66,9 +66,9 @@ struct `A lost vault journal` {
             try scratch.reopen()
             // Whoever writes makes one that is gone anew; the rest is for whoever mends it.
             let isGone = loss == .missing || loss == .empty
-            #expect(try scratch.ledger.audit().isOK == isGone)
+            #expect(try scratch.ledger.auditor.audit().isOK == isGone)
             try scratch.directory.vault.completeJournal()
-            #expect(try scratch.ledger.audit().isOK)
+            #expect(try scratch.ledger.auditor.audit().isOK)
             try scratch.close()
             #expect(try Self.faults(scratch).isEmpty)
         }
@@ -82,7 +82,7 @@ struct `A lost vault journal` {
             try Data().write(to: URL(filePath: mark))
             #expect(try Self.faults(scratch).isEmpty)
             try scratch.reopen()
-            #expect(try scratch.ledger.audit().isOK)
+            #expect(try scratch.ledger.auditor.audit().isOK)
             try scratch.close()
             #expect(!FileManager.default.fileExists(atPath: mark))
             #expect(try Self.faults(scratch).isEmpty)
@@ -93,12 +93,12 @@ struct `A lost vault journal` {
     @Test func `is none after an erasure`() async throws {
         try await Self.with { scratch, _ in
             try scratch.reopen()
-            _ = try scratch.ledger.erase(
+            _ = try scratch.ledger.eraser.erase(
                 ["u3"],
                 Request(id: "e", source: "support", environment: .production),
                 reading: StoredEvidenceNames()
             )
-            #expect(try scratch.ledger.audit().isOK)
+            #expect(try scratch.ledger.auditor.audit().isOK)
             try scratch.close()
             #expect(try Self.faults(scratch).isEmpty)
         }

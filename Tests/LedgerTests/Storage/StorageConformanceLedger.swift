@@ -49,13 +49,13 @@ struct `Conformance of a ledger over its storage` {
                 let batch = events[next...].prefix(random.pick([1, 1, 2, 10, 300]))
                 next += batch.count
                 clock.now = max(clock.now, batch.last?.recordedAt ?? clock.now)
-                let receipts = try ledger.record(batch.map { Submission(event: $0.event) })
+                let receipts = try ledger.appender.record(batch.map { Submission(event: $0.event) })
                 lines += receipts.map { "\($0)" }
                 if random.chance(20) { lines += try answers(history, ledger, size: 0) }
             }
-            let size = try ledger.size()
+            let size = try ledger.questions.size()
             lines += try answers(history, ledger, size: size)
-            #expect(try ledger.audit().faults.isEmpty, "seed \(history.seed), \(backend)")
+            #expect(try ledger.auditor.audit().faults.isEmpty, "seed \(history.seed), \(backend)")
             try ledger.close()
             try storage.reopen()
             ledger = try open(storage, clock)
@@ -76,7 +76,7 @@ struct `Conformance of a ledger over its storage` {
         try history.questions.flatMap { question in
             let prefix = min(UInt64(question.prefix), size)
             return try [BitemporalPoint.Known.everything, .sequence(prefix)].map { known in
-                try ledger.show(
+                try ledger.questions.show(
                     CustomerQuestion(
                         customer: question.customer,
                         environment: question.environment,

@@ -12,7 +12,7 @@ struct `The writer's lock` {
     private static func record(_ id: String, in scratch: ScratchLedger) throws -> Receipt {
         let data = #"{"grantId":"g","tier":"pro"}"#
         let event = try Sample.event(id, "grant.given", "customer/\(id)", data: data)
-        return try scratch.ledger.record(Submission(event: event))
+        return try scratch.ledger.appender.record(Submission(event: event))
     }
 
     private static func isLockedOut(_ scratch: ScratchLedger) throws -> Bool {
@@ -100,7 +100,7 @@ struct `The writer's lock` {
                     #expect(fault?.code == .replaced)
                     #expect(fault?.message.contains(name) == true)
                 }
-                #expect(try scratch.ledger.size() == 1)
+                #expect(try scratch.ledger.questions.size() == 1)
             }
         }
     }

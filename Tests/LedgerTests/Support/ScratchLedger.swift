@@ -152,7 +152,7 @@ final class ScratchLedger {
         known: BitemporalPoint.Known = .everything,
         environment: StoreEnvironment = .production
     ) throws -> JSONValue {
-        try ledger.show(
+        try ledger.questions.show(
             CustomerQuestion(
                 customer: customer,
                 environment: environment,

@@ -37,7 +37,7 @@ struct ViewedLedger {
     func fill(customers: Range<Int>, publishing: Bool) throws {
         let ledger = try open()
         if publishing {
-            _ = try ledger.publish(
+            _ = try ledger.appender.publish(
                 try Sample.catalog(),
                 effective: Sample.newYear,
                 Request(id: "c", source: Source.catalog, environment: .production)
@@ -45,7 +45,7 @@ struct ViewedLedger {
         }
         for number in customers {
             let lines = Sample.ownedPurchase("u\(number)", "app_store/\(number)")
-            _ = try ledger.record(Sample.submissions(lines))
+            _ = try ledger.appender.record(Sample.submissions(lines))
         }
         try ledger.close()
     }
@@ -57,7 +57,7 @@ struct Answers: Equatable {
 
     init(_ ledger: Ledger, customers: some Sequence<Int>) throws {
         for number in customers {
-            let state = try ledger.show(
+            let state = try ledger.questions.show(
                 CustomerQuestion(
                     customer: "u\(number)",
                     environment: .production,
@@ -67,7 +67,7 @@ struct Answers: Equatable {
             texts.append(state.description)
             let feature = state["features"]?.members?.first?.name ?? "export"
             texts.append(
-                try ledger.can(
+                try ledger.questions.can(
                     "u\(number)",
                     feature,
                     environment: .production,
@@ -77,7 +77,7 @@ struct Answers: Equatable {
             guard !ledger.isReadOnly else { continue }
             // E1: each signal is known.
             let lines = Sample.ownedPurchase("u\(number)", "app_store/\(number)")
-            texts += try ledger.record(Sample.submissions(lines)).map { "\($0)" }
+            texts += try ledger.appender.record(Sample.submissions(lines)).map { "\($0)" }
         }
     }
 }

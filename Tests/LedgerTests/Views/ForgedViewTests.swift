@@ -29,7 +29,7 @@ struct `Forged views` {
                 data: #"{"transactionId":"t-buy-app_store/7"}"#,
                 time: Sample.day(3)
             )
-            _ = try ledger.record(Sample.submissions([refund]))
+            _ = try ledger.appender.record(Sample.submissions([refund]))
             let answers = try Answers(ledger, customers: customers)
             try ledger.close()
             try body(viewed, answers)
@@ -64,13 +64,13 @@ struct `Forged views` {
         try await Self.with { viewed, expected in
             try Self.forge(viewed, under: try #require(viewed.vault.viewSecret))
             let believed = try viewed.open(isReadOnly: true)
-            #expect(try believed.status().views.discarded == nil)
+            #expect(try believed.auditor.status().views.discarded == nil)
             let wrong = try Answers(believed, customers: Self.customers)
             try Self.forge(viewed, under: Self.thief)
             let ledger = try viewed.open(isReadOnly: isReadOnly)
             let answers = try Answers(ledger, customers: Self.customers)
-            #expect(try ledger.status().views.discarded != nil)
-            #expect(try ledger.audit(.hashes).isOK != isReadOnly)
+            #expect(try ledger.auditor.status().views.discarded != nil)
+            #expect(try ledger.auditor.audit(.hashes).isOK != isReadOnly)
             try ledger.close()
             // A reader's answers leave out what a writer records on the way.
             if isReadOnly { #expect(answers != wrong) } else { #expect(answers == expected) }
@@ -117,8 +117,8 @@ struct `Forged views` {
             }
             let ledger = try viewed.open()
             #expect(try Answers(ledger, customers: Self.customers) == expected)
-            #expect(try ledger.status().views.discarded != nil, "\(move)")
-            #expect(try ledger.audit().isOK)
+            #expect(try ledger.auditor.status().views.discarded != nil, "\(move)")
+            #expect(try ledger.auditor.audit().isOK)
             try ledger.close()
         }
     }
@@ -140,7 +140,7 @@ struct `Forged views` {
             try ledger.close()
             try FileManager.default.copyItem(atPath: viewed.path, toPath: sound)
             let later = try viewed.open()
-            _ = try later.record(
+            _ = try later.appender.record(
                 Sample.submissions([
                     Sample.line(
                         "back-2",
@@ -157,9 +157,9 @@ struct `Forged views` {
             try FileManager.default.removeItem(atPath: viewed.path)
             try FileManager.default.copyItem(atPath: sound, toPath: viewed.path)
             let opened = try viewed.open()
-            #expect(try opened.status().views.discarded == nil)
+            #expect(try opened.auditor.status().views.discarded == nil)
             #expect(try Answers(opened, customers: Self.customers) == refunded)
-            #expect(try opened.audit().isOK)
+            #expect(try opened.auditor.audit().isOK)
             try opened.close()
         }
     }
@@ -171,10 +171,10 @@ struct `Forged views` {
             try index.change { $0.replaceSubrange(..<4, with: Data("ELI1".utf8)) }
             let ledger = try viewed.open()
             #expect(try Answers(ledger, customers: Self.customers) == expected)
-            #expect(try ledger.status().views.discarded != nil)
+            #expect(try ledger.auditor.status().views.discarded != nil)
             try ledger.close()
             let next = try viewed.open()
-            #expect(try next.status().views.discarded == nil)
+            #expect(try next.auditor.status().views.discarded == nil)
             try next.close()
         }
     }
@@ -194,11 +194,11 @@ struct `Forged views` {
                     clock: { Sample.day(40) }
                 )
             )
-            #expect(try keyless.status().views.position == 0)
-            #expect(try keyless.audit(.hashes).isOK)
+            #expect(try keyless.auditor.status().views.position == 0)
+            #expect(try keyless.auditor.audit(.hashes).isOK)
             try keyless.close()
             let ledger = try viewed.open()
-            #expect(try ledger.status().views.discarded == nil)
+            #expect(try ledger.auditor.status().views.discarded == nil)
             try ledger.close()
         }
     }
@@ -211,20 +211,23 @@ struct `Forged views` {
                 environment: .production,
                 point: BitemporalPoint(at: scratch.clock.now, knownAt: .everything)
             )
-            _ = try scratch.ledger.record(
+            _ = try scratch.ledger.appender.record(
                 Sample.submissions(Sample.ownedPurchase("u", "app_store/1"))
             )
-            try scratch.ledger.rollUpRevenue(.production)
-            let own = try #require(scratch.ledger.vault.viewSecret)
-            let truth = try scratch.ledger.revenueFromLog(question)
-            var forged = try #require(scratch.ledger.rollUps.current(.production))
+            try scratch.ledger.reports.rollUpRevenue(.production)
+            let own = try #require(scratch.ledger.questions.vault.viewSecret)
+            let truth = try scratch.ledger.reports.revenueFromLog(question)
+            var forged = try #require(scratch.ledger.reports.rollUps.current(.production))
             let key = try #require(forged.report.lines.keys.first)
             var lines = forged.report.lines
             lines[key]?.unpriced += 1000
             forged.report = RevenueReport(lines: lines)
             for (secret, isBelieved) in [(Self.thief, false), (own, true)] {
                 let seal = ViewSeal(ledgerID: scratch.ledger.identity.id, secret: secret)
-                let position = try scratch.ledger.views.viewPosition(forged.size, bootID: "")
+                let position = try scratch.ledger.questions.views.viewPosition(
+                    forged.size,
+                    bootID: ""
+                )
                 let bytes = try #require(
                     RevenueRollUpFile.bytes(
                         of: forged,
@@ -237,7 +240,7 @@ struct `Forged views` {
                 let file = scratch.viewsPath + "/revenue-production"
                 try Data(bytes).write(to: URL(filePath: file))
                 try scratch.reopen()
-                #expect(try (scratch.ledger.revenue(question) != truth) == isBelieved)
+                #expect(try (scratch.ledger.reports.revenue(question) != truth) == isBelieved)
             }
         }
     }
@@ -247,15 +250,15 @@ struct `Forged views` {
         try await ScratchLedger.with { scratch in
             for number in 1...2 {
                 let lines = Sample.ownedPurchase("u\(number)", "app_store/\(number)")
-                _ = try scratch.ledger.record(Sample.submissions(lines))
+                _ = try scratch.ledger.appender.record(Sample.submissions(lines))
             }
-            try scratch.ledger.rollUpRevenue(.production)
+            try scratch.ledger.reports.rollUpRevenue(.production)
             let file = URL(filePath: scratch.viewsPath + "/revenue-production")
             try scratch.close()
             let before = try Data(contentsOf: file)
             try scratch.reopen()
-            let size = try scratch.ledger.size()
-            _ = try scratch.ledger.erase(
+            let size = try scratch.ledger.questions.size()
+            _ = try scratch.ledger.eraser.erase(
                 ["u1"],
                 Request(id: "e", source: "support", environment: .production),
                 reading: StoredEvidenceNames()
@@ -263,14 +266,14 @@ struct `Forged views` {
             try scratch.close()
             try before.write(to: file)
             try scratch.reopen()
-            #expect(scratch.ledger.rollUps.current(.production)?.size == size)
+            #expect(scratch.ledger.reports.rollUps.current(.production)?.size == size)
             let question = ReportQuestion(
                 .revenue,
                 environment: .production,
                 point: BitemporalPoint(at: scratch.clock.now, knownAt: .everything)
             )
-            _ = try scratch.ledger.revenue(question)
-            #expect(scratch.ledger.rollUps.current(.production)?.size == size + 1)
+            _ = try scratch.ledger.reports.revenue(question)
+            #expect(scratch.ledger.reports.rollUps.current(.production)?.size == size + 1)
         }
     }
 }

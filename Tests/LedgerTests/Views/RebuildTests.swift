@@ -16,7 +16,7 @@ struct `A rebuild` {
     private static func stop(_ ledger: Ledger) -> UInt64 {
         var told: UInt64 = 0
         #expect(throws: Stopped.self) {
-            try ledger.rebuild { done, _ in
+            try ledger.auditor.rebuild { done, _ in
                 told = done
                 throw Stopped()
             }
@@ -27,7 +27,7 @@ struct `A rebuild` {
     /// How often a rebuild told how far it is: once for each part that it makes.
     private static func parts(of ledger: Ledger) throws -> Int {
         var parts = 0
-        _ = try ledger.rebuild { _, _ in parts += 1 }
+        _ = try ledger.auditor.rebuild { _, _ in parts += 1 }
         return parts
     }
 
@@ -40,7 +40,7 @@ struct `A rebuild` {
             try viewed.fill(customers: Self.customers, publishing: true)
             let ledger = try viewed.open()
             let expected = try Answers(ledger, customers: Self.customers)
-            let size = try ledger.size()
+            let size = try ledger.questions.size()
             let before = try viewed.open(isReadOnly: true)
             let read = try Answers(before, customers: Self.customers)
             #expect(Self.stop(ledger) == size)
@@ -52,7 +52,7 @@ struct `A rebuild` {
             }
             #expect(try Self.parts(of: ledger) == 0)
             #expect(try Answers(ledger, customers: Self.customers) == expected)
-            #expect(try ledger.audit().isOK)
+            #expect(try ledger.auditor.audit().isOK)
             // The control: without anything half-made all of it is made.
             #expect(try Self.parts(of: ledger) == 1)
             try ledger.close()
@@ -71,7 +71,7 @@ struct `A rebuild` {
             let expected = try Answers(ledger, customers: 0..<20)
             #expect(try Self.parts(of: ledger) == 1)
             #expect(try Answers(ledger, customers: 0..<20) == expected)
-            #expect(try ledger.audit().isOK)
+            #expect(try ledger.auditor.audit().isOK)
             try ledger.close()
         }
     }
@@ -91,7 +91,7 @@ struct `A rebuild` {
             try half.change { $0.removeLast($0.count / 2) }
             #expect(try Self.parts(of: ledger) == 1)
             #expect(try Answers(ledger, customers: Self.customers) == expected)
-            #expect(try ledger.audit().isOK)
+            #expect(try ledger.auditor.audit().isOK)
             try ledger.close()
         }
     }

@@ -110,8 +110,8 @@ struct `Damaged views` {
                     answers == expected[isReadOnly],
                     "ENTITLE_SEED=\(Self.seed), damage \(number): \(damage) of \(file.name)"
                 )
-                let isNoticed = try opened.status().views.discarded != nil
-                let faults = try opened.audit().faults
+                let isNoticed = try opened.auditor.status().views.discarded != nil
+                let faults = try opened.auditor.audit().faults
                 #expect(faults.allSatisfy { $0.kind == .view })
                 if isNoticed || !faults.isEmpty { noticed += 1 }
                 // Whoever has a file open has read its ends; the rest is only remembered answers.
@@ -133,7 +133,7 @@ struct `Damaged views` {
         try await Self.with { viewed, _ in
             let ledger = try viewed.open()
             let expected = try Answers(ledger, customers: Self.customers)
-            #expect(try ledger.audit().isOK)
+            #expect(try ledger.auditor.audit().isOK)
             try ledger.close()
             let liar = try viewed.open(
                 .init(record: { sequence, record in
@@ -148,15 +148,15 @@ struct `Damaged views` {
                     return record
                 })
             )
-            _ = try liar.rebuild()
+            _ = try liar.auditor.rebuild()
             try liar.close()
             let misled = try viewed.open()
             #expect(try Answers(misled, customers: Self.customers) != expected)
-            let faults = try misled.audit().faults
+            let faults = try misled.auditor.audit().faults
             #expect(faults.map(\.kind).allSatisfy { $0 == .view })
             #expect(faults.contains { $0.sequence == 31 })
-            _ = try misled.rebuild()
-            #expect(try misled.audit().isOK)
+            _ = try misled.auditor.rebuild()
+            #expect(try misled.auditor.audit().isOK)
             #expect(try Answers(misled, customers: Self.customers) == expected)
             try misled.close()
         }
@@ -169,18 +169,18 @@ struct `Damaged views` {
                 try file.change { $0[100] ^= 1 }
             }
             let reader = try viewed.open(isReadOnly: true)
-            let faults = try reader.audit().faults
+            let faults = try reader.auditor.audit().faults
             #expect(!faults.isEmpty)
             #expect(faults.map(\.kind).allSatisfy { $0 == .view })
             let writer = try viewed.open()
-            #expect(try !writer.audit().isOK)
+            #expect(try !writer.auditor.audit().isOK)
             _ = try Answers(writer, customers: Self.customers)
-            #expect(try writer.status().views.discarded != nil)
-            #expect(try writer.audit().isOK)
+            #expect(try writer.auditor.status().views.discarded != nil)
+            #expect(try writer.auditor.audit().isOK)
             try writer.close()
             let next = try viewed.open()
-            #expect(try next.audit().isOK)
-            #expect(try next.status().views.discarded == nil)
+            #expect(try next.auditor.audit().isOK)
+            #expect(try next.auditor.status().views.discarded == nil)
             try next.close()
         }
     }
@@ -195,15 +195,15 @@ struct `Views that follow the log` {
             for number in 0..<40 {
                 try viewed.fill(customers: number * 3..<number * 3 + 3, publishing: number == 0)
                 let ledger = try viewed.open(isReadOnly: true)
-                #expect(try ledger.audit().isOK, "after \(number)")
-                #expect(try ledger.status().views.position == ledger.size())
+                #expect(try ledger.auditor.audit().isOK, "after \(number)")
+                #expect(try ledger.auditor.status().views.position == ledger.questions.size())
             }
             let runs = try ViewFiles(below: viewed.path).files
                 .filter { $0.name.hasPrefix("streams") }
             #expect(runs.count < 10, "\(runs.count) runs")
             let ledger = try viewed.open()
             let followed = try Answers(ledger, customers: 0..<120)
-            _ = try ledger.rebuild()
+            _ = try ledger.auditor.rebuild()
             #expect(try Answers(ledger, customers: 0..<120) == followed)
             try ledger.close()
         }
@@ -227,10 +227,10 @@ struct `Views that follow the log` {
             }
             for isReadOnly in [true, false] {
                 let ledger = try viewed.open(isReadOnly: isReadOnly)
-                #expect(try ledger.audit().isOK)
+                #expect(try ledger.auditor.audit().isOK)
                 let answers = try Answers(ledger, customers: 0..<30)
                 if !isReadOnly {
-                    _ = try ledger.rebuild()
+                    _ = try ledger.auditor.rebuild()
                     #expect(try Answers(ledger, customers: 0..<30) == answers)
                 }
                 try ledger.close()

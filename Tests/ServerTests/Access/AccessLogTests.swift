@@ -22,7 +22,7 @@ struct `The access log` {
             var filter = EventFilter(sequences: 0 ..< .max)
             filter.customer = customer
             filter.kind = .accessLogged
-            try server.ledger.events(filter) { _, event in
+            try server.ledger.questions.events(filter) { _, event in
                 found.append(event)
                 return true
             }
@@ -85,7 +85,7 @@ struct `The access log` {
             let reasons = found.filter { $0["data"]?["action"]?.string != "grant" }
                 .map { $0["data"]?["reason"]?.string }
             #expect(Set(reasons) == ["ticket 12"])
-            #expect(try server.ledger.audit().isOK)
+            #expect(try server.ledger.auditor.audit().isOK)
         }
     }
 
@@ -93,7 +93,7 @@ struct `The access log` {
         async throws
     {
         try await Self.with { server in
-            let size = try server.ledger.size()
+            let size = try server.ledger.questions.size()
             for path in ["", "/features/scan"] {
                 _ = try await server.get("/v1/customers/alice-1" + path, as: .admin)
             }
@@ -112,21 +112,21 @@ struct `The access log` {
             _ = try await server.get("/v1/customers/alice-1/timeline", as: .support)
             let found = try await Self.accesses(server, of: "alice-1", expecting: 1)
             #expect(found.count == 1)
-            #expect(try server.ledger.size() == size + 1)
+            #expect(try server.ledger.questions.size() == size + 1)
         }
     }
 
     // An access must not make somebody known who was not.
     @Test func `makes no stream`() async throws {
         try await Self.with { server in
-            let size = try server.ledger.size()
+            let size = try server.ledger.questions.size()
             for (path, _) in Self.reads.dropLast() {
                 let answer = try await server.get("/v1/customers/bob-12" + path, as: .support)
                 #expect(answer.status == 200, "\(answer.body)")
             }
             _ = try await server.get("/v1/customers/alice-1/timeline", as: .support)
             _ = try await Self.accesses(server, of: "alice-1", expecting: 1)
-            #expect(try server.ledger.size() == size + 1)
+            #expect(try server.ledger.questions.size() == size + 1)
             #expect(
                 (try await server.get("/v1/customers/bob-12/export", as: .support)).status == 404
             )

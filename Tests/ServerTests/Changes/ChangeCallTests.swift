@@ -102,7 +102,7 @@ struct `Changes over HTTP` {
             try server.publishCatalog()
             let answer = try await server.post(Self.customer + "/usage", body)
             #expect(answer.status == status && answer.code == code, "\(answer.body)")
-            #expect(try server.ledger.size() == 1)
+            #expect(try server.ledger.questions.size() == 1)
         }
     }
 
@@ -166,7 +166,7 @@ struct `Changes over HTTP` {
             try server.publishCatalog()
             let answer = try await server.post(Self.customer + "/grants", body)
             #expect(answer.status == 400 && answer.code == code, "\(answer.body)")
-            #expect(try server.ledger.size() == 1)
+            #expect(try server.ledger.questions.size() == 1)
         }
     }
 }

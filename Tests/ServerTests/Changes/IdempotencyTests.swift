@@ -66,7 +66,7 @@ struct `An idempotency key` {
             let path = "/v1/customers/heidi-1" + row.path
             let first = try await Self.post(server, path, row.body, key: "\"key-000001\"")
             #expect(first.status == 200 && first.json["outcome"] == "appended", "\(first.body)")
-            let size = try server.ledger.size()
+            let size = try server.ledger.questions.size()
             for (key, seconds) in [("key-000001", 0), ("\"key-000001\"", 5), ("key-000001", 3600)] {
                 server.clock.now = noon.plus(seconds: Int64(seconds))
                 let again = try await Self.post(server, path, row.body, key: key)
@@ -75,7 +75,7 @@ struct `An idempotency key` {
                 #expect(again.json["sequence"] == first.json["sequence"])
                 #expect(again.json["id"] == first.json["id"])
             }
-            #expect(try server.ledger.size() == size)
+            #expect(try server.ledger.questions.size() == size)
         }
     }
 
@@ -85,7 +85,7 @@ struct `An idempotency key` {
             try await Self.publish(server)
             let path = "/v1/customers/heidi-1" + row.path
             _ = try await Self.post(server, path, row.body, key: "key-000001")
-            let size = try server.ledger.size()
+            let size = try server.ledger.questions.size()
             let other = try await Self.post(server, path, row.other, key: "key-000001")
             #expect(other.status == 422 && other.code == "idempotency_key_reused", "\(other.body)")
             #expect(other.json["retryable"] == .bool(false))
@@ -93,7 +93,7 @@ struct `An idempotency key` {
             let elsewhere = try await Self.post(server, somebody, row.body, key: "key-000001")
             #expect(elsewhere.status == 422, "\(elsewhere.body)")
             #expect(!elsewhere.body.contains("heidi"))
-            #expect(try server.ledger.size() == size)
+            #expect(try server.ledger.questions.size() == size)
             // Control: another key is another request, if the decision itself allows it.
             let next = try await Self.post(server, path, row.other, key: "key-000002")
             #expect(next.status == 200, "\(next.body)")

@@ -30,13 +30,13 @@ struct `Two normal forms over HTTP` {
                 #expect(first.status == 200 && first.json["outcome"] == "appended", "\(first)")
                 let again = try await server.post(path[0], body, headers: headers)
                 #expect(again.json["outcome"] == "duplicate", "\(again)")
-                let size = try server.ledger.size()
+                let size = try server.ledger.questions.size()
                 let second = try await server.post(path[1], body, headers: headers)
                 #expect(
                     second.code == "idempotency_key_reused" && second.json["path"] == "subject",
                     "\(second)"
                 )
-                #expect(try server.ledger.size() == size)
+                #expect(try server.ledger.questions.size() == size)
             }
         }
     }
@@ -84,7 +84,7 @@ struct `Two normal forms over HTTP` {
                  "products":[{"id":"\(products[0])","kind":"non_consumable","unlocks":{"tier":"pro"}},
                    {"id":"\(products[1])","kind":"non_consumable","unlocks":{"features":[]}}]}
                 """
-            _ = try server.ledger.publish(
+            _ = try server.ledger.appender.publish(
                 try JSONValue(parsing: Array(catalog.utf8)),
                 effective: Instant(milliseconds: 1_577_836_800_000),
                 EntitlementLedger.Request(id: "c", source: "catalog", environment: .production)
@@ -122,7 +122,7 @@ struct `Two normal forms over HTTP` {
                         time: noon,
                         data: data
                     )
-                    _ = try server.ledger.record(Submission(event: event))
+                    _ = try server.ledger.appender.record(Submission(event: event))
                 }
             }
             for _ in 0..<2 {
@@ -130,7 +130,7 @@ struct `Two normal forms over HTTP` {
                 #expect(try await server.has("frank-1", "export") == false)
             }
             for place in products.indices {
-                let isAllowed = try server.ledger.can(
+                let isAllowed = try server.ledger.questions.can(
                     "frank-\(place)",
                     "export",
                     environment: .production,

@@ -62,10 +62,10 @@ struct `A restore over HTTP` {
             #expect(first.json["recorded"] == .integer(3))
             let synced = try await Self.restore(server, "carol-1", items)
             #expect(synced.json["known"] == .integer(3))
-            let size = try server.ledger.size()
+            let size = try server.ledger.questions.size()
             let again = try await Self.restore(server, "carol-1", items + items)
             #expect(again.json["known"] == .integer(6))
-            #expect(try server.ledger.size() == size)
+            #expect(try server.ledger.questions.size() == size)
         }
     }
 
@@ -77,7 +77,7 @@ struct `A restore over HTTP` {
             #expect(
                 answer.body == #"{"recorded":0,"known":0,"refused":0,"items":[]}"#
             )
-            #expect(try server.ledger.size() == 0)
+            #expect(try server.ledger.questions.size() == 0)
         }
     }
 

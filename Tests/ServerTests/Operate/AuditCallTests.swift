@@ -22,7 +22,7 @@ struct `An audit over HTTP` {
                 credential: server.keys[.audit]
             )
             #expect(answer.status == 200)
-            let told = try server.ledger.audit(scope)
+            let told = try server.ledger.auditor.audit(scope)
             #expect(answer.body == AnswerText(told).description)
             #expect(answer.json["ok"]?.bool == true)
             #expect(!answer.body.contains("alice"))

@@ -54,7 +54,7 @@ struct `A drift watch` {
     @Test func `tells of an answer that is another, and of nobody`() async throws {
         try await TestServer.with { server in
             try await Self.fill(server, customers: 3)
-            let cache = server.ledger.accessCache
+            let cache = server.ledger.questions.accessCache
             let hash = cache.hash(of: "drifting-1", .production)
             #expect(cache[hash] != nil)
             cache.keep(
@@ -63,7 +63,7 @@ struct `A drift watch` {
                     features: [:],
                     from: server.clock.now,
                     validUntil: nil,
-                    size: server.ledger.views.end,
+                    size: server.ledger.questions.views.end,
                     streams: []
                 ),
                 of: hash,

@@ -16,7 +16,7 @@ struct `The log over HTTP` {
             let path = "/v1/customers/proven-\(number)/grants"
             #expect(try await server.post(path, #"{"tier":"pro"}"#).status == 200)
         }
-        _ = try server.ledger.checkpoint()
+        _ = try server.ledger.prover.checkpoint()
     }
 
     @Test func `is a tlog-tiles log that a stranger finds sound`() async throws {
@@ -26,7 +26,7 @@ struct `The log over HTTP` {
             try await Self.fill(server, 300)
             let note = try await server.send(.get, "/checkpoint")
             #expect(note.headers[.contentType] == "text/plain; charset=utf-8")
-            let key = try server.ledger.verifierKey
+            let key = try server.ledger.prover.verifierKey
             let checkpoint = try SignedNote.parse(note.body).checkpoint(by: [key])
             #expect(checkpoint.size == 300)
             var files = ["checkpoint": Array(note.body.utf8)]
@@ -80,8 +80,8 @@ struct `The log over HTTP` {
             try await Self.fill(server, 40)
             let older = try await server.get("/checkpoint", as: .audit)
             _ = try await server.post("/v1/customers/proven-0/grants", #"{"tier":"pro"}"#)
-            _ = try server.ledger.checkpoint()
-            let keys = [try server.ledger.verifierKey]
+            _ = try server.ledger.prover.checkpoint()
+            let keys = [try server.ledger.prover.verifierKey]
             let answer = try await server.get("/v1/proofs/17", as: .audit)
             let proof = try RecordProof(parsing: try #require(answer.json["proof"]?.string))
             let record = try #require(proof.record)
@@ -111,8 +111,8 @@ struct `The log over HTTP` {
             await publisher.publish()
             let notes = published.notes.withLock { $0 }
             #expect(notes.count == 2)
-            #expect(notes.last == (try server.ledger.checkpointNote()))
-            let audit = try server.ledger.auditArchive(store)
+            #expect(notes.last == (try server.ledger.prover.checkpointNote()))
+            let audit = try server.ledger.archiver.audit(store)
             #expect(audit.findings.isEmpty)
             #expect(audit.size == 2)
             #expect(!server.log.all.contains { $0.contains("could not") })

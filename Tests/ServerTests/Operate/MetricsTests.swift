@@ -128,7 +128,7 @@ struct `Metrics and logs` {
             #expect(value(signals, taken) == 1)
             #expect(value(signals, ["store": "app_store", "outcome": "wrong_bundle"]) == 1)
             #expect(value("entitle_refused_credentials_total", ["reason": "unknown_key"]) == 1)
-            let size = try server.ledger.size()
+            let size = try server.ledger.questions.size()
             #expect(value("entitle_ledger_sequence", [:]) == Double(size))
             let count = "entitle_request_duration_seconds_count"
             #expect(value(count, ["operation": "grant"]) == 4)

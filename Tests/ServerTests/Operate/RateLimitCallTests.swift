@@ -175,7 +175,7 @@ struct `A rate limit over HTTP` {
                 )
             }
             for _ in 0..<2 { #expect(try await start("sam-123").status == 200) }
-            let size = try server.ledger.size()
+            let size = try server.ledger.questions.size()
             let over = try await start("sam-123")
             #expect(over.status == 429 && over.json["violated-policies"] == .strings(["appends"]))
             #expect(
@@ -183,7 +183,7 @@ struct `A rate limit over HTTP` {
                     == "\"appends\";q=\(quota);qu=\"content-bytes\";w=3600"
             )
             #expect(over.headers[.retryAfter].flatMap { Int($0) }.map { $0 > 0 } == true)
-            #expect(try server.ledger.size() == size)
+            #expect(try server.ledger.questions.size() == size)
             // Controls: another customer, a key, and what has no body.
             #expect(try await start("tina-12").status == 200)
             let path = "/v1/customers/sam-123"

@@ -18,7 +18,7 @@ struct `A read-only server` {
                 source: "support",
                 environment: .production
             )
-            _ = try ledger.grant(
+            _ = try ledger.appender.grant(
                 "grant-1",
                 to: "laura-1",
                 features: ["export"],
@@ -75,7 +75,7 @@ struct `A read-only server` {
                 credential: server.keys[.admin]
             )
             #expect(withdrawn.status == 403 && withdrawn.code == "read_only")
-            #expect(try server.ledger.size() == 2)
+            #expect(try server.ledger.questions.size() == 2)
         }
     }
 

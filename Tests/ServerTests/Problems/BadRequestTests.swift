@@ -78,7 +78,7 @@ struct `A bad request` {
             }
             let catalog = try await server.post("/v1/catalog", body, as: .admin)
             #expect(catalog.status == 400)
-            #expect(try server.ledger.size() == 0)
+            #expect(try server.ledger.questions.size() == 0)
         }
     }
 
@@ -155,7 +155,7 @@ struct `A bad request` {
             )
             #expect(answer.status == 422 && answer.code == "invalid_catalog")
             #expect((answer.json["faults"]?.array?.count ?? 0) >= 2)
-            #expect(try server.ledger.size() == 0)
+            #expect(try server.ledger.questions.size() == 0)
         }
     }
 

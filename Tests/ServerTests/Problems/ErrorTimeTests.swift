@@ -83,7 +83,7 @@ struct `An error` {
             var filter = EventFilter(sequences: 0 ..< .max)
             filter.kind = .flowFailed
             var events: [JSONValue] = []
-            try server.ledger.events(filter) { _, event in
+            try server.ledger.questions.events(filter) { _, event in
                 events.append(event)
                 return true
             }

@@ -15,7 +15,7 @@ struct `A difference over HTTP` {
     @Test func `is what the ledger says, byte by byte`() async throws {
         try await TestServer.with(AppStoreWorld.setup()) { server in
             try await `A question over HTTP`.fill(server)
-            let size = try server.ledger.size()
+            let size = try server.ledger.questions.size()
             let (start, end) = (AppStoreWorld.start.plus(seconds: -1), AppStoreWorld.end)
             let rows: [(String, BitemporalPoint, BitemporalPoint)] = [
                 (
@@ -36,7 +36,7 @@ struct `A difference over HTTP` {
             var bodies: Set<String> = []
             for (query, from, to) in rows {
                 let answer = try await server.get(Self.path + query)
-                let expected = try server.ledger.difference(
+                let expected = try server.ledger.questions.difference(
                     DifferenceQuestion(
                         customer: AppStoreWorld.account,
                         environment: .production,

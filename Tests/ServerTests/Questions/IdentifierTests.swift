@@ -68,7 +68,7 @@ struct `An id in a path` {
                 #"{"tier":"pro"}"#
             )
             #expect(written.status == 400)
-            #expect(try server.ledger.size() == 0)
+            #expect(try server.ledger.questions.size() == 0)
         }
     }
 

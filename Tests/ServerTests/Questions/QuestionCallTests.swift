@@ -51,7 +51,7 @@ struct `A question over HTTP` {
     @Test func `is answered byte by byte as the ledger answers it`() async throws {
         try await TestServer.with(AppStoreWorld.setup()) { server in
             try await Self.fill(server)
-            let size = try server.ledger.size()
+            let size = try server.ledger.questions.size()
             var bodies: Set<String> = []
             for (query, point) in Self.points(size) {
                 for world in [StoreEnvironment.production, .sandbox] {
@@ -63,18 +63,21 @@ struct `A question over HTTP` {
                     let path = "/v1/customers/\(AppStoreWorld.account)"
                     let tail = "\(query)&environment=\(world.name)"
                     let state = try await server.get(path + tail)
-                    #expect(state.body == (try server.ledger.show(question).json.description))
+                    #expect(
+                        state.body == (try server.ledger.questions.show(question).json.description)
+                    )
                     #expect(
                         state.headers[.ledgerSequence]
                             == String(state.json["sequence"]?.integer ?? -1)
                     )
                     let timeline = try await server.get(path + "/timeline" + tail)
-                    let expected = try server.ledger.timelineAnswer(question).json.description
+                    let expected = try server.ledger.questions.timelineAnswer(question).json
+                        .description
                     #expect(timeline.body == expected)
                     let purchases = try await server.get(path + "/purchases" + tail)
                     #expect(
                         purchases.body
-                            == (try server.ledger.purchases(of: question).json.description)
+                            == (try server.ledger.questions.purchases(of: question).json.description)
                     )
                     bodies.insert(state.body)
                 }
@@ -89,7 +92,7 @@ struct `A question over HTTP` {
         try await TestServer.with(AppStoreWorld.setup()) { server in
             try await Self.fill(server)
             var allowed: Set<Bool> = []
-            for (query, _) in Self.points(try server.ledger.size()) + [
+            for (query, _) in Self.points(try server.ledger.questions.size()) + [
                 ("", .init(at: noon, knownAt: .everything))
             ] {
                 let state = try await server.state(AppStoreWorld.account, query)
@@ -196,7 +199,7 @@ struct `A question over HTTP` {
             try await Self.fill(server)
             let path = "/v1/customers/\(AppStoreWorld.account)"
             var summaries: Set<String> = []
-            for (query, _) in Self.points(try server.ledger.size()) {
+            for (query, _) in Self.points(try server.ledger.questions.size()) {
                 for member in try await server.state(AppStoreWorld.account, query)["features"]?
                     .members ?? []
                 {

@@ -65,7 +65,7 @@ private struct StandingPlay {
             server.clock.now = first
             var walk = Walk(server: server, random: SplitMix64(seed: seed), seed: seed)
             for event in log {
-                let receipt = try server.ledger.record(Submission(event: event))
+                let receipt = try server.ledger.appender.record(Submission(event: event))
                 guard case .appended = receipt else {
                     Issue.record("seed \(seed): \(receipt)")
                     return

@@ -38,8 +38,8 @@ struct `A report over HTTP` {
         try await Self.with { server in
             let answer = try await server.get(Self.path(kind))
             #expect(answer.status == 200)
-            #expect(answer.headers[.ledgerSequence] == String(try server.ledger.size()))
-            let report = try server.ledger.report(
+            #expect(answer.headers[.ledgerSequence] == String(try server.ledger.questions.size()))
+            let report = try server.ledger.reports.report(
                 ReportQuestion(
                     kind,
                     environment: .production,

@@ -24,7 +24,7 @@ struct `App Store signals over HTTP` {
             let answer = try await Self.post(server, AppStoreWorld.bought("n1"))
             #expect(answer.status == 200 && answer.json["outcome"] == "appended")
             #expect(answer.json["sequence"] == .integer(1))
-            #expect(answer.headers[.ledgerSequence] == String(try server.ledger.size()))
+            #expect(answer.headers[.ledgerSequence] == String(try server.ledger.questions.size()))
 
             let state = try await server.state(AppStoreWorld.account)
             #expect(state["tier"] == "pro")
@@ -42,13 +42,13 @@ struct `App Store signals over HTTP` {
             try server.publishCatalog()
             let body = try AppStoreWorld.bought("n1")
             let first = try await Self.post(server, body)
-            let size = try server.ledger.size()
+            let size = try server.ledger.questions.size()
             for _ in 0..<3 {
                 let again = try await Self.post(server, body)
                 #expect(again.status == 200 && again.json["outcome"] == "duplicate")
                 #expect(again.json["sequence"] == first.json["sequence"])
             }
-            #expect(try server.ledger.size() == size)
+            #expect(try server.ledger.questions.size() == size)
             // Control: another id is another signal.
             let other = try await Self.post(server, AppStoreWorld.bought("n2"))
             #expect(other.json["outcome"] == "appended")
@@ -133,7 +133,7 @@ struct `App Store signals over HTTP` {
             let answer = try await Self.post(server, AppStoreWorld.bought("n1"))
             #expect(answer.status == 503 && answer.code == "not_configured")
             #expect(answer.json["retryable"] == .bool(true))
-            #expect(try server.ledger.size() == 0)
+            #expect(try server.ledger.questions.size() == 0)
         }
     }
 

@@ -62,7 +62,7 @@ struct `App Store signals that are refused` {
             try server.publishCatalog()
             _ = try await server.send(.post, Self.path, body: AppStoreWorld.bought("n1"))
             let store = try AppStoreWorld.store()
-            let size = try server.ledger.size()
+            let size = try server.ledger.questions.size()
             // As genuine as the first, but its id is taken.
             let replay = try store.notification(
                 "REFUND",
@@ -74,7 +74,7 @@ struct `App Store signals that are refused` {
             )
             let answer = try await server.send(.post, Self.path, body: AppStoreWorld.body(replay))
             #expect(answer.status == 200 && answer.json["outcome"] == "duplicate")
-            #expect(try server.ledger.size() == size)
+            #expect(try server.ledger.questions.size() == size)
             #expect(try await server.has(AppStoreWorld.account, "export") == true)
         }
     }
@@ -101,7 +101,7 @@ struct `App Store signals that are refused` {
             let body = AppStoreWorld.body(Array(repeating: UInt8(ascii: "a"), count: 512 << 10))
             let answer = try await server.send(.post, Self.path, body: body)
             #expect(answer.status == 413 && answer.code == "too_large")
-            #expect(try server.ledger.size() == 0)
+            #expect(try server.ledger.questions.size() == 0)
         }
     }
 }

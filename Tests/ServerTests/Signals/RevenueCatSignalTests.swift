@@ -50,10 +50,10 @@ struct `RevenueCat's webhooks over HTTP` {
             let first = try await Self.post(server, Self.body("e1"))
             #expect(first.status == 200 && first.json["outcome"] == "appended")
             #expect(try await server.has("someone-known", "export") == true)
-            let size = try server.ledger.size()
+            let size = try server.ledger.questions.size()
             let again = try await Self.post(server, Self.body("e1"))
             #expect(again.status == 200 && again.json["outcome"] == "duplicate")
-            #expect(try server.ledger.size() == size)
+            #expect(try server.ledger.questions.size() == size)
         }
     }
 
@@ -62,7 +62,7 @@ struct `RevenueCat's webhooks over HTTP` {
         try await TestServer.with(Self.setup()) { server in
             let answer = try await Self.post(server, Self.body("e1"), secret: secret)
             #expect(answer.status == 401 && answer.code == "unauthenticated")
-            #expect(try server.ledger.size() == 0)
+            #expect(try server.ledger.questions.size() == 0)
         }
     }
 
@@ -80,7 +80,7 @@ struct `RevenueCat's webhooks over HTTP` {
             let old = Self.signature(body, at: noon.plus(seconds: -3600))
             #expect(try await Self.post(server, body, signature: old).status == 401)
             #expect(try await Self.post(server, body, signature: nil).status == 401)
-            #expect(try server.ledger.size() == 0)
+            #expect(try server.ledger.questions.size() == 0)
             let answer = try await Self.post(server, body, signature: signature)
             #expect(answer.status == 200 && answer.json["outcome"] == "appended")
         }

@@ -148,7 +148,7 @@ struct LifeStory: CustomTestStringConvertible {
             server.clock.now = max(server.clock.now, recordedAt)
             let members = (line.members ?? []).filter { $0.name != "recordedtime" }
             let event = try Event(validating: .object(members))
-            return try server.ledger.record([Submission(event: event)])
+            return try server.ledger.appender.record([Submission(event: event)])
         }
     }
 }

@@ -29,7 +29,7 @@ struct `An exported life story` {
                     )
                 )
                 let parts = try Self.parts(server.ledger, asked)
-                #expect(try parts[.state] == [server.ledger.show(asked).json])
+                #expect(try parts[.state] == [server.ledger.questions.show(asked).json])
                 #expect(try parts[.events] == Self.events(server.ledger, asked))
                 let explained = parts[.explanations]?.first {
                     $0["feature"]?.string == question.feature
@@ -43,8 +43,12 @@ struct `An exported life story` {
         _ ledger: Ledger,
         _ question: CustomerQuestion
     ) throws -> [ExportPart: [JSONValue]] {
-        let plan = try ledger.exportPlan(of: question, redaction: .none, formats: [.ndjson])
-        let export = try ledger.export(plan, reading: StoredEvidenceNames())
+        let plan = try ledger.exporter.exportPlan(
+            of: question,
+            redaction: .none,
+            formats: [.ndjson]
+        )
+        let export = try ledger.exporter.export(plan, reading: StoredEvidenceNames())
         var parts: [ExportPart: [JSONValue]] = [:]
         for part in plan.files.flatMap(\.parts) {
             var position = LedgerExport.Position(part)
@@ -59,12 +63,12 @@ struct `An exported life story` {
         _ ledger: Ledger,
         _ question: CustomerQuestion
     ) throws -> [JSONValue] {
-        let size = try ledger.prefix(knownAt: question.point.knownAt)
+        let size = try ledger.questions.prefix(knownAt: question.point.knownAt)
         var filter = EventFilter(sequences: 0..<size)
         filter.customer = question.customer
         filter.environment = question.environment
         var events: [JSONValue] = []
-        try ledger.events(filter) { _, event in
+        try ledger.questions.events(filter) { _, event in
             events.append(event)
             return true
         }
@@ -76,9 +80,13 @@ struct `An exported life story` {
         _ question: CustomerQuestion,
         _ feature: String
     ) throws -> JSONValue? {
-        guard case .explained(let explanation, let size) = try ledger.explain(feature, question)
+        guard
+            case .explained(let explanation, let size) = try ledger.questions.explain(
+                feature,
+                question
+            )
         else { return nil }
-        let answer = try ledger.tell(
+        let answer = try ledger.questions.tell(
             explanation,
             of: question,
             size: size,

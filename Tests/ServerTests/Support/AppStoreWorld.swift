@@ -83,7 +83,9 @@ extension TestServer {
     /// Every event of the log as a CloudEvent.
     func events() throws -> [JSONValue] {
         var events: [JSONValue] = []
-        try ledger.events(EventFilter(sequences: 0..<ledger.size())) { _, event in
+        try ledger.questions.events(EventFilter(sequences: 0..<ledger.questions.size())) {
+            _,
+            event in
             events.append(event)
             return true
         }

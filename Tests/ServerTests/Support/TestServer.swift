@@ -166,7 +166,7 @@ struct TestServer: Sendable {
     func publishCatalog() throws { try Self.publishCatalog(in: ledger) }
 
     static func publishCatalog(in ledger: Ledger) throws {
-        _ = try ledger.publish(
+        _ = try ledger.appender.publish(
             try JSONValue(parsing: Array(catalog.utf8)),
             effective: Instant(milliseconds: 1_577_836_800_000),
             EntitlementLedger.Request(id: "catalog", source: "catalog", environment: .production)

@@ -93,7 +93,7 @@ struct `A customer's token` {
                 body: #"{"featureId":"scan"}"#
             )
             let id = try #require(used.json["useId"]?.string)
-            let size = try server.ledger.size()
+            let size = try server.ledger.questions.size()
             let refused = try await server.send(
                 .post,
                 path,
@@ -101,7 +101,7 @@ struct `A customer's token` {
                 body: #"{"undo":"\#(id)"}"#
             )
             #expect(refused.status == 403 && refused.code == "forbidden")
-            #expect(try server.ledger.size() == size)
+            #expect(try server.ledger.questions.size() == size)
             let undone = try await server.post(path, #"{"undo":"\#(id)"}"#)
             #expect(undone.status == 200 && undone.json["outcome"] == "appended")
         }
@@ -121,7 +121,8 @@ struct `A customer's token` {
                     let text = try #require(answer["token"]?.string)
                     let token = try #require(DecisionToken(text))
                     #expect(
-                        try server.ledger.answer(to: token).text.description == answer.description
+                        try server.ledger.questions.answer(to: token).text.description
+                            == answer.description
                     )
                 }
                 #expect(own["token"] != whole["token"])

@@ -245,7 +245,7 @@ struct VisibilityWorld {
             server.clock.now = server.clock.now.advanced(
                 byMilliseconds: Int64.random(in: 2...100_000, using: &random)
             )
-            let receipt = try server.ledger.record(Submission(event: entries[index].event))
+            let receipt = try server.ledger.appender.record(Submission(event: entries[index].event))
             guard case .appended(let first, _) = receipt else {
                 preconditionFailure("\(receipt)")
             }
@@ -255,7 +255,7 @@ struct VisibilityWorld {
         self = known(.max)
         // Now is a time that no event has.
         server.clock.now = server.clock.now.advanced(byMilliseconds: 1)
-        _ = try server.ledger.erase(
+        _ = try server.ledger.eraser.erase(
             [Relation.erased.id],
             EntitlementLedger.Request(
                 id: "erasure",

@@ -22,7 +22,7 @@ struct Can: ParsableCommand {
             point: try point.point()
         )
         let answer = try options.withLedger(writing: false) { ledger in
-            let answer = try ledger.accessAnswer(feature, question)
+            let answer = try ledger.questions.accessAnswer(feature, question)
             if !answer.access.isAllowed {
                 try FeatureArgument.require(feature, ledger, question.point.knownAt)
             }
@@ -56,7 +56,9 @@ enum FeatureArgument {
         _ ledger: Ledger,
         _ known: BitemporalPoint.Known
     ) throws {
-        let listed = try ledger.catalogHistory(size: ledger.prefix(knownAt: known)).featureIDs
+        let listed = try ledger.questions.catalogHistory(
+            size: ledger.questions.prefix(knownAt: known)
+        ).featureIDs
         guard !listed.isEmpty, !listed.contains(feature) else { return }
         throw CommandFailure(unknownFeature: feature, among: listed.texts)
     }

@@ -39,7 +39,9 @@ struct Diff: ParsableCommand {
             from: from,
             to: to
         )
-        let answer = try options.withLedger(writing: false) { try $0.difference(question) }
+        let answer = try options.withLedger(writing: false) {
+            try $0.questions.difference(question)
+        }
         if options.json { Terminal.line(answer.text) } else { DiffText.print(answer.answer) }
     }
 

@@ -70,7 +70,7 @@ struct Events: ParsableCommand {
         }
         var left = limit ?? .max
         try options.withLedger(writing: false) { ledger in
-            try ledger.events(filter) { sequence, event in
+            try ledger.questions.events(filter) { sequence, event in
                 guard left > 0 else { return false }
                 left -= 1
                 try EventText.print(event, sequence, ledger, options, raw: raw)
@@ -97,11 +97,13 @@ struct Tail: ParsableCommand {
         Interrupt.catchSignals()
         var left = limit ?? .max
         try options.withLedger(writing: false) { ledger in
-            var next = try after.map(Self.following) ?? ledger.size()
+            var next = try after.map(Self.following) ?? ledger.questions.size()
             while left > 0 && !Interrupt.isRaised {
-                let size = try ledger.size()
+                let size = try ledger.questions.size()
                 if next < size {
-                    try ledger.events(try filter.filter(next..<size, options)) { sequence, event in
+                    try ledger.questions.events(try filter.filter(next..<size, options)) {
+                        sequence,
+                        event in
                         left -= 1
                         try EventText.print(event, sequence, ledger, options, raw: false)
                         return left > 0
@@ -139,7 +141,7 @@ enum EventText {
     ) throws {
         var event = event
         if raw, case .object(var members) = event {
-            let evidence = try ledger.evidence(of: sequence)
+            let evidence = try ledger.questions.evidence(of: sequence)
             members.append(
                 JSONMember(
                     "evidence",

@@ -38,9 +38,9 @@ struct Explain: ParsableCommand {
         )
         let answer = try options.withLedger(writing: access.isNoted) { ledger in
             try access.note("explain", of: question.customer, question.environment, ledger)
-            return switch try ledger.explain(feature, question) {
+            return switch try ledger.questions.explain(feature, question) {
             case .explained(let explanation, let size):
-                try ledger.tell(
+                try ledger.questions.tell(
                     explanation,
                     of: question,
                     size: size,

@@ -88,7 +88,7 @@ struct Export: ParsableCommand {
                     let environment = try options.environment()
                     try access.note("export", of: customer, environment, ledger)
                 }
-                _ = try ledger.checkpoint()
+                _ = try ledger.prover.checkpoint()
             }
         } catch let fault as LedgerOpenFault where fault.code == .locked && !access.isNoted {}
     }
@@ -120,14 +120,14 @@ struct Export: ParsableCommand {
         let formats = format.isEmpty ? [.ndjson] : format
         guard let customer else {
             let from = try from.map { try sequence($0, "--from", ledger) } ?? 0
-            let to = try to.map { try sequence($0, "--to", ledger) } ?? ledger.size()
-            return try ledger.exportPlan(
+            let to = try to.map { try sequence($0, "--to", ledger) } ?? ledger.questions.size()
+            return try ledger.exporter.exportPlan(
                 of: from..<max(from, to),
                 redaction: redact ?? .all,
                 formats: formats
             )
         }
-        return try ledger.exportPlan(
+        return try ledger.exporter.exportPlan(
             of: CustomerQuestion(
                 customer: try CustomerArgument.checked(customer),
                 environment: try options.environment(),
@@ -140,7 +140,7 @@ struct Export: ParsableCommand {
 
     private func sequence(_ text: String, _ place: String, _ ledger: Ledger) throws -> UInt64 {
         if let sequence = UInt64(text) { return sequence }
-        return try ledger.firstSequence(
+        return try ledger.exporter.firstSequence(
             recordedFrom: try InstantArgument.parse(text, place: place)
         )
     }

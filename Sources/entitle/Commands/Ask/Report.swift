@@ -57,7 +57,7 @@ struct Report: ParsableCommand {
 
     func run() throws {
         let question = try question()
-        let answer = try options.withLedger(writing: false) { try $0.report(question) }
+        let answer = try options.withLedger(writing: false) { try $0.reports.report(question) }
         if options.json {
             Terminal.line(AnswerText(answer))
         } else if csv {

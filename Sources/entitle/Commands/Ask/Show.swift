@@ -43,7 +43,7 @@ struct Show: ParsableCommand {
             environment: try options.environment(),
             point: try point.point()
         )
-        let answer = try options.withLedger(writing: false) { try $0.show(question) }
+        let answer = try options.withLedger(writing: false) { try $0.questions.show(question) }
         if options.json { Terminal.line(answer.text) } else { ShowText.print(answer.answer) }
     }
 
@@ -60,7 +60,7 @@ struct Show: ParsableCommand {
         let customer = try customer.map(CustomerArgument.checked)
         let answer = try options.withLedger(writing: false) { ledger in
             do {
-                return try ledger.answer(to: token, customer: customer)
+                return try ledger.questions.answer(to: token, customer: customer)
             } catch let refusal as TokenRefusal {
                 throw CommandFailure(refusal)
             }
@@ -80,7 +80,7 @@ struct Show: ParsableCommand {
             while let line = try reader.next() {
                 if line.isBlank { continue }
                 let question = try QuestionLine.read(line, environment, defaults)
-                Terminal.line(try ledger.show(question).text)
+                Terminal.line(try ledger.questions.show(question).text)
             }
         }
     }

@@ -28,7 +28,7 @@ struct Timeline: ParsableCommand {
         )
         let answer = try options.withLedger(writing: access.isNoted) { ledger in
             try access.note("timeline", of: question.customer, question.environment, ledger)
-            return try ledger.timelineAnswer(question)
+            return try ledger.questions.timelineAnswer(question)
         }
         if let svg { return try draw(answer.answer, into: svg) }
         if options.json { return Terminal.line(answer.text) }

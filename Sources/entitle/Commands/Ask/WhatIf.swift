@@ -34,7 +34,7 @@ struct WhatIf: ParsableCommand {
         var line: (@Sendable (WhatIfLine) throws -> Void)?
         if let file { line = { try file.write(AnswerText($0)) } }
         let report = try options.withLedger(writing: false) { ledger in
-            try ledger.whatIf(question, line: line) { progress.show($0, of: nil) }
+            try ledger.questions.whatIf(question, line: line) { progress.show($0, of: nil) }
         }
         progress.finish()
         try file?.close()

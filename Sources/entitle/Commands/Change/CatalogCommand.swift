@@ -58,7 +58,7 @@ struct CatalogCommand: ParsableCommand {
         func run() throws {
             let point = try point.point()
             let document = try options.withLedger(writing: false) { ledger in
-                try ledger.catalogDocument(at: point)
+                try ledger.questions.catalogDocument(at: point)
             }
             guard let document else {
                 throw CommandFailure(.no, "no_catalog", "no catalog was published")

@@ -26,10 +26,10 @@ struct CatalogDiff: ParsableCommand {
         let answer = try options.withLedger(writing: false) { ledger in
             CatalogDifferenceAnswer(
                 difference: CatalogDifference(
-                    from: try ledger.catalogDocument(at: question.point),
+                    from: try ledger.questions.catalogDocument(at: question.point),
                     to: document
                 ),
-                affected: try ledger.whatIf(question)
+                affected: try ledger.questions.whatIf(question)
             )
         }
         if options.json { return Terminal.line(AnswerText(answer)) }

@@ -53,7 +53,7 @@ extension CatalogCommand {
                 )
             }
             let map = try options.withLedger(writing: false) {
-                try $0.gateMap(at: point, for: viewer)
+                try $0.questions.gateMap(at: point, for: viewer)
             }
             guard let map else {
                 throw CommandFailure(.no, "no_catalog", "no catalog was published")

@@ -44,7 +44,7 @@ struct Grant: ParsableCommand {
             // Before: what was given is acknowledged, whatever cannot be read of the catalogs.
             try warn(ledger)
             return Recorded(
-                receipt: try ledger.grant(
+                receipt: try ledger.appender.grant(
                     grantID,
                     to: customer,
                     features: features,
@@ -60,7 +60,7 @@ struct Grant: ParsableCommand {
 
     /// A name that no catalog lists gives nothing until one does: mostly it is misspelt.
     private func warn(_ ledger: Ledger) throws {
-        let catalogs = try ledger.catalogHistory(size: ledger.size())
+        let catalogs = try ledger.questions.catalogHistory(size: ledger.questions.size())
         for feature in features {
             Self.warn("feature", feature, listed: catalogs.featureIDs)
         }
@@ -91,7 +91,7 @@ struct Withdraw: ParsableCommand {
         let customer = try CustomerArgument.checked(customer)
         try requested.record(request, about: customer, options) { ledger in
             Recorded(
-                receipt: try ledger.withdraw(grantId, from: customer, request),
+                receipt: try ledger.appender.withdraw(grantId, from: customer, request),
                 done: "withdrawn"
             )
         }
@@ -114,7 +114,7 @@ struct Trial: ParsableCommand {
         let customer = try CustomerArgument.checked(customer)
         try requested.record(request, about: customer, options) { ledger in
             Recorded(
-                receipt: try ledger.startTrial(trialId, for: customer, request),
+                receipt: try ledger.appender.startTrial(trialId, for: customer, request),
                 done: "the trial has begun"
             )
         }
@@ -139,7 +139,10 @@ struct LinkCommand: ParsableCommand {
             CustomerArgument.checked(customer), CustomerArgument.checked(alias)
         )
         try requested.record(request, about: customer, options) { ledger in
-            Recorded(receipt: try ledger.link(alias, to: customer, request), done: "linked")
+            Recorded(
+                receipt: try ledger.appender.link(alias, to: customer, request),
+                done: "linked"
+            )
         }
     }
 }
@@ -167,7 +170,7 @@ struct Use: ParsableCommand {
         if let undo {
             return try requested.record(request, about: customer, options) { ledger in
                 Recorded(
-                    receipt: try ledger.reverseUse(undo, of: customer, request),
+                    receipt: try ledger.appender.reverseUse(undo, of: customer, request),
                     done: "taken back"
                 )
             }
@@ -176,7 +179,7 @@ struct Use: ParsableCommand {
             throw CommandFailure(.usage, "usage", "FEATURE or --undo is missing")
         }
         try requested.record(request, about: customer, options) { ledger in
-            let outcome = try ledger.use(
+            let outcome = try ledger.appender.use(
                 feature,
                 by: customer,
                 amount: amount,

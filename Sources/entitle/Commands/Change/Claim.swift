@@ -50,9 +50,9 @@ struct Claim: ParsableCommand {
         let request = try requested.request(options)
         var isKnown = true
         try requested.record(request, about: customer, options) { ledger in
-            isKnown = try ledger.isKnown(purchase, environment: request.environment)
+            isKnown = try ledger.questions.isKnown(purchase, environment: request.environment)
             return Recorded(
-                receipt: try ledger.claim(purchase, for: customer, request),
+                receipt: try ledger.appender.claim(purchase, for: customer, request),
                 done: "claimed"
             ) { [isKnown] in $0.isPurchaseKnown = isKnown }
         }
@@ -92,7 +92,7 @@ struct Claim: ParsableCommand {
         }
         let handedIn = items.compactMap { try? $0.get() }
         var outcomes = try options.withLedger(writing: true) { ledger in
-            Array(try ledger.restore(handedIn, for: customer, request).reversed())
+            Array(try ledger.appender.restore(handedIn, for: customer, request).reversed())
         }
         let claimed = items.map { item in
             switch item {

@@ -47,7 +47,7 @@ struct Erase: ParsableCommand {
         try requireConfirmation(of: customers)
         let request = try requested.request(options)
         let outcome = try options.withLedger(writing: true) { ledger in
-            try ledger.erase(customers, request, reading: StoredEvidenceNames())
+            try ledger.eraser.erase(customers, request, reading: StoredEvidenceNames())
         }
         switch outcome {
         case .erased(let receipt): show(receipt)
@@ -94,7 +94,7 @@ struct Erase: ParsableCommand {
 
     private func showPlan(_ customers: [String]) throws {
         let plan = try options.withLedger(writing: false) { ledger in
-            try ledger.plannedErasure(of: customers)
+            try ledger.eraser.plannedErasure(of: customers)
         }
         if options.json { return Terminal.line(AnswerText(plan)) }
         for stream in plan.streams {

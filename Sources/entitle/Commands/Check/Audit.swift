@@ -55,10 +55,10 @@ struct Audit: ParsableCommand {
         let progress = Progress("audited")
         func audit(_ ledger: Ledger) throws -> AuditAnswer {
             let older = try against.map { try ProofFile.text($0) }
-            var report = try ledger.audit(scope, archive: archiveStore()) {
+            var report = try ledger.auditor.audit(scope, archive: archiveStore()) {
                 progress.show($0, of: $1)
             }
-            if let older, let fault = try ledger.fault(against: older) {
+            if let older, let fault = try ledger.prover.fault(against: older) {
                 report.faults.append(fault)
             }
             return report

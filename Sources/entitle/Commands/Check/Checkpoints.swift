@@ -37,8 +37,8 @@ struct CheckpointCommand: ParsableCommand {
         let lines = try cosignature.map { try ProofFile.text($0) }
         let note = try options.withLedger(writing: true) { ledger in
             let note =
-                try lines.map { try ledger.addCosignatures($0, of: witnesses) }
-                ?? ledger.checkpoint()
+                try lines.map { try ledger.prover.addCosignatures($0, of: witnesses) }
+                ?? ledger.prover.checkpoint()
             if let publish { try Publication.put(note, at: publish, of: ledger) }
             return note
         }

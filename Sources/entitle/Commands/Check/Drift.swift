@@ -31,9 +31,9 @@ struct Drift: ParsableCommand {
         }
         let environment = try options.environment()
         let report = try options.withLedger(writing: false) { ledger in
-            try ledger.drift(
+            try ledger.auditor.drift(
                 of: CustomerSample(
-                    from: all ? 0 : .random(in: 0...ledger.highestSampleStart()),
+                    from: all ? 0 : .random(in: 0...ledger.auditor.highestSampleStart()),
                     count: all ? nil : sample ?? Self.usualSample
                 ),
                 environment: environment,

@@ -48,16 +48,16 @@ struct Prove: ParsableCommand {
 
     private func proof(_ ledger: Ledger) throws -> String {
         if let sequence {
-            return try ledger.proof(of: sequence, withRecord: !withoutRecord).text
+            return try ledger.prover.proof(of: sequence, withRecord: !withoutRecord).text
         }
         let old = consistency ?? ""
-        if let size = UInt64(old) { return try ledger.growthProof(from: size).text }
+        if let size = UInt64(old) { return try ledger.prover.growthProof(from: size).text }
         let note = try ProofFile.text(old)
-        if let fault = try ledger.fault(against: note) {
+        if let fault = try ledger.prover.fault(against: note) {
             throw CommandFailure(.integrity, "forked", fault.detail, place: old)
         }
         let checkpoint = try Checkpoint(parsing: SignedNote.parse(note).text)
-        return try ledger.growthProof(from: checkpoint.size).text
+        return try ledger.prover.growthProof(from: checkpoint.size).text
     }
 }
 

@@ -16,8 +16,8 @@ struct Rebuild: ParsableCommand {
     func run() throws {
         let progress = Progress("rebuilt")
         let events = try options.withLedger(writing: true, recovery: .rebuild) { ledger in
-            let events = try ledger.rebuild { progress.show($0, of: $1) }
-            try ledger.rollUpRevenue(options.environment())
+            let events = try ledger.auditor.rebuild { progress.show($0, of: $1) }
+            try ledger.reports.rollUpRevenue(options.environment())
             return events
         }
         progress.finish()

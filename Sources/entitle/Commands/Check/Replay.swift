@@ -36,7 +36,7 @@ struct Replay: ParsableCommand {
         let point = try point.point()
         let report = try options.withLedger(writing: false) { ledger in
             if isForAuditor { return try audit(ledger, point, environment, progress) }
-            return try ledger.replay(point: point, environment: environment) {
+            return try ledger.auditor.replay(point: point, environment: environment) {
                 progress.show($0, of: $1)
             }
         }
@@ -53,7 +53,7 @@ struct Replay: ParsableCommand {
     ) throws -> ReplayAnswer {
         let customer = try customer.map(CustomerArgument.checked)
         let verifier = StoredEvidenceVerifier(appStore: try stores.appStore(options))
-        let replay = try AuditReplay(ledger, knownAt: point.knownAt)
+        let replay = try ledger.auditor.replay(knownAt: point.knownAt)
         var report = try replay.answers(
             at: point.at,
             environment: environment,

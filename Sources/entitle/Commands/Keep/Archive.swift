@@ -32,7 +32,7 @@ struct Archive: ParsableCommand {
         if check { return try checkFiles() }
         let progress = Progress("archived")
         let result = try options.withCheckpointed { open in
-            try open.ledger.archive(
+            try open.ledger.archiver.archive(
                 to: ArchiveDirectory(at: place, forWriting: true),
                 manifest: LedgerDirectory.manifestBytes(at: options.path),
                 progress: { progress.show($0, of: $1) }
@@ -56,7 +56,7 @@ struct Archive: ParsableCommand {
     private func checkFiles() throws {
         let progress = Progress("checked")
         let audit = try options.withLedger(writing: false) { ledger in
-            try ledger.auditArchive(ArchiveDirectory(at: place, forWriting: false)) {
+            try ledger.archiver.audit(ArchiveDirectory(at: place, forWriting: false)) {
                 progress.show($0, of: $1)
             }
         }

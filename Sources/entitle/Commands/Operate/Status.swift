@@ -19,7 +19,7 @@ struct Status: ParsableCommand {
     @Flag(help: "Without the master key.") var withoutKey = false
 
     func run() throws {
-        func status(_ ledger: Ledger) throws -> StatusAnswer { try ledger.status() }
+        func status(_ ledger: Ledger) throws -> StatusAnswer { try ledger.auditor.status() }
         var status =
             withoutKey
             ? try options.withKeylessLedger(status)

@@ -78,7 +78,7 @@ struct Import: ParsableCommand {
             if importer.report.appended > 0 {
                 try Signing.signIfAllowed(ledger, warn: Terminal.warn)
             }
-            return (importer.report, try ledger.size())
+            return (importer.report, try ledger.questions.size())
         }
         progress.finish()
         print(report, sequence)

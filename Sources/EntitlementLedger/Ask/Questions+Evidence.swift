@@ -1,0 +1,54 @@
+import Entitlements
+import EventLog
+
+extension Questions {
+    /// The evidence of an event, opened and put together again: the bytes as they were received.
+    ///
+    /// - Returns: nil if it has none or a stream that it names is erased.
+    /// - Throws: `LogStorageFault.damaged` if it, or a part that it shares, is not what was recorded.
+    public func evidence(of sequence: UInt64) throws -> [UInt8]? {
+        var header: RecordHeader?
+        try log.readRecords([sequence]) { header = try RecordHeader(checking: $1) }
+        guard let header, header.companion == .evidence else { return nil }
+        guard let blob = try log.companion(of: header.carrier),
+            header.companionDigest == CompanionBytes.digest(of: blob.span)
+        else { throw LogStorageFault(.damaged, "the evidence of \(sequence) differs") }
+        guard
+            let (sealed, encoding, digests) = try EvidenceBlob.open(
+                blob.span,
+                keys: { try vault.keys(of: $0) }
+            )
+        else { return nil }
+        let content =
+            encoding.isCompressed
+            ? Zstandard.decompress(sealed, limit: EvidenceList.contentLimit) : sealed
+        guard let content else {
+            throw LogStorageFault(.damaged, "the evidence of \(sequence) does not decompress")
+        }
+        guard encoding.isInParts else { return content }
+        return try EvidenceList.parts(of: content) { place in
+            guard digests.indices.contains(place) else {
+                throw LogStorageFault(.damaged, "the evidence of \(sequence) names no such part")
+            }
+            return try sharedPart(digests[place])
+        }
+        .flattened
+    }
+
+    /// The content of a shared part of evidence.
+    ///
+    /// - Throws: `LogStorageFault` where it is missing or altered.
+    func sharedPart(_ digest: Digest) throws -> [UInt8] {
+        guard let blob = try log.sharedPart(digest) else {
+            throw LogStorageFault(.damaged, "the shared part \(digest.hex) of evidence is missing")
+        }
+        do {
+            return try SharedPart.content(blob, digest: digest)
+        } catch {
+            throw LogStorageFault(
+                error.isNewer ? .newerFormat : .damaged,
+                "the shared part \(digest.hex) of evidence is not what was recorded"
+            )
+        }
+    }
+}

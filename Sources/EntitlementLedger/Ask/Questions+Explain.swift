@@ -1,0 +1,156 @@
+import Encodings
+public import Entitlements
+import EventLog
+public import LedgerAPI
+
+/// What is said of a feature.
+public enum FeatureExplanation: Sendable {
+    /// The explanation, and the size of the prefix that it was made from.
+    case explained(Explanation, size: UInt64)
+    /// No catalog of the prefix ever listed the feature; names that may have been meant.
+    case unknownFeature(near: [String])
+}
+
+extension Questions {
+    /// Why a customer has or lacks a feature at T, as known at R (row Z2).
+    ///
+    /// One of whom nothing was recorded has what everybody has. `tell` puts it into words.
+    ///
+    /// Cost: as a state, and one record read for each event that is named.
+    public func explain(
+        _ feature: String,
+        _ question: CustomerQuestion
+    ) throws -> FeatureExplanation {
+        let size = try prefix(knownAt: question.point.knownAt)
+        let loaded = try loadFacts(
+            of: question.customer,
+            environment: question.environment,
+            size: size
+        )
+        let explainer = Explainer(
+            of: loaded.asked,
+            facts: loaded.facts,
+            names: loaded.names,
+            catalogs: loaded.catalogs,
+            position: { loaded.positions[$0] ?? 0 }
+        )
+        let view = explainer.view(question.visibility)
+        let told = explainer.explanation(of: feature, at: question.point.at, to: view)
+        guard var explanation = told else {
+            let features = loaded.catalogs.publications.flatMap { $0.catalog.features.map(\.id) }
+            return .unknownFeature(near: NearNames.near(feature, among: features))
+        }
+        explanation.notUsed += loaded.repeated.map {
+            Explanation.Unused(topic: .general, reason: .repeated, sequence: $0)
+        }
+        if view.isWhole {
+            explanation.notUsed += try otherWorlds(question, size: size)
+            for index in explanation.completeness.indices {
+                try complete(&explanation.completeness[index], question.environment, size: size)
+            }
+        }
+        let marks = try marks(of: explanation.sequences, to: view)
+        explanation = explanation.shown(to: view) { marks[$0] != nil }
+        explanation.events = marks
+        return .explained(explanation, size: size)
+    }
+
+    /// Tells an explanation to an audience in a language.
+    ///
+    /// `size`: of the prefix that it was made from. Cost: as the decision, for its token.
+    public func tell(
+        _ explanation: Explanation,
+        of question: CustomerQuestion,
+        size: UInt64,
+        to audience: Audience,
+        in language: Language
+    ) throws -> ExplanationAnswer {
+        try ExplanationAnswer(
+            question.echo(size: size),
+            explanation,
+            for: audience,
+            in: language,
+            customer: question.customer,
+            names: names,
+            token: token(ofAccessTo: explanation.feature, question, size: size)
+        )
+    }
+
+    /// How many events of other worlds there are under the customer's name.
+    private func otherWorlds(
+        _ question: CustomerQuestion,
+        size: UInt64
+    ) throws -> [Explanation.Unused] {
+        try StoreEnvironment.allCases.filter { $0 != question.environment }.compactMap { world in
+            let name = StreamName(.customer(question.customer), in: world)
+            guard let stream = try vault.stream(of: name) else { return nil }
+            var loader = FactLoader(log: log, vault: vault, views: views, size: size)
+            let count = Set(try loader.facts(ofCustomer: stream).map(\.sequence)).count
+            guard count > 0 else { return nil }
+            return Explanation.Unused(
+                topic: .general,
+                reason: .environment(world, count: count),
+                sequence: nil
+            )
+        }
+    }
+
+    /// Z12: what the log says of a store itself; `through` and refusals of signals.
+    private func complete(
+        _ completeness: inout Explanation.Completeness,
+        _ environment: StoreEnvironment,
+        size: UInt64
+    ) throws {
+        let name = StreamName(.store(completeness.store), in: environment)
+        guard let stream = try vault.stream(of: name) else { return }
+        let entries = try views.entries(of: stream, below: size)
+        let kinds: [EventKind] = [.syncCompleted, .syncReconciled, .signalNoted]
+        let wanted = entries.filter { entry in kinds.contains { $0.rawValue == entry.kind } }
+            .suffix(Self.storeEventLimit).map(\.sequence)
+        try log.readRecords(wanted) { _, record in
+            let header = try RecordHeader(checking: record)
+            var opened = OpenedEvent(header: header, kind: try header.eventKind())
+            try opened.read(record, header.facts) { _ in nil }
+            if opened.kind == .signalNoted {
+                guard opened.values[.name] == .text(RefusalNote.name) else { return }
+                let time = Instant(milliseconds: header.time)
+                completeness.lastRefusedAt = [completeness.lastRefusedAt, time]
+                    .compactMap(\.self).max()
+            } else if case .instant(let through)? = opened.values[.through] {
+                completeness.completeThrough = [completeness.completeThrough, through]
+                    .compactMap(\.self).max()
+            }
+        }
+    }
+
+    /// Events about a store that an explanation looks at: the last ones.
+    static let storeEventLimit = 64
+
+    /// What the log says of those events that a view shows.
+    private func marks(
+        of sequences: [UInt64],
+        to view: CustomerView
+    ) throws -> [UInt64: Explanation.EventMark] {
+        var marks: [UInt64: Explanation.EventMark] = [:]
+        let opener = EventOpener(vault: vault, log: log)
+        try log.readRecords(sequences) { sequence, record in
+            let header = try RecordHeader(checking: record)
+            guard view.shows(header) else { return }
+            var opened = OpenedEvent(header: header, kind: try header.eventKind())
+            try opened.read(record, header.facts) { _ in nil }
+            // A source without a code of its own may stand in the sealed part.
+            if opened.source == nil { opened = try opener.open(record) }
+            var offer: String?
+            if case .text(let text)? = opened.values[.offer] { offer = text }
+            marks[sequence] = Explanation.EventMark(
+                kind: opened.kind,
+                time: Instant(milliseconds: header.time),
+                recordedAt: Instant(milliseconds: header.recordedAt),
+                source: opened.source,
+                offer: offer,
+                isFamilyShared: opened.values[.ownership] == .text("family_shared")
+            )
+        }
+        return marks
+    }
+}

@@ -1,0 +1,116 @@
+import Entitlements
+import EventLog
+public import LedgerAPI
+
+extension ErasureReceipt {
+    /// The text that is signed: a line for each thing said.
+    static func text(_ receipt: ErasureReceipt) -> String {
+        var lines = [
+            title, "origin \(receipt.origin)", "sequence \(receipt.sequence)",
+            "events \(receipt.events)", "recorded \(receipt.recordedAt)",
+            "tree \(receipt.treeSize) \(receipt.rootHash)",
+            "generation \(receipt.generation)",
+        ]
+        lines += receipt.streams.map { "erased \($0)" }
+        lines += receipt.evidence.map { "evidence \($0)" }
+        lines += receipt.backups.missed.map {
+            "backup \($0.until) \($0.path.withoutControlCharacters)"
+        }
+        lines += receipt.exports.map { "export \($0.withoutControlCharacters)" }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension String {
+    /// Notes have no control characters but newlines.
+    fileprivate var withoutControlCharacters: String {
+        String(
+            String.UnicodeScalarView(unicodeScalars.map { $0.value < 0x20 ? "\u{FFFD}" : $0 })
+        )
+    }
+}
+
+extension Eraser {
+    /// The receipt of the erasure whose first event stands at a sequence; nil if none does.
+    ///
+    /// Cost: a read for each of its events, and the root of the tree at that size.
+    public func erasureReceipt(at sequence: UInt64) throws -> ErasureReceipt? {
+        let log = questions.log
+        let end = try log.end().size
+        guard sequence < end else { return nil }
+        var left: UInt64 = 1
+        var recordedAt: Int64?
+        var streams: Set<UInt64> = []
+        var evidence: Set<UInt64> = []
+        var next = sequence
+        while left > 0, next < end {
+            try log.readRecords([next]) { _, record in
+                let header = try RecordHeader(checking: record)
+                left = try header.erasureEventsLeft(record)
+                guard left > 0 else { return }
+                recordedAt = header.recordedAt
+                streams.formUnion(try header.indexEntry(record).streams)
+                evidence.formUnion(try header.deletedEvidence(record))
+            }
+            guard left > 0 else { break }
+            next += 1
+            left -= 1
+        }
+        guard let recordedAt else { return nil }
+        let copies = try opened.whole.erasedCopies(of: streams.sorted())
+        var receipt = ErasureReceipt(
+            origin: prover.identity.origin,
+            sequence: sequence,
+            events: Int(next - sequence),
+            recordedAt: Instant(milliseconds: recordedAt),
+            streams: streams.sorted(),
+            evidence: evidence.sorted(),
+            treeSize: next,
+            rootHash: try TreeReader(LogTiles(log)).root(size: next).base64,
+            generation: copies.generation,
+            backups: ErasureReceipt.Backups(
+                reached: copies.reached,
+                missed: copies.missed.map {
+                    ErasureReceipt.Missed(
+                        path: $0.path,
+                        until: Instant(milliseconds: $0.until)
+                    )
+                }
+            ),
+            exports: copies.exports,
+            note: ""
+        )
+        receipt.note = try prover.signer.sign(ErasureReceipt.text(receipt)).description
+        return receipt
+    }
+}
+
+extension RecordHeader {
+    /// Carriers of the evidence that an erasure's event says to be deleted; none in other events.
+    func deletedEvidence(_ record: Span<UInt8>) throws(DecodingFault) -> [UInt64] {
+        guard try eventKind() == .customerErased else { return [] }
+        var reader = FactsReader(facts)
+        while !reader.isAtEnd {
+            let field = try FactsReader.field(try reader.mark(record))
+            if field == .evidence, case .texts(let texts) = try reader.value(of: field, record) {
+                return texts.compactMap { UInt64($0) }
+            }
+            try reader.skip(field, record)
+        }
+        return []
+    }
+
+    /// How many events an erasure has from this one on; 0 for another event.
+    fileprivate func erasureEventsLeft(
+        _ record: Span<UInt8>
+    ) throws(DecodingFault) -> UInt64 {
+        guard try eventKind() == .customerErased else { return 0 }
+        var reader = FactsReader(facts)
+        while !reader.isAtEnd {
+            let field = try FactsReader.field(try reader.mark(record))
+            if field == .found { return try reader.number(record) }
+            try reader.skip(field, record)
+        }
+        return 0
+    }
+}

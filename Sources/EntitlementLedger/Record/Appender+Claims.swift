@@ -1,0 +1,107 @@
+import Crypto
+import Encodings
+import Entitlements
+import EventLog
+
+extension Appender {
+    /// Transactions that one restore takes.
+    public static let restoreLimit = 1000
+
+    /// Records a verified transaction that a customer hands in, and their claim to its purchase,
+    /// together or not at all (rows 2.3 and CL2, C1).
+    ///
+    /// The store's own account token is decided first. Under `policy.claim` `keep` a second
+    /// customer is refused whole. The environment is the transaction's, whatever the request's is.
+    ///
+    /// - Returns: what became of it; the same again if it is handed in again.
+    /// - Throws: `LedgerFault`, `LogStorageFault`.
+    public func claim(
+        _ transaction: VerifiedTransaction,
+        for customer: String,
+        _ request: Request
+    ) throws -> ClaimOutcome {
+        try claim([(transaction, request)], for: customer)[0]
+    }
+
+    /// Records the verified transactions that a customer restores, each like a claim (row 6.3).
+    ///
+    /// Those of different purchases share a commit. A purchase's claim stands under the request's
+    /// id and a digest of the purchase, whatever the order in which they are handed in.
+    ///
+    /// - Returns: one outcome for each, in their order; those beyond `restoreLimit` are refused.
+    /// - Throws: `LedgerFault`, `LogStorageFault`; what was recorded until then stands.
+    public func restore(
+        _ transactions: [VerifiedTransaction],
+        for customer: String,
+        _ request: Request
+    ) throws -> [ClaimOutcome] {
+        let taken = transactions.prefix(Self.restoreLimit)
+        let outcomes = try claim(
+            taken.map { ($0, request.part(of: $0.purchase)) },
+            for: customer
+        )
+        let beyond = ClaimOutcome.refused(
+            Refusal(.tooLarge, "", "a restore has at most \(Self.restoreLimit) transactions"),
+            owner: nil
+        )
+        return outcomes + Array(repeating: beyond, count: transactions.count - taken.count)
+    }
+
+    private func claim(
+        _ items: [(transaction: VerifiedTransaction, request: Request)],
+        for customer: String
+    ) throws -> [ClaimOutcome] {
+        var outcomes: [Int: ClaimOutcome] = [:]
+        var waiting = Array(items.indices)
+        while !waiting.isEmpty {
+            // Those of one purchase rely on one another: one of each at a time.
+            var purchases: Set<PurchaseName> = []
+            var group = waiting.filter { purchases.insert(items[$0].transaction.purchase).inserted }
+            try decide { append in
+                let settled = try settle(group.map { items[$0] }, for: customer, append)
+                for (index, outcome) in zip(group, settled) { outcomes[index] = outcome }
+                group.removeAll { outcomes[$0] != nil }
+                return group.isEmpty ? () : nil
+            }
+            waiting.removeAll { outcomes[$0] != nil }
+        }
+        return items.indices.compactMap { outcomes[$0] }
+    }
+
+    /// Decides a group and appends what it comes to in one commit; nil: others were faster.
+    private func settle(
+        _ group: [(transaction: VerifiedTransaction, request: Request)],
+        for customer: String,
+        _ append: LogWriter.Append
+    ) throws -> [ClaimOutcome?] {
+        var sealed: [SealedSubmission] = []
+        let steps = try group.map { item in
+            var decision = try ClaimDecision(item.transaction, for: customer, item.request, self)
+            let step = try decision.step()
+            if case .append(let submission, _) = step { sealed.append(submission) }
+            return step
+        }
+        var appended = try (sealed.isEmpty ? [] : append(sealed))[...]
+        return steps.map { step in
+            switch step {
+            case .settled(let outcome): return outcome
+            case .append(_, let then):
+                guard case .appended(let first, _)? = appended.popFirst() else { return nil }
+                return switch then {
+                case .recorded: .recorded(sequence: first)
+                case .known(let sequence): .known(sequence: sequence)
+                }
+            }
+        }
+    }
+}
+
+extension Request {
+    /// The part of this request that concerns a purchase: its id and 8 bytes of a digest.
+    fileprivate func part(of purchase: PurchaseName) -> Request {
+        var part = self
+        let digest = SHA256.hash(data: Array(purchase.description.utf8))
+        part.id += "#" + Hexadecimal.encode(digest.prefix(8))
+        return part
+    }
+}

@@ -1,0 +1,263 @@
+public import Encodings
+public import Entitlements
+import EventLog
+import Synchronization
+
+/// A request of a client or of support: what it is known by.
+public struct Request: Sendable {
+    /// The idempotency key (E1).
+    public var id: String
+    /// Who asks, such as `support` or `app`.
+    public var source: String
+    /// The world.
+    public var environment: StoreEnvironment
+
+    /// Makes a request.
+    public init(id: String, source: String, environment: StoreEnvironment) {
+        self.id = id
+        self.source = source
+        self.environment = environment
+    }
+}
+
+extension Appender {
+    /// Claims a purchase for a customer (C1, row CL2).
+    ///
+    /// - Returns: `known` if the customer owns it already; a refusal under `policy.claim` `keep` if
+    ///   another does.
+    public func claim(
+        _ purchase: PurchaseName,
+        for customer: String,
+        _ request: Request
+    ) throws -> Receipt {
+        let data = EventData(.customerClaimed, [.purchase: .text(purchase.description)])
+        return try decide(request, customer, data) { reader, now in
+            let ownership = try reader.ownership(of: purchase)
+            let stream = try reader.stream(.customer(customer))
+            switch try reader.right(of: stream, to: ownership, at: now) {
+            case .isOwner: return .known
+            case .mayClaim: return .record
+            case .ownedByAnother: return .refused(.claimedByAnother)
+            }
+        }
+    }
+
+    /// Gives features or a tier by hand (C3).
+    ///
+    /// `grantID`: unique within the customer; given again it restates the grant.
+    ///
+    /// `expiresAt`: the end; nil: without end.
+    public func grant(
+        _ grantID: String,
+        to customer: String,
+        features: [String],
+        tier: String?,
+        expiresAt: Instant?,
+        reason: String?,
+        _ request: Request
+    ) throws -> Receipt {
+        let data = EventData(
+            .grantGiven,
+            [
+                .grantID: .text(grantID), .features: features.isEmpty ? nil : .texts(features),
+                .tier: tier.map { .text($0) }, .expiresAt: expiresAt.map { .instant($0) },
+                .reason: reason.map { .text($0) },
+            ]
+        )
+        return try decide(request, customer, data) { _, _ in .record }
+    }
+
+    /// Ends a grant (C3).
+    public func withdraw(
+        _ grantID: String,
+        from customer: String,
+        _ request: Request
+    ) throws -> Receipt {
+        let data = EventData(.grantWithdrawn, [.grantID: .text(grantID)])
+        return try decide(request, customer, data) { reader, _ in
+            let named = try reader.facts(naming: grantID, of: customer)
+            guard named.contains(where: { $0.kind == .grantGiven }) else {
+                return .refused(
+                    Refusal(.unknownGrant, "grantId", "the customer has no such grant")
+                )
+            }
+            return .record
+        }
+    }
+
+    /// Starts a trial, once for each customer and trial (C4, row 4.5).
+    public func startTrial(
+        _ trialID: String,
+        for customer: String,
+        _ request: Request
+    ) throws -> Receipt {
+        let data = EventData(.trialStarted, [.trialID: .text(trialID)])
+        return try decide(request, customer, data) { reader, now in
+            guard let catalog = try reader.catalogs().catalog(at: now),
+                catalog.trials.contains(where: { $0.id.isSame(as: trialID) })
+            else {
+                return .refused(
+                    Refusal(.unknownTrial, "trialId", "the catalog in force has no such trial")
+                )
+            }
+            if try reader.trials(startedBy: customer).contains(trialID) {
+                return .refused(
+                    Refusal(.trialUsed, "trialId", "the customer had this trial before")
+                )
+            }
+            return .record
+        }
+    }
+
+    /// Makes another id a name of a customer (C2).
+    public func link(
+        _ alias: String,
+        to customer: String,
+        _ request: Request
+    ) throws -> Receipt {
+        let data = EventData(.customerLinked, [.alias: .text(alias)])
+        return try decide(request, customer, data) { reader, _ in
+            let (stream, facts) = try reader.facts(ofCustomer: customer)
+            let links = Links(facts, of: .customerLinked)
+            let other = try reader.stream(.customer(alias))
+            return links.canonical(other) == links.canonical(stream) ? .known : .record
+        }
+    }
+
+    /// Records what happened in a purchase flow (rows 2.4, 10.1).
+    ///
+    /// `data`: of one of the `flow` kinds.
+    public func recordFlow(
+        _ data: EventData,
+        of customer: String,
+        _ request: Request
+    ) throws -> Receipt {
+        try decide(request, customer, data) { _, _ in .record }
+    }
+
+    /// Publishes a catalog from an effective time on (K1).
+    ///
+    /// `document`: with its named time zones resolved (K10).
+    ///
+    /// `effective`: nil: now, or for a repeat when it was published first.
+    public func publish(
+        _ document: JSONValue,
+        effective: Instant?,
+        _ request: Request
+    ) throws -> Receipt {
+        let time = try effective ?? timeOfEarlier(request) ?? clock()
+        return try record(
+            Submission(
+                event: Event(
+                    id: request.id,
+                    source: Source.catalog,
+                    subject: .catalog,
+                    time: time,
+                    environment: request.environment,
+                    data: EventData(
+                        recorded: .catalogPublished,
+                        entries: [],
+                        document: document
+                    )
+                )
+            )
+        )
+    }
+
+    /// Whether a request is to be recorded.
+    enum Verdict {
+        case record
+        /// It says nothing new.
+        case known
+        case refused(Refusal)
+    }
+
+    typealias Decision = (inout DecisionReader, _ now: Instant) throws -> Verdict
+
+    /// Makes a decision against the log as it stands, and again while others overtake it (E4).
+    ///
+    /// `data`: what the customer's event holds if it is recorded.
+    func decide(
+        _ request: Request,
+        _ customer: String,
+        _ data: EventData,
+        _ decision: Decision
+    ) throws -> Receipt {
+        try decide { try decideOnce(request, customer, data, decision, $0) }
+    }
+
+    /// nil: others were faster.
+    private func decideOnce(
+        _ request: Request,
+        _ customer: String,
+        _ data: EventData,
+        _ decision: Decision,
+        _ append: LogWriter.Append
+    ) throws -> Receipt? {
+        var reader = try DecisionReader(self, request.environment)
+        if let sequence = try questions.sequence(of: request) {
+            // Erased since: a repeat is a duplicate, nothing more.
+            guard let known = try questions.event(at: sequence) else {
+                return .duplicate(of: sequence)
+            }
+            return Self.repeated(
+                known,
+                request.event((.customer(customer), known.event.time, data))
+            )
+        }
+        let now = clock()
+        switch try decision(&reader, now) {
+        case .known: return .known
+        case .refused(let refusal): return .refused(refusal)
+        case .record: break
+        }
+        let submission = Submission(event: request.event((.customer(customer), now, data)))
+        let decided = try SubmissionSealer(self).seal(
+            submission,
+            events: submission.events,
+            expectations: reader.expectations,
+            recordedAt: nil
+        )
+        switch decided {
+        case .refused(let refusal): return .refused(refusal)
+        case .value(let sealed):
+            switch try append([sealed])[0] {
+            case .appended(let first, _): return .appended(first: first, count: 1)
+            case .moved, .duplicate: return nil
+            case .recordedTimeBeforeLast, .recordedTimeAfterClock: return nil
+            }
+        }
+    }
+
+    /// E1: the first outcome stands, whatever would be decided now; other content is a conflict.
+    private static func repeated(_ known: RecordedEvent, _ asked: Event) -> Receipt {
+        let differing = asked.differences(from: known.event)
+        return differing.isEmpty
+            ? .duplicate(of: known.sequence)
+            : .refused(
+                Refusal(
+                    .conflict,
+                    differing.joined(separator: ", "),
+                    "event \(known.sequence) has this id and other content"
+                )
+            )
+    }
+
+    /// The effective time of what a request recorded before; nil: nothing.
+    private func timeOfEarlier(_ request: Request) throws -> Instant? {
+        try questions.sequence(of: request).flatMap { try questions.event(at: $0) }?.event.time
+    }
+}
+
+extension Request {
+    func event(_ decided: (subject: Subject, time: Instant, data: EventData)) -> Event {
+        Event(
+            id: id,
+            source: source,
+            subject: decided.subject,
+            time: decided.time,
+            environment: environment,
+            data: decided.data
+        )
+    }
+}

@@ -66,8 +66,10 @@ def examples(page):
 
 def command_lines(command, path, shown):
     lines = [f"## {path}", "", text(command.get("abstract"))]
-    if command.get("discussion"):
-        lines += ["", text(command["discussion"])]
+    said, _, typed = command.get("discussion", "").partition("EXAMPLES:\n")
+    for paragraph in said.split("\n\n"):
+        if paragraph.strip():
+            lines += ["", text(paragraph)]
     parts = [sub for sub in command.get("subcommands", []) if sub["commandName"] != "help"]
     arguments = [
         argument
@@ -76,7 +78,7 @@ def command_lines(command, path, shown):
     ]
     if arguments and not parts:
         lines += ["", *table(["argument", "means"], [option(argument) for argument in arguments])]
-    example = shown.get(path)
+    example = shown.get(path) or "\n".join(line.strip() for line in typed.splitlines())
     if example:
         lines += ["", "```console", example, "```"]
     lines.append("")

@@ -21,6 +21,34 @@ struct `A command's words` {
         #expect(try await EntitleCommand.run(words).code == 0)
     }
 
+    /// What is typed at each command's end of its help is no mistake in usage.
+    ///
+    /// `bench` is not run: it measures for minutes.
+    @Test func `hold an example of each command`() async throws {
+        let help = try await EntitleCommand.run(["--experimental-dump-help"])
+        var commands = try [#require(help.json?["command"])]
+        var leaves = 0
+        while let command = commands.popLast() {
+            let name = command["commandName"]?.string ?? ""
+            let parts = (command["subcommands"]?.elements ?? []).filter {
+                $0["commandName"] != "help" && $0["shouldDisplay"] != false
+            }
+            commands += parts
+            guard parts.isEmpty else { continue }
+            leaves += 1
+            let lines = (command["discussion"]?.string ?? "").split(separator: "\n")
+                .filter { $0.hasPrefix("  $ entitle ") }
+            #expect(!lines.isEmpty, "\(name) has no example")
+            for line in lines where name != "bench" {
+                let words = line.split(separator: " ").dropFirst(2).map { String($0) }
+                let outcome = try await EntitleCommand.run(words)
+                #expect(outcome.code != 64, "\(line): \(outcome.errors)")
+            }
+        }
+        #expect(leaves > 40)
+        #expect(try await EntitleCommand.run(["show", "alice", "--att", "now"]).code == 64)
+    }
+
     @Test func `warn of what no catalog lists, and give it`() async throws {
         try await CommandLedger.with { ledger in
             for (words, near) in [

@@ -7,7 +7,12 @@ import LedgerAPI
 /// The command `entitle can`.
 struct Can: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Whether a customer may use a feature: exit 0 yes, 1 no."
+        abstract: "Whether a customer may use a feature: exit 0 yes, 1 no.",
+        discussion: HelpText.discussion(
+            HelpText.times,
+            examples: "entitle can alice export",
+            "entitle can alice export --at 2026-04-10 --known 2026-04-01"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

@@ -9,11 +9,16 @@ import LedgerOperations
 struct Diff: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "What changed for a customer between two instants, or became known.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             Give --at twice for two effective times, or --known (--known-sequence) twice for what \
             became known in between. Given once, --known is compared with all that is known; else \
             --at given once is compared with now.
-            """
+            """,
+            HelpText.times,
+            examples: "entitle diff alice --at 2026-03-01 --at 2026-04-01",
+            "entitle diff alice --at 2026-04-10 --known 2026-05-01"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

@@ -47,7 +47,8 @@ enum PurchaseArgument {
 /// The command `entitle events`.
 struct Events: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lists events as CloudEvents, one a line."
+        abstract: "Lists events as CloudEvents, one a line.",
+        discussion: HelpText.discussion(examples: "entitle events --customer alice --raw")
     )
 
     @OptionGroup var options: LedgerOptions
@@ -83,7 +84,8 @@ struct Events: ParsableCommand {
 /// The command `entitle tail`.
 struct Tail: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Follows the log: new events as they are recorded."
+        abstract: "Follows the log: new events as they are recorded.",
+        discussion: HelpText.discussion(examples: "entitle tail --json")
     )
 
     @OptionGroup var options: LedgerOptions

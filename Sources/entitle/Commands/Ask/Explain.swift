@@ -6,7 +6,12 @@ import LedgerAPI
 /// The command `entitle explain`.
 struct Explain: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Why a customer has or lacks a feature, and what would change it."
+        abstract: "Why a customer has or lacks a feature, and what would change it.",
+        discussion: HelpText.discussion(
+            HelpText.times,
+            examples: "entitle explain alice export",
+            "entitle explain alice export --at -30d --json"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

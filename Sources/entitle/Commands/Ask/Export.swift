@@ -11,11 +11,15 @@ import LedgerOperations
 struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Writes a customer's log for support, or a range of the log for an auditor.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             A directory with events, evidence, explanations and records with their proofs, tied
             together by a signed manifest: `check-export` verifies it without a ledger. The ledger
             notes where it was written, so that an erasure can name it.
-            """
+            """,
+            examples: "entitle export --customer alice --output alice-export",
+            "entitle export --until-sequence 1000 --output audit"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

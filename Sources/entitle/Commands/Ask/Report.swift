@@ -9,7 +9,8 @@ struct Report: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
             "Customers, revenue, refunds, flows, errors and experiments, at T and as known at R.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             customers    by tier; what they own by status and product
             revenue      by month, store, product and currency; refunds on the purchase's date, on
                          the refund's date, and as booked; months of UTC
@@ -18,7 +19,10 @@ struct Report: ParsableCommand {
             stages       50th, 95th and 99th percentile of each stage of these flows, milliseconds
             errors       by code; a code whose last window is far above its recent past is an alert
             experiments  exposures and conversions by variant, with 95 % confidence intervals
-            """
+            """,
+            HelpText.times,
+            examples: "entitle report revenue --from 2026-01-01 --until 2026-04-01 --csv"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

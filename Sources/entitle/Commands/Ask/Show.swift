@@ -9,7 +9,12 @@ import LedgerOperations
 /// The command `entitle show`.
 struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The state of a customer at T, as known at R."
+        abstract: "The state of a customer at T, as known at R.",
+        discussion: HelpText.discussion(
+            HelpText.times,
+            examples: "entitle show alice",
+            "entitle show alice --at 2026-04-10 --known 2026-05-02 --json"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

@@ -9,7 +9,12 @@ import LedgerOperations
 /// The command `entitle timeline`.
 struct Timeline: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "A customer's stretches and events, in both times."
+        abstract: "A customer's stretches and events, in both times.",
+        discussion: HelpText.discussion(
+            HelpText.times,
+            examples: "entitle timeline alice",
+            "entitle timeline alice --known 2026-05-01 --svg alice.svg"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

@@ -9,11 +9,15 @@ struct WhatIf: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "whatif",
         abstract: "Who gains and who loses what at T by another catalog; writes nothing.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             The other catalog stands from --effective on (default: T), in place of every catalog \
             that was published for then or later. What was bought before is still read in the \
             catalog of its time, and what was decided when it was recorded stands.
-            """
+            """,
+            HelpText.times,
+            examples: "entitle whatif --catalog next.json --fail-on-loss"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

@@ -14,7 +14,10 @@ struct CatalogCommand: ParsableCommand {
 
     struct Publish: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Publishes a catalog from an effective time on."
+            abstract: "Publishes a catalog from an effective time on.",
+            discussion: HelpText.discussion(
+                examples: "entitle catalog publish catalog.json --effective 2026-04-01"
+            )
         )
 
         @OptionGroup var options: LedgerOptions
@@ -49,7 +52,11 @@ struct CatalogCommand: ParsableCommand {
     struct Shown: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Shows the catalog in force at T, as known at R."
+            abstract: "Shows the catalog in force at T, as known at R.",
+            discussion: HelpText.discussion(
+                HelpText.times,
+                examples: "entitle catalog show --at 2026-04-01"
+            )
         )
 
         @OptionGroup var options: LedgerOptions
@@ -69,7 +76,8 @@ struct CatalogCommand: ParsableCommand {
 
     struct Validate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists every fault of a catalog; writes nothing."
+            abstract: "Lists every fault of a catalog; writes nothing.",
+            discussion: HelpText.discussion(examples: "entitle catalog validate catalog.json")
         )
 
         @Argument(help: "The catalog document, or - for standard input.") var file: String

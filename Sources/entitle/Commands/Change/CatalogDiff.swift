@@ -8,7 +8,8 @@ import LedgerAPI
 struct CatalogDiff: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "What a catalog would change, and for whom; writes nothing."
+        abstract: "What a catalog would change, and for whom; writes nothing.",
+        discussion: HelpText.discussion(HelpText.times, examples: "entitle catalog diff next.json")
     )
 
     @OptionGroup var options: LedgerOptions

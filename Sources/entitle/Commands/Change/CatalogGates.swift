@@ -6,7 +6,8 @@ import Entitlements
 extension CatalogCommand {
     struct Gates: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shows what opens which gate: of the catalog in force, or of a file."
+            abstract: "Shows what opens which gate: of the catalog in force, or of a file.",
+            discussion: HelpText.discussion(examples: "entitle catalog gates catalog.json")
         )
 
         @OptionGroup var options: LedgerOptions

@@ -8,7 +8,11 @@ import LedgerAPI
 /// The command `entitle grant`.
 struct Grant: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Gives features or a tier by hand."
+        abstract: "Gives features or a tier by hand.",
+        discussion: HelpText.discussion(
+            examples:
+                "entitle grant alice --feature export --until +30d --reason goodwill --dry-run"
+        )
     )
 
     @OptionGroup var options: LedgerOptions
@@ -79,7 +83,10 @@ struct Grant: ParsableCommand {
 
 /// The command `entitle withdraw`.
 struct Withdraw: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Ends a grant.")
+    static let configuration = CommandConfiguration(
+        abstract: "Ends a grant.",
+        discussion: HelpText.discussion(examples: "entitle withdraw alice GRANT")
+    )
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var requested: RequestOptions
@@ -101,7 +108,8 @@ struct Withdraw: ParsableCommand {
 /// The command `entitle trial`.
 struct Trial: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Starts a trial, once for each customer."
+        abstract: "Starts a trial, once for each customer.",
+        discussion: HelpText.discussion(examples: "entitle trial alice two-weeks")
     )
 
     @OptionGroup var options: LedgerOptions
@@ -125,7 +133,8 @@ struct Trial: ParsableCommand {
 struct LinkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "link",
-        abstract: "Makes another id a name of a customer."
+        abstract: "Makes another id a name of a customer.",
+        discussion: HelpText.discussion(examples: "entitle link alice alice@device")
     )
 
     @OptionGroup var options: LedgerOptions
@@ -150,7 +159,8 @@ struct LinkCommand: ParsableCommand {
 /// The command `entitle use`.
 struct Use: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Checks and records a limited use in one step: exit 1 over the limit."
+        abstract: "Checks and records a limited use in one step: exit 1 over the limit.",
+        discussion: HelpText.discussion(examples: "entitle use alice export --id 4711")
     )
 
     @OptionGroup var options: LedgerOptions

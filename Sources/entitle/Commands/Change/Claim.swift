@@ -11,11 +11,15 @@ import Stores
 struct Claim: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes purchases a customer's, by the catalog's policy.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             With a purchase's name it is claimed as it stands. With signed transactions, as an app \
             gets them from the App Store, each is verified and recorded with its claim; repeating \
             it changes nothing.
-            """
+            """,
+            examples: "entitle claim alice app_store/2000000123456789",
+            "entitle claim alice --transaction transaction.jws"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

@@ -12,13 +12,17 @@ import Stores
 struct Erase: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Erases customers: their names and keys are destroyed, the log stays whole.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             What goes: the customer's stream and those of their links, in every environment, and \
             the purchases that they own, with every receipt that names them. What stays: facts \
             without names, for reports. A purchase that another owns stays with its owner. It \
             cannot be undone. The receipt is signed and names nobody; it lists the backups and \
             exports that still hold them.
-            """
+            """,
+            examples: "entitle erase alice --dry-run",
+            "entitle erase alice --confirm alice"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

@@ -12,9 +12,13 @@ import LedgerOperations
 struct Audit: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks everything against its hashes and views: exit 3 on a fault.",
-        discussion: """
-            Reads in a process of its own, so that a damaged file cannot end it without a report.
+        discussion: HelpText.discussion(
             """
+            Reads in a process of its own, so that a damaged file cannot end it without a report.
+            """,
+            examples: "entitle audit",
+            "entitle audit --scope quick --json"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

@@ -11,11 +11,14 @@ import LedgerOperations
 struct CheckExport: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Verifies an export without a ledger: exit 3 where something is wrong.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             Without --key everything is held against the key that the export itself names: that
             shows that it is whole, not whose it is. The operator's key is `publicKey` in
             ledger.json.
-            """
+            """,
+            examples: "entitle check-export alice-export"
+        )
     )
 
     @Flag(help: "One JSON document on standard output.") var json = false

@@ -12,10 +12,13 @@ struct CheckpointCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "checkpoint",
         abstract: "Signs the log's size and root, for others to keep.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             A checkpoint that somebody else holds is what shows that history was changed: \
             publish it where you cannot take it back, or have witnesses sign it.
-            """
+            """,
+            examples: "entitle checkpoint --publish checkpoint"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

@@ -9,10 +9,13 @@ import LedgerOperations
 struct Drift: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Folds customers again from the log and compares with what the views answer.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             Exit 3 if a view answers otherwise. A server checks a rolling sample by itself, and with \
             it the answers that it keeps.
-            """
+            """,
+            examples: "entitle drift"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

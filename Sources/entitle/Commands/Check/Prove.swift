@@ -12,11 +12,14 @@ import LedgerOperations
 struct Prove: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Proves that an event stands in the log, or that the log extends an older one.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             The file is checked by `entitle check-proof`, without a ledger, or by any program that \
             knows C2SP tlog-proof. It holds the record, sealed as it is. With --consistency it is the \
             request that a witness takes (C2SP tlog-witness).
-            """
+            """,
+            examples: "entitle prove 42 --output event-42.proof"
+        )
     )
 
     @OptionGroup var options: LedgerOptions
@@ -64,7 +67,8 @@ struct Prove: ParsableCommand {
 /// The command `entitle check-proof`.
 struct CheckProof: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Checks a proof without a ledger: exit 3 where it does not hold."
+        abstract: "Checks a proof without a ledger: exit 3 where it does not hold.",
+        discussion: HelpText.discussion(examples: "entitle check-proof event-42.proof --key KEY")
     )
 
     @Argument(help: "The proof.") var file: String

@@ -8,7 +8,10 @@ import LMDBStorage
 struct Rebuild: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Writes the views anew from the log, beside the old, and switches at once.",
-        discussion: "Stopped half-way, the next one goes on where it was."
+        discussion: HelpText.discussion(
+            "Stopped half-way, the next one goes on where it was.",
+            examples: "entitle rebuild"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

@@ -11,12 +11,16 @@ import Stores
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Folds everything again and compares, writing nothing.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             With --known, --known-sequence, --customer or --tokens it is an auditor's: the answers \
             of then are made from that prefix of the log alone and held against the ledger's, the \
             evidence is judged again as of when it was signed (RevenueCat signs none), and decision \
             tokens are asked again. Exit 3 where something differs.
-            """
+            """,
+            HelpText.times,
+            examples: "entitle replay --known 2026-04-01"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

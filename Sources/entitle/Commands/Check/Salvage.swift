@@ -10,12 +10,16 @@ import LedgerOperations
 struct Salvage: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Rescues what is intact of a damaged ledger into a new one: exit 3 on a loss.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             Reads the raw pages of log and vault and changes nothing in them. Every record keeps its \
             sequence; what is lost leaves a gap that is named. An archive, a backup or another copy \
             of the ledger fills gaps. Where nothing is lost, --heal may do instead: it mends a dead \
             meta page, a lost lock and damaged views where they stand.
-            """
+            """,
+            examples: "entitle salvage --dry-run",
+            "entitle salvage --into saved"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

@@ -11,11 +11,14 @@ import LedgerOperations
 struct Archive: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Writes the log as static files that other people's programs can check.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             A directory in the form of C2SP tlog-tiles: a second copy of every event, sealed as in \
             the log, up to a signed checkpoint. Run again, it goes on from where it is. Copying its \
             files is a backup of the log.
-            """
+            """,
+            examples: "entitle archive --to archive"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

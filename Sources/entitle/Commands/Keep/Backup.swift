@@ -11,12 +11,15 @@ import LedgerOperations
 struct Backup: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copies log and vault to a directory while writing goes on, and checks the copy.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             First the log, as an archive up to a signed checkpoint; then the vault, sealed as it is, \
             which nothing opens without the master key. The key itself is never copied: keep it \
             elsewhere. Run again, it copies what is new. A directory is another disk's or another \
             machine's by mounting or copying it.
-            """
+            """,
+            examples: "entitle backup copies/monday"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

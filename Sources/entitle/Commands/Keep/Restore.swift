@@ -11,11 +11,14 @@ import LedgerOperations
 struct Restore: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes a ledger from a backup, or from an archive and a copy of the vault.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             Overwrites nothing; audits what it made. Erasures of the source are applied, also those \
             beyond the cut. A ledger restored to less than a published checkpoint never signs again, \
             unless it goes on under a new name: --continue.
-            """
+            """,
+            examples: "entitle restore copies/monday --into restored --dry-run"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

@@ -7,11 +7,14 @@ import Foundation
 struct Bench: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measures speed and space beside references on this machine.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             Every figure stands beside a reference that does the same work on the same bytes in
             the same run: the ratio is what compares between machines. Ledgers are made in a
             temporary directory (--directory, else $TMPDIR) and removed.
-            """
+            """,
+            examples: "entitle bench access --quick"
+        )
     )
 
     @Argument(

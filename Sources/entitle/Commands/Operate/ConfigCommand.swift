@@ -13,10 +13,13 @@ struct ConfigCommand: ParsableCommand {
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Each setting, its value and where it comes from.",
-            discussion: """
+            discussion: HelpText.discussion(
+                """
                 A flag counts before a variable, a variable before the configuration file \
                 (ENTITLE_CONFIG, else ./entitle.json). Secrets are not shown.
-                """
+                """,
+                examples: "entitle config show"
+            )
         )
 
         @OptionGroup var options: LedgerOptions

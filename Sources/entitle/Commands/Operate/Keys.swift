@@ -20,7 +20,10 @@ struct Keys: ParsableCommand {
     /// The command `entitle keys create`.
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes a key and shows it, this once."
+            abstract: "Makes a key and shows it, this once.",
+            discussion: HelpText.discussion(
+                examples: "entitle keys create --scope read --scope write"
+            )
         )
 
         @OptionGroup var options: LedgerOptions
@@ -100,7 +103,10 @@ struct Keys: ParsableCommand {
 
     /// The command `entitle keys list`.
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Lists the keys, ended ones too.")
+        static let configuration = CommandConfiguration(
+            abstract: "Lists the keys, ended ones too.",
+            discussion: HelpText.discussion(examples: "entitle keys list")
+        )
 
         @OptionGroup var options: LedgerOptions
 
@@ -131,7 +137,8 @@ struct Keys: ParsableCommand {
     /// The command `entitle keys revoke`.
     struct Revoke: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ends a key, also for servers that run."
+            abstract: "Ends a key, also for servers that run.",
+            discussion: HelpText.discussion(examples: "entitle keys revoke KEY")
         )
 
         @OptionGroup var options: LedgerOptions

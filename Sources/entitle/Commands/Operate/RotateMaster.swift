@@ -10,13 +10,16 @@ extension Keys {
     struct RotateMaster: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Wraps the ledger's keys by a new master key; a running server goes on.",
-            discussion: """
+            discussion: HelpText.discussion(
+                """
                 A ledger that keeps its key itself draws a new one. Elsewhere make 64 hexadecimal \
                 digits, such as with `openssl rand -hex 32`, name them here, and let the source of \
                 the key give them from then on: a server asks it when it needs the key next. \
                 Stopped half-way, the same command goes on. Backups that cannot be reached stay \
                 with the old key.
-                """
+                """,
+                examples: "entitle keys rotate-master --new-key-file next.key"
+            )
         )
 
         @OptionGroup var options: LedgerOptions

@@ -18,7 +18,8 @@ struct Simulate: ParsableCommand {
     /// The command `entitle simulate authority`.
     struct Authority: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Makes a signing authority with the App Store's marks."
+            abstract: "Makes a signing authority with the App Store's marks.",
+            discussion: HelpText.discussion(examples: "entitle simulate authority")
         )
 
         @Argument(help: "A file for its keys and certificates; it must not be there yet.")
@@ -46,10 +47,14 @@ struct Simulate: ParsableCommand {
     struct Trigger: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Prints a signal as the App Store would send it.",
-            discussion: """
+            discussion: HelpText.discussion(
+                """
                 KIND is TRANSACTION (a signed transaction by itself), or a notification's type, \
                 with its subtype after a slash: SUBSCRIBED/INITIAL_BUY, DID_RENEW, REFUND, …
-                """
+                """,
+                examples:
+                    "entitle simulate trigger SUBSCRIBED/INITIAL_BUY --authority authority.pem"
+            )
         )
 
         @Argument(help: "TRANSACTION, or TYPE or TYPE/SUBTYPE of a notification.") var kind: String

@@ -9,10 +9,13 @@ import LedgerOperations
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "How the ledger is: exit 1 where events were lost.",
-        discussion: """
+        discussion: HelpText.discussion(
+            """
             Its health is ok, views_discarded (answers come from the log until a command that \
             writes makes the views anew) or events_lost (a salvage could not bring all back).
-            """
+            """,
+            examples: "entitle status"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

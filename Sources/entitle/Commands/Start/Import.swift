@@ -9,7 +9,11 @@ import LedgerOperations
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Appends signals or events from files.",
-        discussion: "Importing again appends only what is missing."
+        discussion: HelpText.discussion(
+            "Importing again appends only what is missing.",
+            examples: "entitle import notifications.ndjson",
+            "entitle import history.ndjson --format events --on-error quarantine"
+        )
     )
 
     @OptionGroup var options: LedgerOptions

@@ -7,7 +7,10 @@ import LedgerOperations
 
 /// The command `entitle init`.
 struct Init: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Makes a ledger.")
+    static let configuration = CommandConfiguration(
+        abstract: "Makes a ledger.",
+        discussion: HelpText.discussion(examples: "entitle init")
+    )
 
     @OptionGroup var options: LedgerOptions
 

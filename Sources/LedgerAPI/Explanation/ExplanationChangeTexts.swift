@@ -63,87 +63,91 @@ enum ExplanationChangeTexts {
 
     private static func again(_ kind: Explanation.Change.Kind) -> Pair {
         switch kind {
-        case .opens:
-            Pair(
-                Sentence(
-                    "As things are known, it opens on {time}.",
-                    "現在わかっている限りでは、{time}に利用できるようになります。",
-                    "依目前所知，將於 {time} 開放。"
-                )
-            )
-        case .renewal:
-            Pair(
-                Sentence(
-                    "A renewal or new purchase of {what} would open it.",
-                    "{what}が更新または再購入されると、利用できるようになります。",
-                    "若續訂或重新購買{what}，便會開放。"
-                )
-            )
-        case .reversal:
-            Pair(
-                Sentence(
-                    "If the store reverses what it took back of {what}, it opens.",
-                    "ストアが{what}の返金や取り消しを元に戻すと、利用できるようになります。",
-                    "若商店將{what}的退款或撤銷復原，便會開放。"
-                )
-            )
-        case .resumption:
-            Pair(
-                Sentence(
-                    "If {what} is resumed, it opens.",
-                    "{what}が再開されると、利用できるようになります。",
-                    "若恢復{what}，便會開放。"
-                )
-            )
-        case .verification:
-            Pair(
-                Sentence(
-                    "If {what} passes verification, it opens.",
-                    "{what}が検証に合格すると、利用できるようになります。",
-                    "若{what}通過驗證，便會開放。"
-                ),
-                customer: Sentence(
-                    "Restoring your purchases may confirm {what} and open it.",
-                    "購入を復元すると、{what}が確認され、利用できるようになる場合があります。",
-                    "恢復購買項目後，{what}可能獲得確認並開放。"
-                )
-            )
-        case .approval:
-            Pair(
-                Sentence(
-                    "When {what} is approved and paid for, it may open.",
-                    "{what}が承認され支払われると、利用できるようになる場合があります。",
-                    "{what}獲得核准並付款後，便可能開放。"
-                )
-            )
-        case .claim(fromAnother: true):
-            Pair(
-                Sentence(
-                    "If {what} is transferred to this customer, it opens.",
-                    "{what}がこの顧客に移されると、利用できるようになります。",
-                    "若將{what}轉移給此客戶，便會開放。"
-                ),
-                customer: Sentence(
-                    "If {what} should be in this account, restore your purchases here "
-                        + "or contact support.",
-                    "{what}がこのアカウントのものである場合は、購入を復元するか、サポートまでお問い合わせください。",
-                    "若{what}應屬於此帳號，請在此恢復購買項目或聯絡客服。"
-                )
-            )
-        default:
-            Pair(
-                Sentence(
-                    "If this customer claims {what}, it opens.",
-                    "この顧客が{what}を自分のものとして登録すると、利用できるようになります。",
-                    "若此客戶認領{what}，便會開放。"
-                ),
-                customer: Sentence(
-                    "Restoring your purchases in this account may connect {what} to it.",
-                    "このアカウントで購入を復元すると、{what}が結び付けられる場合があります。",
-                    "在此帳號中恢復購買項目，可能會連結{what}。"
-                )
-            )
+        case .opens: Again.opens
+        case .renewal: Again.renewal
+        case .reversal: Again.reversal
+        case .resumption: Again.resumption
+        case .verification: Again.verification
+        case .approval: Again.approval
+        case .claim(fromAnother: true): Again.transfer
+        default: Again.claim
         }
+    }
+
+    /// The sentences of what there is already.
+    private enum Again {
+        static let opens = Pair(
+            Sentence(
+                "As things are known, it opens on {time}.",
+                "現在わかっている限りでは、{time}に利用できるようになります。",
+                "依目前所知，將於 {time} 開放。"
+            )
+        )
+        static let renewal = Pair(
+            Sentence(
+                "A renewal or new purchase of {what} would open it.",
+                "{what}が更新または再購入されると、利用できるようになります。",
+                "若續訂或重新購買{what}，便會開放。"
+            )
+        )
+        static let reversal = Pair(
+            Sentence(
+                "If the store reverses what it took back of {what}, it opens.",
+                "ストアが{what}の返金や取り消しを元に戻すと、利用できるようになります。",
+                "若商店將{what}的退款或撤銷復原，便會開放。"
+            )
+        )
+        static let resumption = Pair(
+            Sentence(
+                "If {what} is resumed, it opens.",
+                "{what}が再開されると、利用できるようになります。",
+                "若恢復{what}，便會開放。"
+            )
+        )
+        static let verification = Pair(
+            Sentence(
+                "If {what} passes verification, it opens.",
+                "{what}が検証に合格すると、利用できるようになります。",
+                "若{what}通過驗證，便會開放。"
+            ),
+            customer: Sentence(
+                "Restoring your purchases may confirm {what} and open it.",
+                "購入を復元すると、{what}が確認され、利用できるようになる場合があります。",
+                "恢復購買項目後，{what}可能獲得確認並開放。"
+            )
+        )
+        static let approval = Pair(
+            Sentence(
+                "When {what} is approved and paid for, it may open.",
+                "{what}が承認され支払われると、利用できるようになる場合があります。",
+                "{what}獲得核准並付款後，便可能開放。"
+            )
+        )
+        static let transfer = Pair(
+            Sentence(
+                "If {what} is transferred to this customer, it opens.",
+                "{what}がこの顧客に移されると、利用できるようになります。",
+                "若將{what}轉移給此客戶，便會開放。"
+            ),
+            customer: Sentence(
+                "If {what} should be in this account, restore your purchases here "
+                    + "or contact support.",
+                "{what}がこのアカウントのものである場合は、購入を復元するか、サポートまでお問い合わせください。",
+                "若{what}應屬於此帳號，請在此恢復購買項目或聯絡客服。"
+            )
+        )
+        static let claim = Pair(
+            Sentence(
+                "If this customer claims {what}, it opens.",
+                "この顧客が{what}を自分のものとして登録すると、利用できるようになります。",
+                "若此客戶認領{what}，便會開放。"
+            ),
+            customer: Sentence(
+                "Restoring your purchases in this account may connect {what} to it.",
+                "このアカウントで購入を復元すると、{what}が結び付けられる場合があります。",
+                "在此帳號中恢復購買項目，可能會連結{what}。"
+            )
+        )
     }
 
     // MARK: What there is not yet

@@ -52,252 +52,268 @@ enum ExplanationStepTexts {
 
     private static func gate(_ effect: Explanation.Effect) -> Pair {
         switch effect {
-        case .requires:
-            Pair(
-                Sentence(
-                    "The catalog in force puts “{feature}” at the level “{tier}”.",
-                    "その時点で有効なカタログでは、「{feature}」のレベルは「{tier}」です。",
-                    "依當時生效的目錄，「{feature}」屬於「{tier}」等級。"
-                ),
-                customer: Sentence(
-                    "This feature belongs to a paid plan.",
-                    "この機能は有料プランに含まれています。",
-                    "此功能屬於付費方案。"
-                )
-            )
-        case .isFree:
-            Pair(
-                Sentence(
-                    "The catalog in force gives “{feature}” to everybody.",
-                    "その時点で有効なカタログでは、「{feature}」は誰でも利用できます。",
-                    "依當時生效的目錄，所有人都可使用「{feature}」。"
-                ),
-                customer: Sentence(
-                    "This feature is free for everybody.",
-                    "この機能はどなたでも無料でご利用いただけます。",
-                    "此功能免費開放給所有人使用。"
-                )
-            )
-        case .isNotListed:
-            Pair(
-                Sentence(
-                    "The catalog in force does not list “{feature}”.",
-                    "その時点で有効なカタログに「{feature}」はありません。",
-                    "當時生效的目錄未列出「{feature}」。"
-                ),
-                customer: Sentence(
-                    "This feature is not offered at that time.",
-                    "この機能はその時点では提供されていません。",
-                    "當時並未提供此功能。"
-                )
-            )
-        case .variant:
-            Pair(
-                Sentence(
-                    "In the experiment “{experiment}” this customer is in the variant “{variant}”, "
-                        + "which decides the level of “{feature}”.",
-                    "実験「{experiment}」でこの顧客はバリアント「{variant}」に属し、"
-                        + "それが「{feature}」のレベルを決めています。",
-                    "在實驗「{experiment}」中，此客戶屬於變體「{variant}」，由它決定「{feature}」的等級。"
-                ),
-                customer: Sentence(
-                    "Which plan includes this feature is being tried out "
-                        + "and may differ from person to person.",
-                    "この機能を含むプランは試験中のため、お客様によって異なる場合があります。",
-                    "包含此功能的方案正在測試中，可能因人而異。"
-                )
-            )
-        case .usedUp:
-            Pair(
-                Sentence(
-                    "All {count} uses of the {period} are made; they count anew from {time}.",
-                    "{period}の利用回数{count}回をすべて使いました。{time}から数え直されます。",
-                    "{period}的 {count} 次使用次數已用完，自 {time} 起重新計算。"
-                )
-            )
-        default:
-            Pair(
-                Sentence(
-                    "Nothing was bought, given or tried that could include “{feature}”.",
-                    "「{feature}」を含みうる購入・付与・お試しはありません。",
-                    "沒有任何可能包含「{feature}」的購買、贈與或試用。"
-                ),
-                customer: Sentence(
-                    "Your account has no purchase, trial or gift that could include this feature.",
-                    "お客様のアカウントには、この機能を含む購入・お試し・付与がありません。",
-                    "您的帳號沒有包含此功能的購買、試用或贈與。"
-                )
-            )
+        case .requires: Gate.requires
+        case .isFree: Gate.isFree
+        case .isNotListed: Gate.isNotListed
+        case .variant: Gate.variant
+        case .usedUp: Gate.usedUp
+        default: Gate.nothing
         }
+    }
+
+    /// The sentences of what a gate requires.
+    private enum Gate {
+        static let requires = Pair(
+            Sentence(
+                "The catalog in force puts “{feature}” at the level “{tier}”.",
+                "その時点で有効なカタログでは、「{feature}」のレベルは「{tier}」です。",
+                "依當時生效的目錄，「{feature}」屬於「{tier}」等級。"
+            ),
+            customer: Sentence(
+                "This feature belongs to a paid plan.",
+                "この機能は有料プランに含まれています。",
+                "此功能屬於付費方案。"
+            )
+        )
+        static let isFree = Pair(
+            Sentence(
+                "The catalog in force gives “{feature}” to everybody.",
+                "その時点で有効なカタログでは、「{feature}」は誰でも利用できます。",
+                "依當時生效的目錄，所有人都可使用「{feature}」。"
+            ),
+            customer: Sentence(
+                "This feature is free for everybody.",
+                "この機能はどなたでも無料でご利用いただけます。",
+                "此功能免費開放給所有人使用。"
+            )
+        )
+        static let isNotListed = Pair(
+            Sentence(
+                "The catalog in force does not list “{feature}”.",
+                "その時点で有効なカタログに「{feature}」はありません。",
+                "當時生效的目錄未列出「{feature}」。"
+            ),
+            customer: Sentence(
+                "This feature is not offered at that time.",
+                "この機能はその時点では提供されていません。",
+                "當時並未提供此功能。"
+            )
+        )
+        static let variant = Pair(
+            Sentence(
+                "In the experiment “{experiment}” this customer is in the variant “{variant}”, "
+                    + "which decides the level of “{feature}”.",
+                "実験「{experiment}」でこの顧客はバリアント「{variant}」に属し、"
+                    + "それが「{feature}」のレベルを決めています。",
+                "在實驗「{experiment}」中，此客戶屬於變體「{variant}」，由它決定「{feature}」的等級。"
+            ),
+            customer: Sentence(
+                "Which plan includes this feature is being tried out "
+                    + "and may differ from person to person.",
+                "この機能を含むプランは試験中のため、お客様によって異なる場合があります。",
+                "包含此功能的方案正在測試中，可能因人而異。"
+            )
+        )
+        static let usedUp = Pair(
+            Sentence(
+                "All {count} uses of the {period} are made; they count anew from {time}.",
+                "{period}の利用回数{count}回をすべて使いました。{time}から数え直されます。",
+                "{period}的 {count} 次使用次數已用完，自 {time} 起重新計算。"
+            )
+        )
+        static let nothing = Pair(
+            Sentence(
+                "Nothing was bought, given or tried that could include “{feature}”.",
+                "「{feature}」を含みうる購入・付与・お試しはありません。",
+                "沒有任何可能包含「{feature}」的購買、贈與或試用。"
+            ),
+            customer: Sentence(
+                "Your account has no purchase, trial or gift that could include this feature.",
+                "お客様のアカウントには、この機能を含む購入・お試し・付与がありません。",
+                "您的帳號沒有包含此功能的購買、試用或贈與。"
+            )
+        )
     }
 
     // MARK: C1, C2, P13
 
     private static func owner(_ effect: Explanation.Effect) -> Pair {
         switch effect {
-        case .linkedCustomer:
-            Pair(
-                Sentence(
-                    "Another id is linked to this customer.",
-                    "別の ID がこの顧客に結び付けられています。",
-                    "另一個 ID 已連結到此客戶。"
-                ),
-                customer: Sentence(
-                    "Several of your accounts are joined into one.",
-                    "お客様の複数のアカウントは一つにまとめられています。",
-                    "您的多個帳號已合併為一。"
-                )
-            )
-        case .linkedPurchase:
-            Pair(
-                Sentence(
-                    "The store has another name for {what}; both are one purchase.",
-                    "{what}にはストアでの別名があり、同じ購入として扱われます。",
-                    "{what}在商店中另有名稱，視為同一筆購買。"
-                )
-            )
-        case .owned(let since):
-            Pair(
-                since == nil
-                    ? Sentence(
-                        "{what} belongs to this customer.",
-                        "{what}はこの顧客のものです。",
-                        "{what}屬於此客戶。"
-                    )
-                    : Sentence(
-                        "{what} belongs to this customer since {since}.",
-                        "{what}は{since}からこの顧客のものです。",
-                        "{what}自 {since} 起屬於此客戶。"
-                    ),
-                customer: Sentence(
-                    "{what} belongs to your account.",
-                    "{what}はお客様のアカウントのものです。",
-                    "{what}屬於您的帳號。"
-                )
-            )
-        case .notOwned(byAnother: true):
-            Pair(
-                Sentence(
-                    "{what} belongs to another customer.",
-                    "{what}は別の顧客のものです。",
-                    "{what}屬於其他客戶。"
-                ),
-                customer: Sentence(
-                    "{what} is connected to another account.",
-                    "{what}は別のアカウントに結び付けられています。",
-                    "{what}已連結到其他帳號。"
-                )
-            )
-        case .notOwned:
-            Pair(
-                Sentence(
-                    "{what} belongs to nobody.",
-                    "{what}には所有者がいません。",
-                    "{what}沒有擁有者。"
-                ),
-                customer: Sentence(
-                    "{what} is not connected to an account.",
-                    "{what}はどのアカウントにも結び付けられていません。",
-                    "{what}未連結到任何帳號。"
-                )
-            )
-        default:
-            Pair(
-                Sentence(
-                    "{what} had an owner before.",
-                    "{what}には以前の所有者がいます。",
-                    "{what}先前已有擁有者。"
-                ),
-                customer: Sentence(
-                    "{what} was connected to an account before.",
-                    "{what}は以前、あるアカウントに結び付けられていました。",
-                    "{what}先前曾連結到某個帳號。"
-                )
-            )
+        case .linkedCustomer: Owner.linkedCustomer
+        case .linkedPurchase: Owner.linkedPurchase
+        case .owned(let since): since == nil ? Owner.owned : Owner.ownedSince
+        case .notOwned(byAnother: true): Owner.ownedByAnother
+        case .notOwned: Owner.notOwned
+        default: Owner.handedOn
         }
+    }
+
+    /// The sentences of whose a purchase is.
+    private enum Owner {
+        static let linkedCustomer = Pair(
+            Sentence(
+                "Another id is linked to this customer.",
+                "別の ID がこの顧客に結び付けられています。",
+                "另一個 ID 已連結到此客戶。"
+            ),
+            customer: Sentence(
+                "Several of your accounts are joined into one.",
+                "お客様の複数のアカウントは一つにまとめられています。",
+                "您的多個帳號已合併為一。"
+            )
+        )
+        static let linkedPurchase = Pair(
+            Sentence(
+                "The store has another name for {what}; both are one purchase.",
+                "{what}にはストアでの別名があり、同じ購入として扱われます。",
+                "{what}在商店中另有名稱，視為同一筆購買。"
+            )
+        )
+        private static let yours = Sentence(
+            "{what} belongs to your account.",
+            "{what}はお客様のアカウントのものです。",
+            "{what}屬於您的帳號。"
+        )
+        static let owned = Pair(
+            Sentence(
+                "{what} belongs to this customer.",
+                "{what}はこの顧客のものです。",
+                "{what}屬於此客戶。"
+            ),
+            customer: yours
+        )
+        static let ownedSince = Pair(
+            Sentence(
+                "{what} belongs to this customer since {since}.",
+                "{what}は{since}からこの顧客のものです。",
+                "{what}自 {since} 起屬於此客戶。"
+            ),
+            customer: yours
+        )
+        static let ownedByAnother = Pair(
+            Sentence(
+                "{what} belongs to another customer.",
+                "{what}は別の顧客のものです。",
+                "{what}屬於其他客戶。"
+            ),
+            customer: Sentence(
+                "{what} is connected to another account.",
+                "{what}は別のアカウントに結び付けられています。",
+                "{what}已連結到其他帳號。"
+            )
+        )
+        static let notOwned = Pair(
+            Sentence(
+                "{what} belongs to nobody.",
+                "{what}には所有者がいません。",
+                "{what}沒有擁有者。"
+            ),
+            customer: Sentence(
+                "{what} is not connected to an account.",
+                "{what}はどのアカウントにも結び付けられていません。",
+                "{what}未連結到任何帳號。"
+            )
+        )
+        static let handedOn = Pair(
+            Sentence(
+                "{what} had an owner before.",
+                "{what}には以前の所有者がいます。",
+                "{what}先前已有擁有者。"
+            ),
+            customer: Sentence(
+                "{what} was connected to an account before.",
+                "{what}は以前、あるアカウントに結び付けられていました。",
+                "{what}先前曾連結到某個帳號。"
+            )
+        )
     }
 
     // MARK: P7
 
     private static func taken(_ effect: Explanation.Effect) -> Pair {
         switch effect {
-        case .paused(let until):
-            Pair(
-                until == nil
-                    ? Sentence(
-                        "{what} is paused since {time}.",
-                        "{what}は{time}から一時停止中です。",
-                        "{what}自 {time} 起暫停。"
-                    )
-                    : Sentence(
-                        "{what} is paused from {time} to {until}.",
-                        "{what}は{time}から{until}まで一時停止しています。",
-                        "{what}自 {time} 至 {until} 暫停。"
-                    )
-            )
-        case .revoked(isRefund: true, _):
-            Pair(
-                Sentence(
-                    "The store refunded {what} on {time}.",
-                    "ストアは{time}に{what}を返金しました。",
-                    "商店於 {time} 將{what}退款。"
-                )
-            )
-        case .revoked:
-            Pair(
-                Sentence(
-                    "The store took back {what} on {time}.",
-                    "ストアは{time}に{what}を取り消しました。",
-                    "商店於 {time} 撤銷{what}。"
-                )
-            )
-        case .reversed:
-            Pair(
-                Sentence(
-                    "The store reversed that on {time}.",
-                    "ストアは{time}にそれを元に戻しました。",
-                    "商店於 {time} 將其復原。"
-                )
-            )
-        case .verified:
-            Pair(
-                Sentence(
-                    "{what} passed verification on {time}.",
-                    "{what}は{time}に検証に合格しました。",
-                    "{what}於 {time} 通過驗證。"
-                ),
-                customer: Sentence(
-                    "{what} was confirmed with the store.",
-                    "{what}はストアで確認されています。",
-                    "{what}已向商店確認。"
-                )
-            )
-        case .failedVerification:
-            Pair(
-                Sentence(
-                    "{what} failed verification on {time}.",
-                    "{what}は{time}に検証に失敗しました。",
-                    "{what}於 {time} 驗證失敗。"
-                ),
-                customer: Sentence(
-                    "{what} could not be confirmed with the store.",
-                    "{what}をストアで確認できませんでした。",
-                    "無法向商店確認{what}。"
-                )
-            )
-        default:
-            Pair(
-                Sentence(
-                    "{what} was never verified.",
-                    "{what}は一度も検証されていません。",
-                    "{what}從未經過驗證。"
-                ),
-                customer: Sentence(
-                    "{what} has not been confirmed with the store yet.",
-                    "{what}はまだストアで確認されていません。",
-                    "{what}尚未向商店確認。"
-                )
-            )
+        case .paused(let until): until == nil ? Taken.paused : Taken.pausedUntil
+        case .revoked(isRefund: true, _): Taken.refunded
+        case .revoked: Taken.revoked
+        case .reversed: Taken.reversed
+        case .verified: Taken.verified
+        case .failedVerification: Taken.failedVerification
+        default: Taken.neverVerified
         }
+    }
+
+    /// The sentences of what takes access away, and of what gives it back.
+    private enum Taken {
+        static let paused = Pair(
+            Sentence(
+                "{what} is paused since {time}.",
+                "{what}は{time}から一時停止中です。",
+                "{what}自 {time} 起暫停。"
+            )
+        )
+        static let pausedUntil = Pair(
+            Sentence(
+                "{what} is paused from {time} to {until}.",
+                "{what}は{time}から{until}まで一時停止しています。",
+                "{what}自 {time} 至 {until} 暫停。"
+            )
+        )
+        static let refunded = Pair(
+            Sentence(
+                "The store refunded {what} on {time}.",
+                "ストアは{time}に{what}を返金しました。",
+                "商店於 {time} 將{what}退款。"
+            )
+        )
+        static let revoked = Pair(
+            Sentence(
+                "The store took back {what} on {time}.",
+                "ストアは{time}に{what}を取り消しました。",
+                "商店於 {time} 撤銷{what}。"
+            )
+        )
+        static let reversed = Pair(
+            Sentence(
+                "The store reversed that on {time}.",
+                "ストアは{time}にそれを元に戻しました。",
+                "商店於 {time} 將其復原。"
+            )
+        )
+        static let verified = Pair(
+            Sentence(
+                "{what} passed verification on {time}.",
+                "{what}は{time}に検証に合格しました。",
+                "{what}於 {time} 通過驗證。"
+            ),
+            customer: Sentence(
+                "{what} was confirmed with the store.",
+                "{what}はストアで確認されています。",
+                "{what}已向商店確認。"
+            )
+        )
+        static let failedVerification = Pair(
+            Sentence(
+                "{what} failed verification on {time}.",
+                "{what}は{time}に検証に失敗しました。",
+                "{what}於 {time} 驗證失敗。"
+            ),
+            customer: Sentence(
+                "{what} could not be confirmed with the store.",
+                "{what}をストアで確認できませんでした。",
+                "無法向商店確認{what}。"
+            )
+        )
+        static let neverVerified = Pair(
+            Sentence(
+                "{what} was never verified.",
+                "{what}は一度も検証されていません。",
+                "{what}從未經過驗證。"
+            ),
+            customer: Sentence(
+                "{what} has not been confirmed with the store yet.",
+                "{what}はまだストアで確認されていません。",
+                "{what}尚未向商店確認。"
+            )
+        )
     }
 }

@@ -83,7 +83,7 @@ struct Preparation {
     /// K10: catalogs are checked whole.
     static func refusal(of submission: Submission) -> Refusal? {
         for event in submission.events {
-            if event.kind == .customerErased {
+            if event.kind.isLedgerOnly {
                 return Refusal(.notPermitted, "type", "only an erasure records it")
             }
             if let document = event.data.document {

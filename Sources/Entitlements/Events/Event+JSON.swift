@@ -9,17 +9,18 @@ extension Event {
         guard case .object(let members) = json else {
             throw InputFault(.malformed, "", "expected a JSON object")
         }
-        for member in members where !Self.isAttribute(member.name) {
+        for member in members where EventAttribute(rawValue: member.name)?.isRead != true {
             throw InputFault(.unknownField, member.name, "not an attribute of an event")
         }
-        guard json["specversion"]?.string == "1.0" else {
-            throw InputFault(.invalidValue, "specversion", "expected \"1.0\"")
+        let version = EventAttribute.specificationVersion
+        guard json[EventAttribute.specversion.rawValue]?.string == version else {
+            throw InputFault(.invalidValue, "specversion", "expected \"\(version)\"")
         }
         let kind = try Self.kind(json)
         let subject = try Self.subject(json, of: kind)
-        let stated = try Self.required("time", json)
-        let id = try Self.identifier("id", json)
-        let source = try Self.identifier("source", json)
+        let stated = try Self.value(of: .time, json)
+        let id = try Self.identifier(.id, json)
+        let source = try Self.identifier(.source, json)
         let time = try Instant.event(stated, path: "time")
         let environment = try Self.environment(json)
         let (data, observedAt) = try Self.data(json, kind, subject.kind, time: time)
@@ -34,28 +35,26 @@ extension Event {
         )
     }
 
-    private static func isAttribute(_ name: String) -> Bool {
-        switch name {
-        case "specversion", "id", "source", "type", "subject", "time", "data", "environment",
-            "sequence", "recordedtime", "datacontenttype":
-            true
-        default: false
-        }
-    }
-
-    private static func required(_ name: String, _ json: JSONValue) throws(InputFault) -> JSONValue
-    {
-        guard let value = json[name] else {
-            throw InputFault(.missingField, name, "required")
+    /// The value of an attribute; nil where it is absent and may be.
+    private static func value(
+        of attribute: EventAttribute,
+        _ json: JSONValue
+    ) throws(InputFault) -> JSONValue? {
+        let value = json[attribute.rawValue]
+        guard value != nil || !attribute.isRequired else {
+            throw InputFault(.missingField, attribute.rawValue, "required")
         }
         return value
     }
 
-    private static func identifier(_ name: String, _ json: JSONValue) throws(InputFault) -> String {
-        guard let text = try required(name, json).string, Identifier.isValid(text) else {
+    private static func identifier(
+        _ attribute: EventAttribute,
+        _ json: JSONValue
+    ) throws(InputFault) -> String {
+        guard let text = try value(of: attribute, json)?.string, Identifier.isValid(text) else {
             throw InputFault(
                 .invalidValue,
-                name,
+                attribute.rawValue,
                 "expected 1 to \(Identifier.byteLimit) bytes of text without control characters"
             )
         }
@@ -63,7 +62,7 @@ extension Event {
     }
 
     private static func kind(_ json: JSONValue) throws(InputFault) -> EventKind {
-        guard let name = try required("type", json).string, let kind = EventKind(name: name) else {
+        guard let name = try value(of: .type, json)?.string, let kind = EventKind(name: name) else {
             throw InputFault(.unknownType, "type", "not a type that this version knows")
         }
         return kind
@@ -73,7 +72,7 @@ extension Event {
         _ json: JSONValue,
         of kind: EventKind
     ) throws(InputFault) -> Subject {
-        guard let text = try required("subject", json).string, let subject = Subject(text) else {
+        guard let text = try value(of: .subject, json)?.string, let subject = Subject(text) else {
             throw InputFault(
                 .invalidValue,
                 "subject",
@@ -88,7 +87,7 @@ extension Event {
     }
 
     private static func environment(_ json: JSONValue) throws(InputFault) -> StoreEnvironment {
-        guard let value = json["environment"] else { return .production }
+        guard let value = try value(of: .environment, json) else { return .production }
         guard let name = value.string, let environment = StoreEnvironment(name: name) else {
             throw InputFault(
                 .invalidValue,
@@ -105,20 +104,20 @@ extension Event {
         _ subject: Subject.Kind,
         time: Instant
     ) throws(InputFault) -> (EventData, observedAt: Instant) {
-        let value = json["data"] ?? .object([])
+        let value = try value(of: .data, json) ?? .object([])
         guard case .object(let members) = value else {
             throw InputFault(.invalidValue, "data", "expected an object")
         }
-        let observedAt = try value["observedAt"].map { json throws(InputFault) in
-            try Instant.event(json, path: "data.observedAt")
+        let observedAt = try value[Self.observedAtName].map { json throws(InputFault) in
+            try Instant.event(json, path: "data." + Self.observedAtName)
         }
         if kind == .catalogPublished {
-            let document = JSONValue.object(members.filter { $0.name != "observedAt" })
+            let document = JSONValue.object(members.filter { $0.name != Self.observedAtName })
             return (EventData(kind: kind, entries: [], document: document), observedAt ?? time)
         }
         let shape = kind.shape
         var entries: [EventData.Entry] = []
-        for member in members where member.name != "observedAt" {
+        for member in members where member.name != Self.observedAtName {
             guard let field = Field(name: member.name),
                 shape.required.contains(field) || shape.optional.contains(field)
             else {
@@ -155,6 +154,9 @@ extension EventData {
 }
 
 extension Event {
+    /// The member of `data` that every kind may have, beside its fields (T2).
+    package static let observedAtName = "observedAt"
+
     /// The `data` member: the fields in the table's order, `observedAt` last where it differs
     /// from `time`.
     public var dataJSON: JSONValue {
@@ -163,7 +165,9 @@ extension Event {
             ?? data.entries.map {
                 JSONMember($0.field.name, $0.value.json)
             }
-        if observedAt != time { members.append(JSONMember("observedAt", .instant(observedAt))) }
+        if observedAt != time {
+            members.append(JSONMember(Self.observedAtName, .instant(observedAt)))
+        }
         return .object(members)
     }
 }
@@ -177,12 +181,26 @@ extension RecordedEvent {
 
     /// The CloudEvents form with the ledger's extensions.
     public var json: JSONValue {
-        .members([
-            "specversion": "1.0", "id": .string(event.id), "source": .string(event.source),
-            "type": .string(event.kind.name), "subject": .string(event.subject.description),
-            "time": .instant(event.time), "environment": .string(event.environment.name),
-            "sequence": .string(Self.padded(sequence)), "recordedtime": .instant(recordedAt),
-            "data": event.dataJSON,
-        ])
+        .object(
+            EventAttribute.allCases.compactMap { attribute in
+                value(of: attribute).map { JSONMember(attribute.rawValue, $0) }
+            }
+        )
+    }
+
+    private func value(of attribute: EventAttribute) -> JSONValue? {
+        switch attribute {
+        case .specversion: .string(EventAttribute.specificationVersion)
+        case .id: .string(event.id)
+        case .source: .string(event.source)
+        case .type: .string(event.kind.name)
+        case .subject: .string(event.subject.description)
+        case .time: .instant(event.time)
+        case .environment: .string(event.environment.name)
+        case .sequence: .string(Self.padded(sequence))
+        case .recordedtime: .instant(recordedAt)
+        case .data: event.dataJSON
+        case .datacontenttype, .evidence: nil
+        }
     }
 }

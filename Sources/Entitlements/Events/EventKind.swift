@@ -43,6 +43,9 @@ public enum EventKind: UInt8, CaseIterable, Sendable {
     case accessLogged = 39
     case catalogPublished = 40
 
+    /// Whether only the ledger itself records it (C6).
+    package var isLedgerOnly: Bool { self == .customerErased }
+
     /// The `type` in JSON.
     public var name: String { Self.names[Int(rawValue) - 1] }
 

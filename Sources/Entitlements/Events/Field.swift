@@ -90,11 +90,27 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
         case .found, .appended: .integer(0...1_000_000_000)
         case .amount: .integer(0...1_000_000_000_000)
         case .autoRenew, .retryable: .flag
-        case .alias: .subjectName
-        case .purchase: .purchaseName
+        case .alias, .purchase: .purchaseName
         case .from: .customers
         case .features, .erased, .evidence: .names
         case .stages: .durations
+        }
+    }
+
+    /// What values of this field look like in events about a kind of subject: an alias is another
+    /// name of the subject.
+    package func shape(about subject: Subject.Kind) -> FieldShape {
+        self == .alias && subject == .customer ? .identifier : shape
+    }
+
+    /// What a value is, where neither the name nor the shape says it.
+    package var about: String? {
+        switch self {
+        case .currencyCode: "ISO 4217"
+        case .experiment: "EXPERIMENT/VARIANT as the app showed it, or EXPERIMENT alone"
+        case .priceMicros: "Millionths of the currency's unit"
+        case .stages: "Names to milliseconds"
+        default: nil
         }
     }
 }
@@ -120,8 +136,6 @@ public enum FieldShape: Sendable, Equatable {
     case integer(ClosedRange<Int64>)
     /// True or false.
     case flag
-    /// A customer id (customer events) or `STORE/ORIGINAL_ID` (purchase events).
-    case subjectName
     /// `STORE/ORIGINAL_ID`.
     case purchaseName
     /// Customer ids, 1 to 100 of them.

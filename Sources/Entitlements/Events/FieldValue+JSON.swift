@@ -5,7 +5,7 @@ extension Field {
     ///
     /// - Throws: `InputFault` with the path `data.NAME`.
     func value(from json: JSONValue, subject: Subject.Kind) throws(InputFault) -> FieldValue {
-        switch shape {
+        switch shape(about: subject) {
         case .identifier: .text(try text(json, upTo: Identifier.byteLimit))
         case .name: .text(try text(json, upTo: FieldShape.nameByteLimit))
         case .code: .text(try code(json))
@@ -15,9 +15,7 @@ extension Field {
         case .instant: .instant(try instant(json))
         case .integer(let range): .integer(try integer(json, within: range))
         case .flag: .flag(try flag(json))
-        case .subjectName where subject == .customer:
-            .text(try text(json, upTo: Identifier.byteLimit))
-        case .subjectName, .purchaseName: .text(try purchaseName(json))
+        case .purchaseName: .text(try purchaseName(json))
         case .customers: .texts(try texts(json, FieldShape.customerLimit, Identifier.byteLimit, 1))
         case .names: .texts(try texts(json, FieldShape.nameLimit, FieldShape.nameByteLimit, 0))
         case .durations: .durations(try durations(json))
@@ -136,8 +134,8 @@ extension Field {
 
 extension Instant {
     /// Reads an instant that an event may name.
-    static func event(_ json: JSONValue, path: String) throws(InputFault) -> Instant {
-        guard let text = json.string, let instant = Instant(rfc3339: text) else {
+    static func event(_ json: JSONValue?, path: String) throws(InputFault) -> Instant {
+        guard let text = json?.string, let instant = Instant(rfc3339: text) else {
             throw InputFault(.invalidValue, path, "expected RFC 3339 with an offset")
         }
         guard instant.isPlausible else {

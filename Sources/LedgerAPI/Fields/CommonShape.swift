@@ -36,9 +36,8 @@ package enum CommonShape: String, CaseIterable, Sendable {
         case .code: Self.text("^[A-Za-z0-9\(Code.signs)]{1,\(Code.byteLimit)}$")
         case .freeText:
             .members(["type": "string", "maxLength": .integer(FieldShape.textByteLimit)])
-        case .store: Self.text("^[a-z][a-z0-9_]{0,63}$")
-        case .purchaseName:
-            Self.text("^[a-z][a-z0-9_]{0,63}/[^\\u0000-\\u001f\\u007f-\\u009f]{1,1024}$")
+        case .store: Self.text("^\(Self.storePattern)$")
+        case .purchaseName: Self.text("^\(Self.purchasePattern)$")
         case .sourceName: Self.text("^[a-z][a-z0-9_]*/.+")
         case .environment: Shape.words(StoreEnvironment.allCases.map(\.name))
         case .productKind: Shape.words(ProductKind.allCases.map(\.name))
@@ -57,6 +56,14 @@ package enum CommonShape: String, CaseIterable, Sendable {
         case .token: Self.text("^[A-Za-z0-9_-]{40,2048}$")
         }
     }
+
+    /// What an identifier is as a part of a regular expression.
+    static let identifierPattern =
+        "[^\\u0000-\\u001f\\u007f-\\u009f]{1,\(Identifier.byteLimit)}"
+    /// What a store's name is as a part of a regular expression.
+    static let storePattern = "[a-z][a-z0-9_]{0,\(Identifier.storeByteLimit - 1)}"
+    /// What a purchase's name is as a part of a regular expression.
+    static let purchasePattern = storePattern + "/" + identifierPattern
 
     private static func text(_ pattern: String) -> JSONValue {
         .members(["type": "string", "pattern": .string(pattern)])

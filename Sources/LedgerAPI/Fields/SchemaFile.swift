@@ -41,6 +41,8 @@ package struct SchemaFile: Sendable {
         /// What several schemas share.
         case common
         case answer(any Described.Type)
+        /// What is read, by the domain's tables.
+        case input([JSONMember], title: String)
         /// One of several, and what they have in common.
         case oneOf([any Described.Type], title: String)
     }
@@ -55,7 +57,7 @@ package struct SchemaFile: Sendable {
         self.content = content
     }
 
-    /// Every schema that is made from fields.
+    /// Every schema that is made from a list.
     package static let all = [
         SchemaFile("common", .common),
         SchemaFile("audit", AuditAnswer.self, "`audit --json`, `GET /v1/audit`."),
@@ -93,6 +95,11 @@ package struct SchemaFile: Sendable {
             "`erase --json`, and DELETE /v1/customers/{id}."
         ),
         SchemaFile("erasure-plan", ErasurePlanAnswer.self, "`erase --dry-run --json`."),
+        SchemaFile(
+            "event",
+            .input(EventSchema.members, title: "An event"),
+            "A CloudEvents 1.0 object: what `import --format events` reads and `events --json` prints. `sequence` and `recordedtime` are set by the ledger; in input `recordedtime` counts with --preserve-recorded-time only. `customer.erased` is appended by an erasure only. `evidence` is printed by `events --raw` and is not read."
+        ),
         SchemaFile(
             "explain",
             ExplanationAnswer.self,
@@ -175,6 +182,7 @@ package struct SchemaFile: Sendable {
         case .answer(let answer):
             heading(answer.title) + (answer.schema(in: .file).members ?? [])
                 + Self.definitions(answer.parts)
+        case .input(let members, let title): heading(title) + members
         case .oneOf(let answers, let title):
             heading(title) + [
                 JSONMember(

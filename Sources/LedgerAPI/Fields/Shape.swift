@@ -45,6 +45,8 @@ package indirect enum Shape: Sendable {
     case described(any Described.Type)
     /// The fields of an answer themselves.
     case fields(of: any Described.Type)
+    /// A definition of the same file, by its path there.
+    case definition(String)
     /// An object that another file describes, and what it is.
     case file(String, String)
     /// An object whose members are described elsewhere.
@@ -74,10 +76,10 @@ package indirect enum Shape: Sendable {
 
         /// A field of an event, by its name there.
         package init(_ field: Entitlements.Field) {
-            self.init(field.name, .field(field.shape))
+            self.init(field.name, .field(field.shape), about: field.about)
         }
 
-        fileprivate func schema(in place: Place) -> JSONMember {
+        func schema(in place: Place) -> JSONMember {
             let about = about.map { [JSONMember("description", .string($0))] } ?? []
             return JSONMember(name, .object(about + (shape.schema(in: place).members ?? [])))
         }
@@ -122,7 +124,7 @@ package indirect enum Shape: Sendable {
                 : .members([
                     "$ref": .string("common.schema.json#/$defs/\(shape.rawValue)")
                 ])
-        case .field(let shape): shape.schema
+        case .field(let shape): shape.schema(in: place)
         case .integer: .members(["type": "integer", "format": "int64"])
         case .sum: .members(["type": "integer"])
         case .number: .members(["type": "number"])
@@ -150,6 +152,7 @@ package indirect enum Shape: Sendable {
         case .named(let name): .members(["$ref": .string("#/components/schemas/\(name)")])
         case .described(let answer): .members(["$ref": .string(answer.reference(in: place))])
         case .fields(let answer): answer.schema(in: place)
+        case .definition(let path): .members(["$ref": .string("#/$defs/" + path)])
         case .file(let name, _) where place == .file:
             .members(["$ref": .string(name + ".schema.json")])
         case .file(_, let text), .document(let text):
@@ -193,7 +196,7 @@ package indirect enum Shape: Sendable {
         .members(["type": "string", "enum": .strings(words)])
     }
 
-    private static func text(matching pattern: String) -> JSONValue {
+    fileprivate static func text(matching pattern: String) -> JSONValue {
         .members(["type": "string", "pattern": .string(pattern)])
     }
 
@@ -216,37 +219,38 @@ package indirect enum Shape: Sendable {
 }
 
 extension FieldShape {
-    /// The JSON Schema of what the field takes, as schemas/event.schema.json has it.
-    fileprivate var schema: JSONValue {
+    /// The JSON Schema of what the field takes.
+    fileprivate func schema(in place: Shape.Place) -> JSONValue {
         switch self {
-        case .identifier, .subjectName, .purchaseName: Shape.text(upTo: Identifier.byteLimit)
-        case .name: Shape.text(upTo: Self.nameByteLimit)
-        case .code: CommonShape.code.schema
-        case .text: .members(["type": "string", "maxLength": .integer(Self.textByteLimit)])
-        case .choice(let words): Shape.choice(words).schema
-        case .currency: .members(["type": "string", "pattern": "^[A-Z]{3}$"])
-        case .instant:
-            .members([
-                "type": "string", "format": "date-time",
-                "pattern": "^(1999-12-31|2[01][0-9]{2}-[0-9]{2}-[0-9]{2}|2200-01-01)[Tt]",
-            ])
+        case .identifier: Shape.common(.identifier).schema(in: place)
+        case .name: Shape.common(.name).schema(in: place)
+        case .code: Shape.common(.code).schema(in: place)
+        case .text: Shape.common(.freeText).schema(in: place)
+        case .choice(let words): Shape.words(words)
+        case .currency: Shape.text(matching: "^[A-Z]{3}$")
+        case .instant: Shape.common(.eventInstant).schema(in: place)
         case .integer(let range): Shape.integer(range)
         case .flag: Shape.boolean.schema
-        case .customers: list(Shape.text(upTo: Identifier.byteLimit), 1...Self.customerLimit)
-        case .names: list(Shape.text(upTo: Self.nameByteLimit), 0...Self.nameLimit)
+        case .purchaseName: Shape.common(.purchaseName).schema(in: place)
+        case .customers: list(.common(.identifier), 1...Self.customerLimit, in: place)
+        case .names: list(.common(.name), 0...Self.nameLimit, in: place)
         case .durations:
             .members([
                 "type": "object", "maxProperties": .integer(Self.durationLimit),
-                "propertyNames": CommonShape.code.schema,
+                "propertyNames": Shape.common(.code).schema(in: place),
                 "additionalProperties": Shape.integer(0...Self.longestDuration),
             ])
         }
     }
 
-    private func list(_ items: JSONValue, _ count: ClosedRange<Int>) -> JSONValue {
+    private func list(
+        _ items: Shape,
+        _ count: ClosedRange<Int>,
+        in place: Shape.Place
+    ) -> JSONValue {
         .members([
-            "type": "array", "items": items, "minItems": .integer(count.lowerBound),
-            "maxItems": .integer(count.upperBound),
+            "type": "array", "items": items.schema(in: place),
+            "minItems": .integer(count.lowerBound), "maxItems": .integer(count.upperBound),
         ])
     }
 }

@@ -3,12 +3,12 @@ import Encodings
 import Entitlements
 import LedgerAPI
 
-/// The command `entitle schemas`: one line for each schema that is made from fields, for those who
+/// The command `entitle schemas`: one line for each schema that is made from a list, for those who
 /// write `schemas/`.
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schemas",
-        abstract: "The JSON Schemas of the answers, a line each.",
+        abstract: "The JSON Schemas of answers and events, a line each.",
         shouldDisplay: false
     )
 

@@ -95,7 +95,8 @@ struct `A catalog` {
                    "unlocks":{"teir":"pro"}}],
                  "trials":[{"id":"t","dys":7,"days":7,"tier":"pro"}],
                  "experiments":[{"id":"e","variants":[{"id":"v","wieght":1,"weight":1,
-                   "overrides":{"features":[{"id":"a","level":"pro","limts":{}}]}}]}]}
+                   "overrides":{"features":[{"id":"a","level":"pro","limts":{}}]}}]}],
+                 "offrings":[{"featured":true}]}
                 """#.utf8
             )
         )
@@ -105,7 +106,7 @@ struct `A catalog` {
                 "features[0].levl", "features[0].limits.free.perPeriod.timezone",
                 "products[0].unlcks", "products[0].unlocks.teir", "trials[0].dys",
                 "experiments[0].variants[0].wieght",
-                "experiments[0].variants[0].overrides.features[0].limts",
+                "experiments[0].variants[0].overrides.features[0].limts", "offrings",
             ]
         )
         #expect(doubts.allSatisfy { $0.code == .unknownMember })
@@ -120,7 +121,7 @@ struct `A catalog` {
     private func description(_ document: JSONValue) -> String {
         [
             ("levl", "level"), ("timezone", "timeZone"), ("unlcks", "own"), ("teir", "tier"),
-            ("dys", "own"), ("wieght", "own"), ("limts", "limits"),
+            ("dys", "own"), ("wieght", "own"), ("limts", "limits"), ("offrings", "offerings"),
         ]
         .reduce(document.description) { $0.replacing("\"\($1.0)\"", with: "\"\($1.1)\"") }
     }

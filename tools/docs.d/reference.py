@@ -174,7 +174,7 @@ def shape(schema):
     if isinstance(kind, list):
         return " or ".join("list" if one == "array" else one for one in kind)
     if kind == "array":
-        return "list of " + shape(schema.get("items", {}))
+        return "list of " + shape(schema.get("items") or {})
     return {"string": "text", "object": "object"}.get(kind, kind)
 
 
@@ -212,18 +212,29 @@ def schema(name):
 
 
 def members(properties, required, outer=""):
-    """A row for each member, those inside of objects and lists behind their own."""
+    """A row for each member, those inside of objects, lists and maps behind their own."""
     rows = []
     for name, member in properties.items():
-        if member is True:
-            member = {}
         path = outer + name
         means = text(member.get("description"))
         rows.append([f"`{path}`" + ("" if name in required else "?"), shape(member), means or "—"])
-        inner, inside = (member.get("items", {}), "[].") if member.get("type") == "array" else (member, ".")
+        inner, inside = within(member)
         if "properties" in inner:
-            rows += members(inner["properties"], inner.get("required", []), path + inside)
+            rows += members(inner["properties"], inner.get("required", []), path + inside + ".")
     return rows
+
+
+def within(schema):
+    """The object that stands in lists and maps, or where null may stand, and what leads to it."""
+    path = ""
+    while schema and "properties" not in schema:
+        if "anyOf" in schema:
+            schema = next(one for one in schema["anyOf"] if one.get("type") != "null")
+        elif schema.get("type") == "array":
+            schema, path = schema.get("items") or {}, path + "[]"
+        else:
+            schema, path = schema.get("additionalProperties") or {}, path + ".*"
+    return schema, path
 
 
 def events():
@@ -251,15 +262,10 @@ def events():
 
 def catalog():
     document = schema("catalog.schema.json")
-    parts = document["$defs"]
+    whole = document["$defs"]["document"]
     lines = ["# Catalogs", "", text(document["description"]), "", "What each rule makes of them is <doc:Model>.", ""]
-    lines += ["## Members", "", *table(["member", "shape", "means"], members(parts["document"]["properties"], parts["document"]["required"])), ""]
-    for name in parts:
-        if name != "document":
-            inner = parts[name].get("additionalProperties") or parts[name].get("items") or parts[name]
-            if isinstance(inner, dict) and "properties" in inner:
-                rows = members(inner["properties"], inner.get("required", []))
-                lines += [f"## {name}", "", text(parts[name].get("description")), "", *table(["member", "shape", "means"], rows), ""]
+    rows = members(whole["properties"], whole["required"])
+    lines += ["## Members", "", *table(["member", "shape", "means"], rows), ""]
     folder = os.path.join(SCHEMAS, "examples", "catalogs")
     for name in sorted(os.listdir(folder)):
         with open(os.path.join(folder, name), encoding="utf-8") as file:

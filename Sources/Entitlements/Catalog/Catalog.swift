@@ -99,7 +99,7 @@ public struct Catalog: Sendable, Hashable {
     }
 
     /// What a claim of another customer's purchase does (C1).
-    public enum ClaimPolicy: String, Sendable {
+    public enum ClaimPolicy: String, CaseIterable, Sendable {
         case keep, transfer
     }
 

@@ -25,11 +25,10 @@ extension CatalogReader {
     }
 
     private mutating func limit(_ json: JSONValue, _ path: String) -> Catalog.Limit {
-        let range = 0...Catalog.limitLimit
         var limit = Catalog.Limit()
         if let perUse = json["perUse"], !perUse.isNull {
             limit.perUse = Catalog.PerUse(
-                amount: integer(perUse["amount"], path + ".perUse.amount", range),
+                amount: integer(perUse["amount"], path + ".perUse.amount", Catalog.limitRange),
                 unit: perUse["unit"].map { text($0, path + ".perUse.unit") }
             )
         }
@@ -53,7 +52,7 @@ extension CatalogReader {
             note(.unknownTimeZone, path + ".timeZone", "not a time zone that is known here")
         }
         return Catalog.PerPeriod(
-            count: integer(json["count"], path + ".count", 0...Catalog.limitLimit),
+            count: integer(json["count"], path + ".count", Catalog.limitRange),
             period: name.flatMap(UsagePeriod.init) ?? .day,
             timeZone: zone
         )
@@ -131,7 +130,7 @@ extension CatalogReader {
         let tier = tier(json["tier"], path + ".tier")
         return Catalog.Trial(
             id: text(json["id"], path + ".id"),
-            days: integer(json["days"], path + ".days", 0...Catalog.trialDayLimit),
+            days: integer(json["days"], path + ".days", Catalog.trialDayRange),
             features: knownFeatures(json["features"], path + ".features"),
             tier: tier.map { tiers[$0] }
         )
@@ -168,7 +167,7 @@ extension CatalogReader {
         checkOfferings(overrides?["offerings"], path + ".overrides.offerings")
         return Experiment.Variant(
             id: text(json["id"], path + ".id"),
-            weight: integer(json["weight"], path + ".weight", 0...Catalog.weightLimit),
+            weight: integer(json["weight"], path + ".weight", Catalog.weightRange),
             overrides: array(overrides?["features"], path + ".overrides.features", .named)
                 .map { override($0, $1) }
         )
@@ -192,7 +191,7 @@ extension CatalogReader {
         return Catalog.Policy(
             claim: claim?.string.flatMap(Catalog.ClaimPolicy.init) ?? .keep,
             renewalLeewaySeconds: leeway.map {
-                integer($0, "policy.renewalLeewaySeconds", 0...Catalog.leewaySecondLimit)
+                integer($0, "policy.renewalLeewaySeconds", Catalog.leewaySecondRange)
             } ?? 0
         )
     }

@@ -1,16 +1,16 @@
 public import Encodings
 
 extension Catalog {
-    /// Longest trial, in days.
-    static let trialDayLimit: Int64 = 36_500
-    /// Longest leeway: a year.
-    static let leewaySecondLimit: Int64 = 31_622_400
-    /// Largest count or amount of a limit.
-    static let limitLimit: Int64 = 1_000_000_000_000
-    /// Largest weight of a variant; a thousand of them still sum within 64 bits.
-    static let weightLimit: Int64 = 1_000_000_000_000
+    /// Days of a trial.
+    static let trialDayRange: ClosedRange<Int64> = 0...36_500
+    /// Seconds of leeway: a year at most.
+    static let leewaySecondRange: ClosedRange<Int64> = 0...31_622_400
+    /// Counts and amounts of a limit.
+    static let limitRange: ClosedRange<Int64> = 0...1_000_000_000_000
+    /// Weights of a variant; a thousand of the largest still sum within 64 bits.
+    static let weightRange: ClosedRange<Int64> = 0...1_000_000_000_000
     /// Seconds by which local time may differ from UTC: 26 hours either way, more than any zone has.
-    static let offsetSecondRange: ClosedRange<Int64> = -93_600...93_600
+    package static let offsetSecondRange: ClosedRange<Int64> = -93_600...93_600
 
     /// Reads a catalog document and lists its faults (K10), at most ``CatalogFaults/limit``.
     ///
@@ -64,14 +64,9 @@ struct CatalogReader {
         resolvedZoneNames = Set(zones.map(\.name))
     }
 
-    private static let members: Set<String> = [
-        "tiers", "features", "products", "trials", "offerings", "experiments", "policy",
-        "timeZones",
-    ]
-
     mutating func catalog() -> Catalog {
         if document.members == nil { note(.malformed, "", "expected an object") }
-        for member in document.members ?? [] where !Self.members.contains(member.name) {
+        for member in document.members ?? [] where !CatalogPart.document.has(member.name) {
             note(.unknownMember, member.name, "not a member of a catalog")
         }
         readTiers()

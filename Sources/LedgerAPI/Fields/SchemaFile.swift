@@ -63,6 +63,11 @@ package struct SchemaFile: Sendable {
         SchemaFile("audit", AuditAnswer.self, "`audit --json`, `GET /v1/audit`."),
         SchemaFile("can", AccessAnswer.self, "`can --json`."),
         SchemaFile(
+            "catalog",
+            .input(CatalogSchema.members, title: "A catalog"),
+            "What `catalog publish` reads and `catalog show` prints. The schema states the shapes; `catalog validate` also checks what names what: tiers and features that are not there, ids given twice, two products under one store id. Members of features, products and trials beyond those named here are presentation and are kept."
+        ),
+        SchemaFile(
             "catalog-diff",
             CatalogDifferenceAnswer.self,
             "`catalog diff --json`: the catalog in force beside another one, and whom the change would affect."

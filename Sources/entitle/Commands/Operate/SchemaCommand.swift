@@ -8,7 +8,7 @@ import LedgerAPI
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schemas",
-        abstract: "The JSON Schemas of answers and events, a line each.",
+        abstract: "The JSON Schemas of answers, events and catalogs, a line each.",
         shouldDisplay: false
     )
 

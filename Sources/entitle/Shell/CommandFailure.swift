@@ -5,6 +5,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import LedgerBenchmarks
 import LedgerOperations
 import SQLite
 
@@ -73,6 +74,7 @@ extension CommandFailure {
     init(_ error: any Error) {
         switch error {
         case let fault as OperationFault: self.init(fault)
+        case let fault as BenchFault: self.init(fault)
         case let fault as LedgerOpenFault: self.init(fault)
         case let fault as LogStorageFault: self.init(fault)
         case let fault as LedgerFault: self.init(fault)
@@ -112,6 +114,22 @@ extension CommandFailure {
                 "internal",
                 "unexpected: \(type(of: error))",
                 hint: "this is a fault of the program: please report it"
+            )
+        }
+    }
+
+    private init(_ fault: BenchFault) {
+        switch fault {
+        case .wrongAnswer(let what):
+            self.init(.internal, "wrong_answer", "a benchmark went wrong", place: what)
+        case .interrupted:
+            self.init(.interrupted, "interrupted", "the benchmarks were ended")
+        case .cannotCreate(let parent):
+            self.init(
+                .cannotCreate,
+                "cannot_create",
+                "the directory cannot be made",
+                place: parent
             )
         }
     }

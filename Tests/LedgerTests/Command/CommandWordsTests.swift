@@ -30,8 +30,8 @@ struct `A command's words` {
         var leaves = 0
         while let command = commands.popLast() {
             let name = command["commandName"]?.string ?? ""
-            let parts = (command["subcommands"]?.elements ?? []).filter {
-                $0["commandName"] != "help" && $0["shouldDisplay"] != false
+            let parts = (command["subcommands"]?.array ?? []).filter {
+                $0["commandName"] != "help" && $0["shouldDisplay"] != .bool(false)
             }
             commands += parts
             guard parts.isEmpty else { continue }

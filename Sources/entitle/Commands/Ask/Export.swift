@@ -18,7 +18,7 @@ struct Export: ParsableCommand {
             notes where it was written, so that an erasure can name it.
             """,
             examples: "entitle export --customer alice --output alice-export",
-            "entitle export --until-sequence 1000 --output audit"
+            "entitle export --from 2026-01-01 --to 2026-04-01 --output first-quarter"
         )
     )
 

@@ -21,7 +21,7 @@ struct Report: ParsableCommand {
             experiments  exposures and conversions by variant, with 95 % confidence intervals
             """,
             HelpText.times,
-            examples: "entitle report revenue --from 2026-01-01 --until 2026-04-01 --csv"
+            examples: "entitle report revenue --from 2026-01-01 --to 2026-04-01 --csv"
         )
     )
 

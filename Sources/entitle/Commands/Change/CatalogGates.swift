@@ -7,7 +7,7 @@ extension CatalogCommand {
     struct Gates: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Shows what opens which gate: of the catalog in force, or of a file.",
-            discussion: HelpText.discussion(examples: "entitle catalog gates catalog.json")
+            discussion: HelpText.discussion(examples: "entitle catalog gates --file catalog.json")
         )
 
         @OptionGroup var options: LedgerOptions

@@ -18,7 +18,7 @@ struct Claim: ParsableCommand {
             it changes nothing.
             """,
             examples: "entitle claim alice app_store/2000000123456789",
-            "entitle claim alice --transaction transaction.jws"
+            "entitle claim alice --signed-transaction transaction.jws"
         )
     )
 

@@ -17,7 +17,7 @@ struct Audit: ParsableCommand {
             Reads in a process of its own, so that a damaged file cannot end it without a report.
             """,
             examples: "entitle audit",
-            "entitle audit --scope quick --json"
+            "entitle audit --quick --json"
         )
     )
 

@@ -68,7 +68,11 @@ struct Prove: ParsableCommand {
 struct CheckProof: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks a proof without a ledger: exit 3 where it does not hold.",
-        discussion: HelpText.discussion(examples: "entitle check-proof event-42.proof --key KEY")
+        discussion: HelpText.discussion(
+            examples:
+                "entitle check-proof event-42.proof "
+                + "--key shop.example+51dc4d76+AVDYWOCYXsx/YEGKrwzFq1h/QsJXCohAlanozKzQ9lRc"
+        )
     )
 
     @Argument(help: "The proof.") var file: String

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Encodings
-import Entitlements
 import Foundation
+import LedgerBenchmarks
 
 /// `entitle bench`.
 struct Bench: ParsableCommand {
@@ -63,41 +63,22 @@ struct Bench: ParsableCommand {
             events: events ?? (quick ? 20_000 : 200_000),
             runs: runs ?? (quick ? 3 : 5),
             isQuick: quick,
-            partner: partnerRecords.map { BenchPartner(recordsFile: $0) },
-            in: directory ?? FileManager.default.temporaryDirectory.path
+            partnerRecords: partnerRecords,
+            in: directory ?? FileManager.default.temporaryDirectory.path,
+            for: BenchHost(
+                progress: { if Terminal.isErrorTerminal { Terminal.note($0) } },
+                tell: { Terminal.line($0) },
+                isInterrupted: { Interrupt.isRaised }
+            )
         )
         defer { plan.discard() }
-        var report = BenchReport()
-        report.rows = try rows(plan)
+        let report = try plan.measure(topics)
         if json {
             Terminal.line(report.json)
         } else {
             Terminal.line(report.text)
         }
     }
-
-    private func rows(_ plan: BenchPlan) throws -> [BenchRow] {
-        let topics = Set(self.topics.contains(.all) ? BenchTopic.allCases : self.topics)
-        var rows: [BenchRow] = []
-        if topics.contains(.append) { rows += try AppendBench(plan: plan).rows() }
-        if topics.contains(.import) { rows += try ImportBench(plan: plan).rows() }
-        if !topics.isDisjoint(with: WholeLogBench.topics) {
-            rows += try WholeLogBench(plan: plan, topics: topics).rows()
-        }
-        let questions = QuestionBench(plan: plan)
-        if topics.contains(.access) { rows += try questions.access() }
-        if topics.contains(.state) {
-            for steps in [12, 50] { rows += try questions.state(steps: steps) }
-        }
-        if topics.contains(.explain) {
-            for steps in [12, 50] { rows += try ExplainBench(plan: plan).rows(steps: steps) }
-        }
-        if topics.contains(.verify) { rows += try VerifyBench(plan: plan).rows() }
-        let proofs = ProofBench(plan: plan)
-        if topics.contains(.proofs) { rows += try proofs.proofs() }
-        if topics.contains(.archive) { rows += try proofs.archive() }
-        if topics.contains(.salvage) { rows += try SalvageBench(plan: plan).rows() }
-        if topics.contains(.memory) { rows += try MemoryBench(plan: plan).rows() }
-        return rows
-    }
 }
+
+extension BenchTopic: ExpressibleByArgument {}

@@ -19,7 +19,9 @@ struct Simulate: ParsableCommand {
     struct Authority: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Makes a signing authority with the App Store's marks.",
-            discussion: HelpText.discussion(examples: "entitle simulate authority")
+            discussion: HelpText.discussion(
+                examples: "entitle simulate authority authority.pem --root root.cer"
+            )
         )
 
         @Argument(help: "A file for its keys and certificates; it must not be there yet.")

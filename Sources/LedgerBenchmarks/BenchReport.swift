@@ -1,19 +1,21 @@
-import Encodings
+package import Encodings
 import Entitlements
 import Foundation
 
 /// The rows of a benchmark with the machine that they were measured on.
-struct BenchReport {
+package struct BenchReport {
     let machine = BenchMachine()
-    var rows: [BenchRow] = []
+    let rows: [BenchRow]
+
+    init(rows: [BenchRow]) { self.rows = rows }
 
     /// The `bench` shape (Interfaces, "Shapes").
-    var json: JSONValue {
+    package var json: JSONValue {
         .members(["machine": machine.json, "rows": .array(rows.map(\.json))])
     }
 
     /// An aligned table, the machine above it.
-    var text: String {
+    package var text: String {
         let table = [["row", "value", "reference", "unit", "ratio", "runs", "spread", "against"]]
         let cells = table + rows.map(\.cells)
         let widths = cells[0].indices.map { column in

@@ -1,5 +1,4 @@
-import ArgumentParser
-import Encodings
+package import Encodings
 import Entitlements
 import EventLog
 import Foundation
@@ -7,13 +6,44 @@ import LMDBStorage
 import LedgerOperations
 
 /// What can be measured.
-enum BenchTopic: String, CaseIterable, ExpressibleByArgument {
+package enum BenchTopic: String, CaseIterable, Sendable {
     case all, append, `import`, fold, whatif, rebuild, report, audit, access, state, explain
     case verify, proofs, archive, salvage, space, memory
 }
 
+/// Why nothing was measured.
+package enum BenchFault: Error, Sendable, Equatable {
+    /// A benchmark that answers wrongly measures nothing; what ought to hold.
+    case wrongAnswer(String)
+    /// Whoever started it has gone, or wants no more.
+    case interrupted
+    /// No directory can be made there.
+    case cannotCreate(String)
+}
+
+/// Who started the benchmarks: what is told, and asked, between two runs.
+package struct BenchHost {
+    /// Shows how far it has come.
+    let progress: (String) -> Void
+    /// Tells a partner, a line at a time.
+    let tell: (JSONValue) -> Void
+    /// Whether it is to end.
+    let isInterrupted: () -> Bool
+
+    /// Describes who started them.
+    package init(
+        progress: @escaping (String) -> Void,
+        tell: @escaping (JSONValue) -> Void,
+        isInterrupted: @escaping () -> Bool
+    ) {
+        self.progress = progress
+        self.tell = tell
+        self.isInterrupted = isInterrupted
+    }
+}
+
 /// How much is measured, where, and beside whom.
-struct BenchPlan {
+package struct BenchPlan {
     /// Events of the larger benchmarks.
     let events: Int
     /// Runs of each row: its figures are their medians.
@@ -25,19 +55,24 @@ struct BenchPlan {
     let partner: BenchPartner?
     /// A directory of this plan's own.
     let path: String
+    private let host: BenchHost
 
     /// Makes the plan's directory in a parent.
-    init(
+    ///
+    /// - Throws: `BenchFault.cannotCreate`.
+    package init(
         events: Int,
         runs: Int,
         isQuick: Bool,
-        partner: BenchPartner?,
-        in parent: String
+        partnerRecords: String?,
+        in parent: String,
+        for host: BenchHost
     ) throws {
         self.events = events
         self.runs = runs
         self.isQuick = isQuick
-        self.partner = partner
+        partner = partnerRecords.map { BenchPartner(recordsFile: $0, tell: host.tell) }
+        self.host = host
         path = parent + "/entitle-bench-" + UUID().uuidString.lowercased()
         do {
             try FileManager.default.createDirectory(
@@ -45,17 +80,12 @@ struct BenchPlan {
                 withIntermediateDirectories: true
             )
         } catch {
-            throw CommandFailure(
-                .cannotCreate,
-                "cannot_create",
-                "the directory cannot be made",
-                place: parent
-            )
+            throw BenchFault.cannotCreate(parent)
         }
     }
 
     /// Removes all that was made.
-    func discard() {
+    package func discard() {
         // What is left behind stands in the system's temporary directory.
         try? FileManager.default.removeItem(atPath: path)
     }
@@ -72,8 +102,8 @@ struct BenchPlan {
     ) throws -> [BenchRow] {
         let name = headings.first?.name ?? ""
         let found = try (0..<runs).map { number in
-            if Interrupt.isRaised { throw ExitCode.interrupted }
-            if Terminal.isErrorTerminal { Terminal.note("\(name): run \(number + 1) of \(runs)") }
+            if host.isInterrupted() { throw BenchFault.interrupted }
+            host.progress("\(name): run \(number + 1) of \(runs)")
             let found = try body(number)
             precondition(found.count == headings.count, "there is a figure for each heading")
             try partner?.takeTurn(zip(headings, found).map { ($0.name, $1.value) })
@@ -108,6 +138,8 @@ struct BenchPlan {
 struct BenchPartner {
     /// Where records are put: each after its length (u32, little-endian), one after another.
     let recordsFile: String
+    /// Tells it a line.
+    let tell: (JSONValue) -> Void
 
     /// Writes the log's records from a sequence on into the file.
     func hand(over bench: BenchLedger, from first: UInt64) throws {
@@ -122,9 +154,9 @@ struct BenchPartner {
 
     /// Tells a run's figures, and waits until the partner has measured its own.
     ///
-    /// - Throws: `ExitCode.interrupted` if the partner has gone.
+    /// - Throws: `BenchFault.interrupted` if the partner has gone.
     func takeTurn(_ figures: [(name: String, value: Double)]) throws {
-        Terminal.line(
+        tell(
             .members([
                 "run": .array(
                     figures.map { name, value in
@@ -133,6 +165,6 @@ struct BenchPartner {
                 )
             ])
         )
-        guard readLine() != nil else { throw ExitCode.interrupted }
+        guard readLine() != nil else { throw BenchFault.interrupted }
     }
 }

@@ -22,7 +22,7 @@ struct RawLMDB {
         self.environment = environment
         func table(_ name: String) throws -> Table {
             guard let table = try environment.table(name, create: true) else {
-                throw CommandFailure(.internal, "internal", "a table was not made")
+                throw BenchFault.wrongAnswer("a table is made")
             }
             return table
         }

@@ -151,11 +151,9 @@ struct BenchRow {
 
 /// A benchmark that answers wrongly measures nothing.
 ///
-/// - Throws: `CommandFailure` with what ought to hold.
+/// - Throws: `BenchFault.wrongAnswer` with what ought to hold.
 func requireRight(_ condition: Bool, _ what: String) throws {
-    guard condition else {
-        throw CommandFailure(.internal, "wrong_answer", "a benchmark went wrong", place: what)
-    }
+    guard condition else { throw BenchFault.wrongAnswer(what) }
 }
 
 /// Reads a file and does nothing with it.

@@ -35,15 +35,18 @@ extension Explainer {
     ) {
         let decisive = walk(of: purchase.timeline.number).decisive(at: instant)
         let owned = purchase.ownership.first { $0.contains(instant) }
-        for sequence in decisive {
+        let next = decisive.dropFirst().map { Optional($0) } + [nil]
+        for (sequence, next) in zip(decisive, next) {
             guard let fact = fact(sequence) else { continue }
-            let isLast = sequence == decisive.last
+            let isLast = next == nil
             if isLast && owned == nil { continue }  // The obstacle says so.
+            // Whom a release left it to is nobody.
+            let until = fact.kind == .customerReleased ? nil : next.flatMap(self.fact)?.time
             let since = owned?.start == Instant(milliseconds: .min) ? nil : owned?.start
             chain.steps.append(
                 Explanation.Step(
                     topic: chain.topic,
-                    effect: isLast ? .owned(since: since) : .handedOn,
+                    effect: isLast ? .owned(since: since) : .handedOn(until: until),
                     sequence: sequence,
                     time: fact.time
                 )

@@ -18,8 +18,9 @@ extension Explanation {
         case linkedPurchase
         /// The customer owns the purchase; nil: since ever.
         case owned(since: Instant?)
-        /// A step on the purchase's way to its owner: somebody owned it, or nobody did.
-        case handedOn
+        /// A step on the purchase's way to its owner: somebody owned it, or nobody did; nil: until
+        /// when is not told.
+        case handedOn(until: Instant?)
         /// The purchase is another customer's, or nobody's.
         case notOwned(byAnother: Bool)
 

@@ -83,6 +83,8 @@ extension CustomerView {
         case .leeway(let end):
             guard time.map({ shows($0, about: number) }) ?? true else { return nil }
             return .leeway(until: until(end))
+        case .handedOn(let end):
+            return .handedOn(until: end.flatMap { shows($0, about: number) ? $0 : nil })
         case .paused(let end): return .paused(until: until(end))
         case .revoked(let isRefund, let end):
             return .revoked(isRefund: isRefund, until: until(end))

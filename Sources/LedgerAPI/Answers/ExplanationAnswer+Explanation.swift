@@ -12,7 +12,7 @@ extension ExplanationAnswer {
     ///   - names: of purchases and grants.
     ///   - token: of the decision that is explained; empty where the answer is masked.
     /// - Throws: what `names` throws.
-    public init(
+    package init(
         _ question: QuestionEcho,
         _ explanation: Explanation,
         for audience: Audience,
@@ -141,14 +141,14 @@ extension ExplanationEffect {
         case .period(let start, let end), .granted(let start, let end), .trial(let start, let end):
             (self.start, self.end) = (start, .some(end))
         case .extended(let until), .grace(let until), .leeway(let until), .paused(let until),
-            .revoked(_, let until):
+            .revoked(_, let until), .handedOn(let until):
             self.until = .some(until)
         case .expired(let at), .followed(let at), .ended(let at), .startsLater(let at),
             .graceEnded(let at), .withdrawn(let at):
             self.at = at
         case .usedUp(let count, let period, let resetsAt):
             (self.count, self.period, self.resetsAt) = (count, period, .some(resetsAt))
-        case .isFree, .isNotListed, .linkedCustomer, .linkedPurchase, .handedOn, .retrying,
+        case .isFree, .isNotListed, .linkedCustomer, .linkedPurchase, .retrying,
             .reversed, .verified, .failedVerification, .neverVerified, .isConsumable, .pending,
             .abandoned, .nothingBought, .unlocks, .unlocksAll, .kept, .isUnmapped, .nothing:
             break

@@ -144,6 +144,7 @@ enum ExplanationStepTexts {
         case .owned(let since): since == nil ? Owner.owned : Owner.ownedSince
         case .notOwned(byAnother: true): Owner.ownedByAnother
         case .notOwned: Owner.notOwned
+        case .handedOn(until: .some): Owner.handedOnUntil
         default: Owner.handedOn
         }
     }
@@ -224,6 +225,18 @@ enum ExplanationStepTexts {
                 "{what} was connected to an account before.",
                 "{what}は以前、あるアカウントに結び付けられていました。",
                 "{what}先前曾連結到某個帳號。"
+            )
+        )
+        static let handedOnUntil = Pair(
+            Sentence(
+                "{what} had an owner before, until {until}.",
+                "{what}には以前、{until}まで所有者がいました。",
+                "{what}先前有擁有者，至 {until} 為止。"
+            ),
+            customer: Sentence(
+                "{what} was connected to an account before, until {until}.",
+                "{what}は以前、{until}まで、あるアカウントに結び付けられていました。",
+                "{what}先前曾連結到某個帳號，至 {until} 為止。"
             )
         )
     }

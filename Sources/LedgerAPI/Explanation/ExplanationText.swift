@@ -225,7 +225,7 @@ extension Explanation.Effect {
         case .period(let start, let end), .granted(let start, let end), .trial(let start, let end):
             return ["start": text(start), "end": text(end)]
         case .extended(let until), .grace(let until), .leeway(let until), .paused(let until),
-            .revoked(_, let until):
+            .revoked(_, let until), .handedOn(let until):
             return ["until": text(until)]
         case .expired(let at), .followed(let at), .ended(let at), .startsLater(let at),
             .graceEnded(let at):

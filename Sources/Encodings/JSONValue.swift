@@ -23,20 +23,20 @@ public enum JSONValue: Hashable, Sendable {
     }
 
     /// An integer.
-    public static func integer(_ value: some BinaryInteger) -> JSONValue { .number(String(value)) }
+    package static func integer(_ value: some BinaryInteger) -> JSONValue { .number(String(value)) }
 
     /// A string, or null.
-    public static func optional(_ value: String?) -> JSONValue {
+    package static func optional(_ value: String?) -> JSONValue {
         value.map { .string($0) } ?? .null
     }
 
     /// Strings.
-    public static func strings(_ values: [String]) -> JSONValue {
+    package static func strings(_ values: [String]) -> JSONValue {
         .array(values.map { .string($0) })
     }
 
     /// An object from name and value pairs, in their order.
-    public static func members(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
+    package static func members(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
         .object(members.map { JSONMember($0.key, $0.value) })
     }
 

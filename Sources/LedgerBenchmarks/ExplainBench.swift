@@ -30,18 +30,7 @@ struct ExplainBench {
             var random = SplitMix64(seed: UInt64(run))
             var (ours, theirs) = (Samples(), Samples())
             for number in 0..<operations {
-                let question = CustomerQuestion(
-                    customer: BenchStory(
-                        customer: Int.random(in: 0..<events.customers, using: &random)
-                    ).id,
-                    environment: .production,
-                    point: BitemporalPoint(
-                        at: BenchStory.start.advanced(
-                            byMilliseconds: Int64.random(in: 0..<span, using: &random)
-                        ),
-                        knownAt: .sequence(UInt64.random(in: 1...size, using: &random))
-                    )
-                )
+                let question = Self.question(about: events, span, size, &random)
                 var access: FeatureAccess?
                 var answer = FeatureExplanation.unknownFeature(near: [])
                 func ask() throws {
@@ -81,5 +70,24 @@ struct ExplainBench {
         }
         try bench.discard()
         return rows
+    }
+
+    /// A question about anybody, at any time of a span, as known after any event.
+    private static func question(
+        about events: BenchEvents,
+        _ span: Int64,
+        _ size: UInt64,
+        _ random: inout SplitMix64
+    ) -> CustomerQuestion {
+        CustomerQuestion(
+            customer: BenchStory(customer: Int.random(in: 0..<events.customers, using: &random)).id,
+            environment: .production,
+            point: BitemporalPoint(
+                at: BenchStory.start.advanced(
+                    byMilliseconds: Int64.random(in: 0..<span, using: &random)
+                ),
+                knownAt: .sequence(UInt64.random(in: 1...size, using: &random))
+            )
+        )
     }
 }

@@ -1,4 +1,4 @@
-public import Encodings
+package import Encodings
 import Entitlements
 import Foundation
 
@@ -9,7 +9,7 @@ public enum TimeZones {
         Date(timeIntervalSince1970: 946_684_800)..<Date(timeIntervalSince1970: 4_102_444_800)
 
     /// A document with the member `timeZones`, if its limits name zones that it does not resolve.
-    public static func resolved(_ document: JSONValue) -> JSONValue {
+    package static func resolved(_ document: JSONValue) -> JSONValue {
         let names = Catalog.zoneNames(in: document)
         guard !names.isEmpty, document["timeZones"] == nil, case .object(var members) = document
         else { return document }

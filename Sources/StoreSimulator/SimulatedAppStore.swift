@@ -32,7 +32,7 @@ public struct SimulatedAppStore: Sendable {
     ///
     /// It starts, and is signed, at `start`; `changes` are members of the payload to replace, add
     /// or leave out.
-    public func transactionPayload(start: Instant, _ changes: JSONValue = .object([])) -> JSONValue
+    package func transactionPayload(start: Instant, _ changes: JSONValue = .object([])) -> JSONValue
     {
         JSONValue.members([
             "transactionId": "2000000100000001", "originalTransactionId": "2000000100000001",
@@ -53,7 +53,7 @@ public struct SimulatedAppStore: Sendable {
     ///
     /// It starts, and is signed, at `start`; `changes` are members of the payload to replace, add
     /// or leave out.
-    public func renewalPayload(start: Instant, _ changes: JSONValue = .object([])) -> JSONValue {
+    package func renewalPayload(start: Instant, _ changes: JSONValue = .object([])) -> JSONValue {
         JSONValue.members([
             "originalTransactionId": "2000000100000001",
             "autoRenewProductId": "com.example.app.pro.month",

@@ -1,5 +1,5 @@
 import Crypto
-public import Encodings
+package import Encodings
 public import Entitlements
 import EventLog
 public import LedgerAPI
@@ -318,7 +318,7 @@ struct RecordedNames: AnswerNames {
 
 extension Questions {
     /// The catalog document in force at a point, as it was published; nil: there is none (K1).
-    public func catalogDocument(at point: BitemporalPoint) throws -> JSONValue? {
+    package func catalogDocument(at point: BitemporalPoint) throws -> JSONValue? {
         let history = try catalogHistory(size: prefix(knownAt: point.knownAt))
         guard let index = history.index(at: point.at) else { return nil }
         return try event(at: history.publications[index].sequence)?.event.data.document

@@ -69,7 +69,7 @@ public struct ExportRefusal: Error, Sendable, Hashable {
 
 extension ExportPlan {
     /// The plan as JSON, for an export that is to go on later.
-    public var json: JSONValue {
+    package var json: JSONValue {
         var members: [JSONMember]
         switch scope {
         case .customer(let id, let environment):

@@ -1,4 +1,4 @@
-public import Encodings
+package import Encodings
 import Entitlements
 
 /// A flat table of an export: for spreadsheets and databases.
@@ -34,7 +34,7 @@ public struct ExportTable: Sendable, Hashable {
     }
 
     /// The rows of a line: a cell for each column; what is not flat is JSON text.
-    public func rows(of line: JSONValue) -> [[JSONValue]] {
+    package func rows(of line: JSONValue) -> [[JSONValue]] {
         switch layout {
         case .line: [row(line)]
         case .elements(let member): (line[member]?.array ?? []).map { row($0) }

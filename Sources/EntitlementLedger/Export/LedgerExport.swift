@@ -1,4 +1,4 @@
-public import Encodings
+package import Encodings
 import Entitlements
 import EventLog
 import LedgerAPI
@@ -120,7 +120,7 @@ public struct LedgerExport: Sendable {
     private static let tellingByteCount = 4
 
     /// The next lines of a part; the position says whether there are more.
-    public func next(_ position: inout Position) throws -> [JSONValue] {
+    package func next(_ position: inout Position) throws -> [JSONValue] {
         switch position.part {
         case .identity: return try single(&position) { try identity() }
         case .state: return try single(&position) { try state() }

@@ -159,7 +159,7 @@ extension Event {
 
     /// The `data` member: the fields in the table's order, `observedAt` last where it differs
     /// from `time`.
-    public var dataJSON: JSONValue {
+    package var dataJSON: JSONValue {
         var members =
             data.document?.members
             ?? data.entries.map {
@@ -180,7 +180,7 @@ extension RecordedEvent {
     }
 
     /// The CloudEvents form with the ledger's extensions.
-    public var json: JSONValue {
+    package var json: JSONValue {
         .object(
             EventAttribute.allCases.compactMap { attribute in
                 value(of: attribute).map { JSONMember(attribute.rawValue, $0) }

@@ -1,4 +1,4 @@
-public import Encodings
+package import Encodings
 
 extension Field {
     /// Reads a value of this field's shape.
@@ -147,7 +147,7 @@ extension Instant {
 
 extension FieldValue {
     /// The value as JSON.
-    public var json: JSONValue {
+    package var json: JSONValue {
         switch self {
         case .text(let text): .string(text)
         case .integer(let integer): .integer(integer)

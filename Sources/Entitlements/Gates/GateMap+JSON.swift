@@ -3,7 +3,7 @@ public import Encodings
 extension GateMap {
     /// `{"tiers", "features": {ID: {"level", "products"}}, "products": {ID: {"kind", "tier",
     /// "features"}}}`, members ordered by id.
-    public var json: JSONValue {
+    package var json: JSONValue {
         .members([
             "tiers": .strings(tiers),
             "features": .object(

@@ -1,4 +1,4 @@
-public import Encodings
+package import Encodings
 
 /// A point in time: signed milliseconds since 1970-01-01T00:00:00Z (Model, "Time").
 ///
@@ -59,5 +59,5 @@ extension Instant: CustomStringConvertible {
 
 extension JSONValue {
     /// An instant in RFC 3339, or null.
-    public static func instant(_ value: Instant?) -> JSONValue { .optional(value?.description) }
+    package static func instant(_ value: Instant?) -> JSONValue { .optional(value?.description) }
 }

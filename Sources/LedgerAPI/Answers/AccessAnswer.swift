@@ -25,7 +25,7 @@ public struct AccessAnswer: Provable {
         public var feature: String
 
         /// Echoes a question.
-        public init(question: QuestionEcho, feature: String) {
+        package init(question: QuestionEcho, feature: String) {
             self.question = question
             self.feature = feature
         }
@@ -40,7 +40,7 @@ public struct AccessAnswer: Provable {
 
 extension AccessAnswer {
     /// An answer, whose token is made of its text.
-    public init(_ question: QuestionEcho, feature: String, _ decision: AccessDecision) {
+    package init(_ question: QuestionEcho, feature: String, _ decision: AccessDecision) {
         self.init(
             head: Head(question: question, feature: feature),
             decision: decision,
@@ -69,7 +69,7 @@ public struct AccessDecision: Described {
     public var requiredProducts: [String]
 
     /// Makes a decision.
-    public init(access: FeatureAccess, validUntil: Instant?, requiredProducts: [String]) {
+    package init(access: FeatureAccess, validUntil: Instant?, requiredProducts: [String]) {
         self.access = access
         self.validUntil = validUntil
         self.requiredProducts = requiredProducts
@@ -98,7 +98,7 @@ extension AccessDecision {
     ///
     /// `feature`: nil: the catalog in force does not list it. `gates`: of that catalog; nil: none
     /// is in force.
-    public init(
+    package init(
         _ feature: CustomerState.FeatureState?,
         named id: String,
         validUntil: Instant?,
@@ -122,7 +122,7 @@ public struct KeptDecision: Described {
     public var token: String?
 
     /// Keeps a decision.
-    public init(_ decision: AccessDecision) { self.init(decision: decision, token: nil) }
+    package init(_ decision: AccessDecision) { self.init(decision: decision, token: nil) }
 
     private init(decision: AccessDecision, token: String?) {
         self.decision = decision

@@ -18,7 +18,7 @@ public struct DifferenceAnswer: Described {
     public var events: [ListedEvent]
 
     /// Makes an answer.
-    public init(
+    package init(
         customer: String,
         environment: StoreEnvironment,
         from: ComparedPoint,
@@ -72,7 +72,7 @@ public struct ComparedPoint: Described {
     public var sequence: UInt64
 
     /// A point with the size of the prefix that it names.
-    public init(at: Instant, known: Instant?, sequence: UInt64) {
+    package init(at: Instant, known: Instant?, sequence: UInt64) {
         self.at = at
         self.known = known
         self.sequence = sequence
@@ -99,7 +99,7 @@ public struct PublishedCatalog: Described {
     public var time: Instant
 
     /// A publication.
-    public init(sequence: UInt64, time: Instant) {
+    package init(sequence: UInt64, time: Instant) {
         self.sequence = sequence
         self.time = time
     }

@@ -79,7 +79,7 @@ public struct UsageLimit: Described {
 
 extension FeatureAccess {
     /// Access as the fold states it.
-    public init(_ feature: CustomerState.FeatureState, names: some AnswerNames) throws {
+    package init(_ feature: CustomerState.FeatureState, names: some AnswerNames) throws {
         self.init(
             isAllowed: feature.isAllowed,
             isUsable: feature.isUsable,
@@ -107,7 +107,7 @@ extension FeatureAccess {
 
 extension UsageLimit {
     /// A limit as the fold states it.
-    public init(_ limit: CustomerState.LimitState) {
+    package init(_ limit: CustomerState.LimitState) {
         self.init(
             period: limit.perPeriod?.period,
             count: limit.perPeriod?.count,

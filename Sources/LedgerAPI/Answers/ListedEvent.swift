@@ -16,7 +16,7 @@ public struct ListedEvent: Hashable, Sendable {
     public private(set) var json: JSONValue
 
     /// Reads an event; nil for what is none.
-    public init?(_ json: JSONValue) {
+    package init?(_ json: JSONValue) {
         func instant(_ name: String) -> Instant? {
             json[name]?.string.flatMap { Instant(rfc3339: $0) }
         }

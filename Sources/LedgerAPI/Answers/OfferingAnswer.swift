@@ -28,7 +28,7 @@ public struct OfferingAnswer: Described {
         public var text: JSONValue
 
         /// Makes a product.
-        public init(
+        package init(
             id: String,
             kind: ProductKind,
             tier: String?,
@@ -63,7 +63,7 @@ public struct OfferingAnswer: Described {
     }
 
     /// Makes an answer.
-    public init(feature: String?, at: Instant, products: [Product]) {
+    package init(feature: String?, at: Instant, products: [Product]) {
         self.feature = feature
         self.at = at
         self.products = products

@@ -24,7 +24,7 @@ public struct PurchasesAnswer: Provable {
 
 extension PurchasesAnswer {
     /// An answer, whose token is made of its text.
-    public init(_ question: QuestionEcho, _ purchases: [OwnedPurchase]) {
+    package init(_ question: QuestionEcho, _ purchases: [OwnedPurchase]) {
         self.init(
             question: question,
             purchases: purchases.sorted { $0.state.purchase.precedes($1.state.purchase) },
@@ -43,7 +43,7 @@ public struct OwnedPurchase: Described {
     public var periods: [PurchasePeriod]
 
     /// Makes one.
-    public init(state: PurchaseState, ownedSince: Instant?, periods: [PurchasePeriod]) {
+    package init(state: PurchaseState, ownedSince: Instant?, periods: [PurchasePeriod]) {
         self.state = state
         self.ownedSince = ownedSince
         self.periods = periods
@@ -143,7 +143,7 @@ extension PurchasePeriod {
     ///
     /// `index`: of the period in its purchase. `statement`: the values of the event that says so.
     /// `ends`: where its end and its grace's are shown.
-    public init(
+    package init(
         _ index: Int,
         of purchase: PurchaseTimeline,
         at instant: Instant,
@@ -186,7 +186,7 @@ extension PurchasePeriod {
         public var reason: String?
 
         /// Makes one.
-        public init(at: Instant, method: String?, reason: String?) {
+        package init(at: Instant, method: String?, reason: String?) {
             self.at = at
             self.method = method
             self.reason = reason
@@ -216,7 +216,7 @@ extension PurchasePeriod {
         public var currencyCode: String?
 
         /// Makes one.
-        public init(
+        package init(
             type: String,
             at: Instant,
             until: Instant?,

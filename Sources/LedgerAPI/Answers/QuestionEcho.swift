@@ -14,7 +14,7 @@ public struct QuestionEcho: Described {
     public var sequence: UInt64
 
     /// Echoes a question.
-    public init(
+    package init(
         customer: String?,
         environment: StoreEnvironment,
         at: Instant,

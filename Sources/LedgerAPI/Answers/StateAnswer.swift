@@ -19,7 +19,7 @@ public struct StateAnswer: Provable {
 
 extension StateAnswer {
     /// An answer, whose token is made of its text.
-    public init(_ question: QuestionEcho, _ state: StateContent) {
+    package init(_ question: QuestionEcho, _ state: StateContent) {
         self.init(question: question, state: state, token: nil)
     }
 }

@@ -1,11 +1,11 @@
 import Encodings
-public import Entitlements
+package import Entitlements
 
 extension StateContent {
     /// A state as the fold states it, with the names of its numbers.
     ///
     /// `rules`: whose warnings it has (`RulesVersion`).
-    public init(
+    package init(
         _ state: CustomerState,
         names: some AnswerNames,
         rules: UInt16 = RulesVersion.current
@@ -34,7 +34,7 @@ extension StateContent {
 
 extension PurchaseState {
     /// A purchase as the fold states it.
-    public init(_ purchase: CustomerState.PurchaseState, name: String) {
+    package init(_ purchase: CustomerState.PurchaseState, name: String) {
         self.init(
             purchase: name,
             productID: purchase.productID,

@@ -41,7 +41,7 @@ public struct StateDifference: Described {
 
 extension StateDifference {
     /// Compares two states.
-    public init(from before: StateContent, to after: StateContent) {
+    package init(from before: StateContent, to after: StateContent) {
         let changed = StateContent.fields.changed(from: before, to: after)
         func change<Value>(_ name: String, _ value: (StateContent) -> Value) -> Change<Value>? {
             changed.contains(name) ? Change(value(before), value(after)) : nil
@@ -66,7 +66,7 @@ public struct Change<Value: Hashable & Sendable>: Hashable, Sendable {
     public var after: Value
 
     /// A change from one value to another.
-    public init(_ before: Value, _ after: Value) {
+    package init(_ before: Value, _ after: Value) {
         self.before = before
         self.after = after
     }

@@ -42,7 +42,7 @@ extension TimelineAnswer {
     /// An answer, whose token is made of its text.
     ///
     /// `statuses`: of each purchase that is owned at some time, by its number.
-    public init(
+    package init(
         _ question: QuestionEcho,
         _ timeline: CustomerTimeline,
         statuses: [(purchase: UInt64, stretches: [NamedStretch])],

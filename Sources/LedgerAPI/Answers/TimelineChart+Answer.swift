@@ -1,9 +1,9 @@
 import Encodings
-public import Entitlements
+package import Entitlements
 
 extension TimelineChart {
     /// Draws an answer.
-    public init(_ answer: TimelineAnswer) {
+    package init(_ answer: TimelineAnswer) {
         let question = answer.question
         let known = question.known.map { ", as known at \($0)" } ?? ""
         self.init(

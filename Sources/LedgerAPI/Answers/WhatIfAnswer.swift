@@ -44,7 +44,7 @@ public struct WhatIfAnswer: Described {
         public var losing: UInt64
 
         /// Makes a row.
-        public init(id: String, gaining: UInt64, losing: UInt64) {
+        package init(id: String, gaining: UInt64, losing: UInt64) {
             self.id = id
             self.gaining = gaining
             self.losing = losing
@@ -76,7 +76,7 @@ public struct WhatIfAnswer: Described {
         public var losing: UInt64
 
         /// Makes a row.
-        public init(
+        package init(
             store: String,
             productID: String,
             holders: UInt64,
@@ -119,7 +119,7 @@ public struct WhatIfAnswer: Described {
         public var customers: UInt64
 
         /// Makes a row.
-        public init(before: String, after: String, customers: UInt64) {
+        package init(before: String, after: String, customers: UInt64) {
             self.before = before
             self.after = after
             self.customers = customers
@@ -138,7 +138,7 @@ public struct WhatIfAnswer: Described {
     }
 
     /// Makes an answer.
-    public init(
+    package init(
         at: Instant,
         known: Instant?,
         sequence: UInt64,
@@ -225,7 +225,7 @@ public struct WhatIfEntry: Described {
     public var sources: [String]
 
     /// Makes an entry.
-    public init(customer: String, feature: String, reason: AccessReason, sources: [String]) {
+    package init(customer: String, feature: String, reason: AccessReason, sources: [String]) {
         self.customer = customer
         self.feature = feature
         self.reason = reason
@@ -256,7 +256,7 @@ public struct WhatIfLine: Described {
     public enum Change: String, Sendable, CaseIterable { case gain, loss }
 
     /// Makes a line.
-    public init(_ change: Change, _ entry: WhatIfEntry) {
+    package init(_ change: Change, _ entry: WhatIfEntry) {
         self.change = change
         self.entry = entry
     }

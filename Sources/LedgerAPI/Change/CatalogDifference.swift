@@ -9,7 +9,7 @@ public struct CatalogDifferenceAnswer: Described {
     public var affected: WhatIfAnswer
 
     /// Makes an answer.
-    public init(difference: CatalogDifference, affected: WhatIfAnswer) {
+    package init(difference: CatalogDifference, affected: WhatIfAnswer) {
         self.difference = difference
         self.affected = affected
     }
@@ -127,7 +127,7 @@ extension CatalogDifference {
     /// Compares two documents that passed K10; nil: there is none yet.
     ///
     /// Ids compare byte by byte. O(n log n).
-    public init(from before: JSONValue?, to after: JSONValue?) {
+    package init(from before: JSONValue?, to after: JSONValue?) {
         func value(_ name: String) -> ValueChange? {
             let (before, after) = (before?[name] ?? .null, after?[name] ?? .null)
             return before == after ? nil : ValueChange(before: before, after: after)

@@ -6,7 +6,7 @@ public struct CatalogValidationAnswer: Described {
     public var warnings: [CatalogFaultAnswer]
 
     /// Makes an answer.
-    public init(faults: [CatalogFaultAnswer], warnings: [CatalogFaultAnswer]) {
+    package init(faults: [CatalogFaultAnswer], warnings: [CatalogFaultAnswer]) {
         self.faults = faults
         self.warnings = warnings
     }

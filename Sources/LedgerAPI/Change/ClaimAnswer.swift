@@ -4,7 +4,7 @@ public struct ClaimAnswer: Described {
     public var items: [ClaimItem]
 
     /// Makes an answer.
-    public init(items: [ClaimItem]) { self.items = items }
+    package init(items: [ClaimItem]) { self.items = items }
 
     /// Its members, in the order in which they are written.
     public static let fields = Fields(
@@ -22,7 +22,7 @@ public struct RestoreAnswer: Described {
     public var items: [ClaimItem]
 
     /// Makes an answer.
-    public init(items: [ClaimItem]) { self.items = items }
+    package init(items: [ClaimItem]) { self.items = items }
 
     /// Its members, in the order in which they are written; the counts follow from the items.
     public static let fields = Fields(
@@ -71,7 +71,7 @@ public struct ClaimItem: Described {
     }
 
     /// Makes an item.
-    public init(
+    package init(
         outcome: Outcome,
         purchase: String?,
         sequence: UInt64? = nil,
@@ -88,7 +88,7 @@ public struct ClaimItem: Described {
     }
 
     /// An item for a transaction that is not what the store signed.
-    public init(unverified code: String, _ detail: String) {
+    package init(unverified code: String, _ detail: String) {
         self.init(outcome: .refused, purchase: nil, code: code, detail: detail)
     }
 

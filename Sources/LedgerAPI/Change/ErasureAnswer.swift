@@ -7,7 +7,7 @@ public struct ErasureAnswer: Described {
     public var receipt: ErasureReceipt?
 
     /// Makes an answer.
-    public init(receipt: ErasureReceipt?) { self.receipt = receipt }
+    package init(receipt: ErasureReceipt?) { self.receipt = receipt }
 
     /// What became of the request.
     public enum Outcome: String, Sendable, CaseIterable {
@@ -74,7 +74,7 @@ public struct ErasureReceipt: Described {
         public var missed: [Missed]
 
         /// Makes a list.
-        public init(reached: [String], missed: [Missed]) {
+        package init(reached: [String], missed: [Missed]) {
             self.reached = reached
             self.missed = missed
         }
@@ -99,7 +99,7 @@ public struct ErasureReceipt: Described {
         public var until: Instant
 
         /// Names one.
-        public init(path: String, until: Instant) {
+        package init(path: String, until: Instant) {
             self.path = path
             self.until = until
         }
@@ -116,7 +116,7 @@ public struct ErasureReceipt: Described {
     }
 
     /// Makes a receipt.
-    public init(
+    package init(
         origin: String,
         sequence: UInt64,
         events: Int,

@@ -25,7 +25,7 @@ public struct ErasurePlanAnswer: Described {
         public var events: Int
 
         /// Makes a stream.
-        public init(
+        package init(
             subject: Subject,
             environment: StoreEnvironment,
             number: UInt64,
@@ -47,7 +47,7 @@ public struct ErasurePlanAnswer: Described {
     }
 
     /// Makes a plan.
-    public init(streams: [Stream], unknown: [String]) {
+    package init(streams: [Stream], unknown: [String]) {
         self.streams = streams
         self.unknown = unknown
     }

@@ -25,7 +25,7 @@ public struct ImportAnswer: Described {
         public var detail: String
 
         /// Makes a refusal.
-        public init(line: Int, code: String, path: String, detail: String) {
+        package init(line: Int, code: String, path: String, detail: String) {
             self.line = line
             self.code = code
             self.path = path
@@ -46,7 +46,7 @@ public struct ImportAnswer: Described {
     }
 
     /// Makes an answer.
-    public init(
+    package init(
         appended: Int,
         duplicate: Int,
         refused: Int,
@@ -85,7 +85,7 @@ public struct ImportedLine: Described {
     }
 
     /// Makes a line.
-    public init(line: Int, outcome: Outcome, sequence: UInt64?) {
+    package init(line: Int, outcome: Outcome, sequence: UInt64?) {
         self.line = line
         self.outcome = outcome
         self.sequence = sequence

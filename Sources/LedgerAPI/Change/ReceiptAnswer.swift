@@ -25,7 +25,7 @@ public struct ReceiptAnswer: Described {
         public var limit: UsageLimit?
 
         /// Tells what is left.
-        public init(endsAt: Instant?, limit: UsageLimit?) {
+        package init(endsAt: Instant?, limit: UsageLimit?) {
             self.endsAt = endsAt
             self.limit = limit
         }
@@ -48,7 +48,7 @@ public struct ReceiptAnswer: Described {
         public var difference: DifferenceAnswer?
 
         /// Tells what would differ.
-        public init(difference: DifferenceAnswer?) { self.difference = difference }
+        package init(difference: DifferenceAnswer?) { self.difference = difference }
 
         /// Its members, in the order in which they are written.
         public static let fields = Fields(
@@ -72,7 +72,7 @@ public struct ReceiptAnswer: Described {
     }
 
     /// Makes an answer.
-    public init(
+    package init(
         receipt: SignalReceipt,
         id: String,
         isPurchaseKnown: Bool? = nil,
@@ -125,7 +125,7 @@ public struct SignalReceipt: Described {
     }
 
     /// Makes a receipt.
-    public init(_ outcome: Outcome, sequence: UInt64?) {
+    package init(_ outcome: Outcome, sequence: UInt64?) {
         self.outcome = outcome
         self.sequence = sequence
     }

@@ -21,7 +21,7 @@ public struct AuditAnswer: Described {
     package static let faultLimit = 1000
 
     /// Makes an answer; one of a ledger whose root is not known yet has an empty one.
-    public init(
+    package init(
         records: UInt64 = 0,
         treeSize: UInt64 = 0,
         rootHash: String = "",
@@ -106,7 +106,7 @@ public struct AuditFault: Described {
     }
 
     /// Makes a fault.
-    public init(_ kind: Kind, _ sequence: UInt64?, _ detail: String, isKnown: Bool = false) {
+    package init(_ kind: Kind, _ sequence: UInt64?, _ detail: String, isKnown: Bool = false) {
         self.kind = kind
         self.sequence = sequence
         self.detail = detail

@@ -6,7 +6,7 @@ public struct ConfigurationAnswer: Described {
     public var settings: [Setting]
 
     /// Lists settings.
-    public init(file: String?, settings: [Setting]) {
+    package init(file: String?, settings: [Setting]) {
         self.file = file
         self.settings = settings
     }
@@ -23,7 +23,7 @@ public struct ConfigurationAnswer: Described {
         public var origin: Origin
 
         /// Makes one.
-        public init(name: String, variable: String, value: String?, origin: Origin) {
+        package init(name: String, variable: String, value: String?, origin: Origin) {
             self.name = name
             self.variable = variable
             self.value = value

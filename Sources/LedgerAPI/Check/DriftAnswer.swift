@@ -19,7 +19,7 @@ public struct DriftAnswer: Described {
     public var differences: [DriftDifference]
 
     /// Makes an answer.
-    public init(
+    package init(
         isOK: Bool,
         sequence: UInt64,
         environment: StoreEnvironment,
@@ -77,7 +77,7 @@ public struct DriftDifference: Described {
     }
 
     /// Makes a difference.
-    public init(kind: Kind, stream: UInt64, detail: String) {
+    package init(kind: Kind, stream: UInt64, detail: String) {
         self.kind = kind
         self.stream = stream
         self.detail = detail

@@ -6,7 +6,7 @@ public struct HealAnswer: Described {
     public var faults: [AuditFault]
 
     /// Makes an answer.
-    public init(healed: [HealedPart], faults: [AuditFault]) {
+    package init(healed: [HealedPart], faults: [AuditFault]) {
         self.healed = healed
         self.faults = faults
     }
@@ -42,7 +42,7 @@ public struct HealedPart: Described {
     }
 
     /// Makes a part.
-    public init(_ name: Name, page: Int?) {
+    package init(_ name: Name, page: Int?) {
         self.name = name
         self.page = page
     }

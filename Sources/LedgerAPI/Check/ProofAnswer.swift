@@ -8,7 +8,7 @@ public struct RecordProofAnswer: Described {
     public var tree: ProvenTree
 
     /// Makes a proof.
-    public init(sequence: UInt64, tree: ProvenTree) {
+    package init(sequence: UInt64, tree: ProvenTree) {
         self.sequence = sequence
         self.tree = tree
     }
@@ -32,7 +32,7 @@ public struct GrowthProofAnswer: Described {
     public var tree: ProvenTree
 
     /// Makes a proof.
-    public init(oldSize: UInt64, tree: ProvenTree) {
+    package init(oldSize: UInt64, tree: ProvenTree) {
         self.oldSize = oldSize
         self.tree = tree
     }
@@ -62,7 +62,7 @@ public struct ProvenTree: Described {
     public var proof: String
 
     /// Makes one.
-    public init(
+    package init(
         size: UInt64,
         rootHash: String,
         hashes: [String],
@@ -116,7 +116,7 @@ public struct CheckedProofAnswer: Described {
     }
 
     /// Makes an answer of what every proof has.
-    public init(
+    package init(
         _ kind: Kind,
         origin: String,
         size: UInt64,

@@ -15,7 +15,7 @@ public struct ReplayAnswer: Described {
     public var tokens: TokenReplay?
 
     /// Makes an answer.
-    public init(
+    package init(
         events: UInt64,
         customers: Int,
         answersDigest: String,
@@ -99,7 +99,7 @@ public struct EvidenceReplay: Described {
         public var code: String
 
         /// Makes a refusal.
-        public init(sequence: UInt64, code: String) {
+        package init(sequence: UInt64, code: String) {
             self.sequence = sequence
             self.code = code
         }
@@ -132,7 +132,7 @@ public struct EvidenceReplay: Described {
 
 extension EvidenceReplay {
     /// Begins with none.
-    public init() {
+    package init() {
         self.init(
             verified: 0,
             unsigned: 0,
@@ -201,7 +201,7 @@ public struct TokenReplay: Described {
     }
 
     /// Begins with none.
-    public init() {}
+    package init() {}
 
     /// Whether none is a fault.
     public var isOK: Bool { !counts.contains { $0.key.isFault && $0.value > 0 } }

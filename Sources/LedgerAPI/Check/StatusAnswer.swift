@@ -42,7 +42,7 @@ public struct StatusAnswer: Described {
         public var local: Int
 
         /// Makes counts.
-        public init(production: Int, sandbox: Int, local: Int) {
+        package init(production: Int, sandbox: Int, local: Int) {
             self.production = production
             self.sandbox = sandbox
             self.local = local
@@ -64,7 +64,7 @@ public struct StatusAnswer: Described {
         public var discarded: String?
 
         /// Makes a status.
-        public init(position: UInt64, discarded: String?) {
+        package init(position: UInt64, discarded: String?) {
             self.position = position
             self.discarded = discarded
         }
@@ -89,7 +89,7 @@ public struct StatusAnswer: Described {
         public var rootHash: String
 
         /// Makes one.
-        public init(size: UInt64, rootHash: String) {
+        package init(size: UInt64, rootHash: String) {
             self.size = size
             self.rootHash = rootHash
         }
@@ -113,7 +113,7 @@ public struct StatusAnswer: Described {
         public var free: Int64
 
         /// Makes one.
-        public init(log: Int64, vault: Int64, views: Int64, free: Int64) {
+        package init(log: Int64, vault: Int64, views: Int64, free: Int64) {
             self.log = log
             self.vault = vault
             self.views = views
@@ -137,7 +137,7 @@ public struct StatusAnswer: Described {
         public var through: Instant?
 
         /// Makes one.
-        public init(events: Int, through: Instant?) {
+        package init(events: Int, through: Instant?) {
             self.events = events
             self.through = through
         }
@@ -170,7 +170,7 @@ public struct StatusAnswer: Described {
 
 extension StatusAnswer {
     /// A status, whose health follows from its parts.
-    public init(
+    package init(
         sequence: UInt64,
         environmentCounts: EnvironmentCounts,
         lastRecordedAt: Instant?,

@@ -10,7 +10,7 @@ public struct ExportAnswer: Described {
     public var manifest: String
 
     /// Makes an answer.
-    public init(path: String, records: UInt64, redaction: ExportRedaction, manifest: String) {
+    package init(path: String, records: UInt64, redaction: ExportRedaction, manifest: String) {
         self.path = path
         self.records = records
         self.redaction = redaction

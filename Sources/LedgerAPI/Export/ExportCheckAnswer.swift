@@ -26,7 +26,7 @@ public struct ExportCheckAnswer: Described {
         public var detail: String
 
         /// Names a fault.
-        public init(kind: Kind, file: String?, sequence: UInt64?, detail: String) {
+        package init(kind: Kind, file: String?, sequence: UInt64?, detail: String) {
             self.kind = kind
             self.file = file
             self.sequence = sequence
@@ -65,7 +65,7 @@ public struct ExportCheckAnswer: Described {
     /// Begins with nothing found.
     ///
     /// `isKeyGiven`: whether the key was given, rather than taken from the export itself.
-    public init(isKeyGiven: Bool) {
+    package init(isKeyGiven: Bool) {
         records = 0
         self.isKeyGiven = isKeyGiven
         faults = []

@@ -49,7 +49,7 @@ public struct ExportManifestAnswer: Described {
         public var sha256: String
 
         /// Describes a file.
-        public init(name: String, bytes: UInt64, sha256: String) {
+        package init(name: String, bytes: UInt64, sha256: String) {
             self.name = name
             self.bytes = bytes
             self.sha256 = sha256
@@ -94,7 +94,7 @@ public struct ExportManifestAnswer: Described {
 
 extension ExportManifestAnswer {
     /// Makes a manifest of the format that this program writes.
-    public init(
+    package init(
         ledger: String,
         publicKey: String,
         madeAt: Instant,

@@ -96,7 +96,7 @@ public struct Fields<Answer: Sendable>: Sendable {
     }
 
     /// The members of an answer, as its text has them.
-    public func members(of answer: Answer) -> [JSONMember] {
+    package func members(of answer: Answer) -> [JSONMember] {
         var text = AnswerText()
         write(answer, to: &text)
         // What was written is JSON.

@@ -23,7 +23,7 @@ public struct Problem: Error, Hashable, Sendable {
     public var violatedPolicies: [String]?
 
     /// Makes a problem.
-    public init(
+    package init(
         _ code: ProblemCode,
         _ detail: String? = nil,
         path: String? = nil,
@@ -90,7 +90,7 @@ extension ProblemAnswer {
     /// Words a problem.
     ///
     /// `language`: of the message, which is for the people who use the app (row 2.5).
-    public init(_ problem: Problem, in language: Language, requestID: String) {
+    package init(_ problem: Problem, in language: Language, requestID: String) {
         self.init(
             type: "about:blank",
             title: problem.code.title,
@@ -128,12 +128,12 @@ public struct CatalogFaultAnswer: Described {
 
 extension CatalogFaultAnswer {
     /// Tells what is wrong.
-    public init(_ fault: InputFault) {
+    package init(_ fault: InputFault) {
         self.init(code: fault.code.rawValue, path: fault.path, detail: fault.detail)
     }
 
     /// Tells what is doubtful.
-    public init(_ doubt: CatalogDoubt) {
+    package init(_ doubt: CatalogDoubt) {
         self.init(code: doubt.code.rawValue, path: doubt.path, detail: doubt.detail)
     }
 }

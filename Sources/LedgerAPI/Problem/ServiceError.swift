@@ -24,7 +24,7 @@ public struct ServiceError: Error, Hashable, Sendable {
     /// A reason is kept with its own code only. `isRetryable` defaults to what the code
     /// says. A platform that is not lower snake case, and a native code that is not 1 to 64
     /// printable ASCII characters, come from outside and are left out.
-    public init(
+    package init(
         _ code: Code,
         reason: Reason? = nil,
         isRetryable: Bool? = nil,

@@ -30,7 +30,7 @@ public struct ServiceErrorAnswer: Described {
 
 extension ServiceErrorAnswer {
     /// Words an error.
-    public init(_ error: ServiceError, in language: Language) {
+    package init(_ error: ServiceError, in language: Language) {
         self.init(
             code: error.code.rawValue,
             message: error.message(in: language),
@@ -47,7 +47,7 @@ extension ServiceError {
     ///
     /// A code of a newer server becomes `UNKNOWN_ERROR`; what it says of retrying stays. The
     /// message is not kept: the app has its own, in its customer's language.
-    public init(_ answer: ServiceErrorAnswer) {
+    package init(_ answer: ServiceErrorAnswer) {
         self.init(
             Code(rawValue: answer.code) ?? .unknown,
             reason: answer.reason.flatMap(Reason.init(rawValue:)),

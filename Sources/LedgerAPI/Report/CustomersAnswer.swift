@@ -110,7 +110,7 @@ public struct CustomersAnswer: ReportAnswer {
 
 extension CustomersAnswer {
     /// The answer of what was counted.
-    public init(_ question: ReportEcho, _ report: CustomerReport) {
+    package init(_ question: ReportEcho, _ report: CustomerReport) {
         let products = report.products.sorted { $0.key.order < $1.key.order }
         self.init(
             question: question,

@@ -33,7 +33,7 @@ public struct ReportEcho: Described {
     public var to: Instant?
 
     /// Makes an echo.
-    public init(
+    package init(
         environment: StoreEnvironment,
         at: Instant,
         known: Instant?,
@@ -119,7 +119,7 @@ public struct RowsAnswer<Row: ReportRow>: ReportAnswer {
 
 extension RowsAnswer {
     /// Makes a report of rows in their order; those beyond the limit are left out.
-    public init(_ question: ReportEcho, _ rows: [Row]) {
+    package init(_ question: ReportEcho, _ rows: [Row]) {
         self.init(
             question: question,
             rows: Array(rows.prefix(ReportTable.rowLimit)),
@@ -167,7 +167,7 @@ public struct AlertRowsAnswer<Row: ReportRow & Alarming>: ReportAnswer {
 
 extension AlertRowsAnswer {
     /// Makes a report of rows in their order; those beyond the limit are left out, and counted.
-    public init(_ question: ReportEcho, _ rows: [Row]) {
+    package init(_ question: ReportEcho, _ rows: [Row]) {
         self.init(
             question: question,
             raised: rows.count(where: \.isAlarming),

@@ -1,4 +1,4 @@
-public import Encodings
+package import Encodings
 public import Entitlements
 
 /// A message of the App Store about one purchase or app (`responseBodyV2DecodedPayload`,
@@ -21,7 +21,7 @@ public struct AppStoreNotification: Hashable, Sendable {
     }
 
     /// All that was signed.
-    public var json: JSONValue { payload.json }
+    package var json: JSONValue { payload.json }
     /// As sent, such as `BILLING_RECOVERY`.
     public var subtype: String? { payload.text("subtype") }
     /// When the App Store signed it.

@@ -1,4 +1,4 @@
-public import Encodings
+package import Encodings
 public import Entitlements
 
 /// A transaction as the App Store signs it (`JWSTransactionDecodedPayload`,
@@ -9,7 +9,7 @@ public struct AppStoreTransaction: Hashable, Sendable {
     let payload: AppStorePayload
 
     /// All that was signed.
-    public var json: JSONValue { payload.json }
+    package var json: JSONValue { payload.json }
     /// The app.
     public var bundleID: String? { payload.text("bundleId") }
     /// This transaction.
@@ -51,7 +51,7 @@ public struct AppStoreRenewalInfo: Hashable, Sendable {
     let payload: AppStorePayload
 
     /// All that was signed.
-    public var json: JSONValue { payload.json }
+    package var json: JSONValue { payload.json }
     /// The purchase.
     public var originalTransactionID: String? { payload.identifier("originalTransactionId") }
     /// The product that runs.
@@ -84,7 +84,7 @@ public struct AppTransaction: Hashable, Sendable {
     let payload: AppStorePayload
 
     /// All that was signed.
-    public var json: JSONValue { payload.json }
+    package var json: JSONValue { payload.json }
     /// The app.
     public var bundleID: String? { payload.text("bundleId") }
     /// One for each Apple Account and app.

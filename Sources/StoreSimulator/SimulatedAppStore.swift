@@ -71,7 +71,7 @@ public struct SimulatedAppStore: Sendable {
     ///
     /// `id` is its `notificationUUID`; `changes` are members of the payload to replace, add or
     /// leave out.
-    public func notificationPayload(
+    package func notificationPayload(
         _ type: String,
         _ subtype: String? = nil,
         id: String = "0b7e1f6c-4d1f-4c3e-9f0a-2f5f6f7f8f90",

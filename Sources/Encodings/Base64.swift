@@ -3,9 +3,9 @@
 /// Refused: line breaks, other padding than the form's, and bits set in the last digit that no byte
 /// holds. One text for one sequence of bytes: what is signed as text cannot be spelt in a second
 /// way (sections 3.5 and 12).
-public enum Base64 {
+package enum Base64 {
     /// An alphabet, and whether a text is filled up with `=` to fours.
-    public enum Form: Sendable {
+    package enum Form: Sendable {
         /// `+` and `/`, padded.
         case standard
         /// `-` and `_`, without padding.
@@ -15,7 +15,7 @@ public enum Base64 {
     /// The bytes of a text; nil if it is not the canonical spelling of any.
     ///
     /// Cost: linear in the text.
-    public static func decode(_ text: Span<UInt8>, _ form: Form = .standard) -> [UInt8]? {
+    package static func decode(_ text: Span<UInt8>, _ form: Form = .standard) -> [UInt8]? {
         let digits = form == .url ? text.count : unpadded(text)
         guard let digits, digits % 4 != 1 else { return nil }
         let values = form == .url ? urlValues : standardValues
@@ -54,24 +54,24 @@ public enum Base64 {
     }
 
     /// The bytes of a part of a text; nil if it is not the canonical spelling of any.
-    public static func decode(_ text: ArraySlice<UInt8>, _ form: Form = .standard) -> [UInt8]? {
+    package static func decode(_ text: ArraySlice<UInt8>, _ form: Form = .standard) -> [UInt8]? {
         decode(text.span, form)
     }
 
     /// The bytes of a text; nil if it is not the canonical spelling of any.
-    public static func decode(_ text: String, _ form: Form = .standard) -> [UInt8]? {
+    package static func decode(_ text: String, _ form: Form = .standard) -> [UInt8]? {
         decode(Array(text.utf8).span, form)
     }
 
     /// The canonical text of some bytes.
-    public static func encode(_ bytes: Span<UInt8>, _ form: Form = .standard) -> String {
+    package static func encode(_ bytes: Span<UInt8>, _ form: Form = .standard) -> String {
         String(decoding: digits(of: bytes, form), as: UTF8.self)
     }
 
     /// The canonical text of some bytes, as bytes of ASCII.
     ///
     /// Cost: linear in the bytes.
-    public static func digits(of bytes: Span<UInt8>, _ form: Form = .standard) -> [UInt8] {
+    package static func digits(of bytes: Span<UInt8>, _ form: Form = .standard) -> [UInt8] {
         let digits = form == .url ? urlDigits : standardDigits
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -92,7 +92,7 @@ public enum Base64 {
 
     /// Whether a byte is a digit of the base64url form.
     @inlinable
-    public static func isURLDigit(_ byte: UInt8) -> Bool {
+    package static func isURLDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x61...0x7A, 0x41...0x5A, 0x30...0x39, UInt8(ascii: "-"), UInt8(ascii: "_"): true
         default: false

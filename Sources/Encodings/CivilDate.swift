@@ -3,23 +3,23 @@
 /// Conversions follow H. Hinnant, "chrono-Compatible Low-Level Date Algorithms"
 /// (howardhinnant.github.io/date_algorithms.html), exact for each instant of 64 bits of
 /// milliseconds.
-public struct CivilDate: Hashable, Sendable {
+package struct CivilDate: Hashable, Sendable {
     /// Astronomical year.
-    public var year: Int64
+    package var year: Int64
     /// 1 to 12.
-    public var month: Int64
+    package var month: Int64
     /// 1 to 31.
-    public var day: Int64
+    package var day: Int64
 
     /// Makes a date; the parts are not checked here.
-    public init(year: Int64, month: Int64, day: Int64) {
+    package init(year: Int64, month: Int64, day: Int64) {
         self.year = year
         self.month = month
         self.day = day
     }
 
     /// The day that lies so many days after 1970-01-01.
-    public init(daysSinceEpoch: Int64) {
+    package init(daysSinceEpoch: Int64) {
         let shifted = daysSinceEpoch + 719_468
         let (era, dayOfEra) = floorDivide(shifted, by: 146_097)
         let yearOfEra =
@@ -32,7 +32,7 @@ public struct CivilDate: Hashable, Sendable {
     }
 
     /// Days from 1970-01-01 to this day.
-    public var daysSinceEpoch: Int64 {
+    package var daysSinceEpoch: Int64 {
         let shiftedYear = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = floorDivide(shiftedYear, by: 400)
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
@@ -41,7 +41,7 @@ public struct CivilDate: Hashable, Sendable {
     }
 
     /// Whether month and day exist in the calendar.
-    public var isValid: Bool {
+    package var isValid: Bool {
         guard (1...12).contains(month), day >= 1 else { return false }
         return CivilDate(daysSinceEpoch: daysSinceEpoch) == self
     }
@@ -49,7 +49,7 @@ public struct CivilDate: Hashable, Sendable {
 
 /// Quotient rounded towards minus infinity, and the non-negative rest.
 @inlinable
-public func floorDivide(
+package func floorDivide(
     _ value: Int64,
     by divisor: Int64
 ) -> (quotient: Int64, rest: Int64) {

@@ -1,10 +1,10 @@
 /// Hexadecimal text: two digits a byte, written in lower case, read in either (RFC 4648, section 8).
-public enum Hexadecimal {
+package enum Hexadecimal {
     /// The text of some bytes, of a hash say.
     ///
     /// Cost: linear in the bytes.
     @inlinable
-    public static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         for byte in bytes {
             text.append(digit(of: byte >> 4))
@@ -14,7 +14,7 @@ public enum Hexadecimal {
     }
 
     /// The bytes of some text, or nil where it is not pairs of hexadecimal digits.
-    public static func decode(_ text: String) -> [UInt8]? {
+    package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?
         for digit in text.utf8 {
@@ -30,7 +30,7 @@ public enum Hexadecimal {
     }
 
     /// What a digit of ASCII stands for, 0 to 15; nil for other bytes.
-    public static func value(of digit: UInt8) -> UInt8? {
+    package static func value(of digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10

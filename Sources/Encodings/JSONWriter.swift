@@ -8,7 +8,7 @@ extension JSONValue: CustomStringConvertible {
     }
 
     /// Appends the JSON text.
-    public func write(to text: inout String) {
+    package func write(to text: inout String) {
         switch self {
         case .null: text += "null"
         case .bool(let value): text += value ? "true" : "false"

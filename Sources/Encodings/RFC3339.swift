@@ -1,10 +1,10 @@
 /// Instants as text (RFC 3339): any offset is read, UTC with three fraction digits is written.
-public enum RFC3339 {
+package enum RFC3339 {
     /// Milliseconds since 1970-01-01T00:00:00Z of a text: any offset, lower-case `t` and `z`, 0 to
     /// 9 fraction digits cut to milliseconds.
     ///
     /// Leap seconds, a missing offset and bare dates are refused (nil).
-    public static func milliseconds(of text: String) -> Int64? {
+    package static func milliseconds(of text: String) -> Int64? {
         var scanner = DigitScanner(Array(text.utf8))
         guard let date = scanner.date(), scanner.take("T") || scanner.take("t"),
             let hour = scanner.digits(2), hour < 24, scanner.take(":"),
@@ -18,7 +18,7 @@ public enum RFC3339 {
     }
 
     /// Milliseconds of the midnight, in UTC, of a bare date `YYYY-MM-DD`; nil for other text.
-    public static func milliseconds(ofDate text: String) -> Int64? {
+    package static func milliseconds(ofDate text: String) -> Int64? {
         var scanner = DigitScanner(Array(text.utf8))
         guard let date = scanner.date(), scanner.isAtEnd else { return nil }
         return date.daysSinceEpoch * millisecondsPerDay
@@ -26,7 +26,7 @@ public enum RFC3339 {
 
     /// The text of an instant in UTC with three fraction digits, such as
     /// `2026-01-02T03:04:05.678Z`.
-    public static func text(milliseconds: Int64) -> String {
+    package static func text(milliseconds: Int64) -> String {
         let (days, rest) = floorDivide(milliseconds, by: millisecondsPerDay)
         let date = CivilDate(daysSinceEpoch: days)
         let seconds = rest / 1000

@@ -1,5 +1,5 @@
 public import Entitlements
-public import EventLog
+package import EventLog
 import Synchronization
 
 /// Which ledger it is.
@@ -20,7 +20,7 @@ public struct LedgerIdentity: Sendable, Equatable {
 
 /// A ledger: events in, answers out, each by the part that does it.
 ///
-/// Everything that it knows of the world comes in as an argument: storage, clock, randomness.
+/// Everything that it knows of the environment comes in as an argument: storage, clock, randomness.
 public final class Ledger: Sendable {
     /// Which ledger it is.
     public let identity: LedgerIdentity
@@ -60,7 +60,7 @@ public final class Ledger: Sendable {
         /// What tells whether the time is to be believed.
         public var clockWitness: ClockWitness
         /// Keys, nonces and ids.
-        public var randomness: RandomSource
+        package var randomness: RandomSource
         /// Bytes of memory that what customers may use now is kept in, about; the oldest goes first.
         public var accessCacheByteLimit: Int
         /// A checkpoint of this ledger that the log does not hold, a signed note: nothing is signed
@@ -68,13 +68,13 @@ public final class Ledger: Sendable {
         public var published: String?
 
         /// What a salvage could not bring back, for audits and `status`.
-        public var knownLoss: KnownLoss?
+        package var knownLoss: KnownLoss?
         /// Ends the use of log and vault, once, after the views are closed; `isClean`: whether
         /// nothing is in doubt.
-        public var release: (@Sendable (_ isClean: Bool) -> Void)?
+        package var release: (@Sendable (_ isClean: Bool) -> Void)?
 
         /// Makes options.
-        public init(
+        package init(
             viewsPath: String?,
             bootID: String = "",
             isReadOnly: Bool,
@@ -111,7 +111,7 @@ public final class Ledger: Sendable {
     ///
     /// A writer makes the views anew where they do not match the log.
     /// - Throws: `LogStorageFault`, or what the views' files throw.
-    public convenience init(
+    package convenience init(
         identity: LedgerIdentity,
         log: any LogStorage,
         vault: any Vault,
@@ -130,7 +130,7 @@ public final class Ledger: Sendable {
     /// Opens a ledger over a log that is only read.
     ///
     /// - Throws: `LogStorageFault`, or what the views' files throw.
-    public convenience init(
+    package convenience init(
         identity: LedgerIdentity,
         reading log: any LogReader,
         vault: any Vault,
@@ -146,7 +146,7 @@ public final class Ledger: Sendable {
     /// `publicKey`: verifies the log's checkpoints.
     ///
     /// - Throws: `LogStorageFault`, or what the views' files throw.
-    public convenience init(
+    package convenience init(
         identity: LedgerIdentity,
         reading log: any LogReader,
         publicKey: VerifierKey,
@@ -171,7 +171,7 @@ public final class Ledger: Sendable {
         self.opened = opened
         isReadOnly = options.isReadOnly
         questions = try Questions(of: identity, log, vault, options, isDraft: isDraft)
-        let rollUps = RollUpShelf(
+        let rollUps = RollUpCache(
             path: options.viewsPath,
             log: log,
             identity: identity,
@@ -199,7 +199,7 @@ public final class Ledger: Sendable {
             storage: storage,
             published: options.published
         )
-        archiver = Archiver(log, prover)
+        archiver = Archiver(log, prover, knownLoss: options.knownLoss)
         exporter = Exporter(questions: questions, prover: prover, clock: options.clock)
         eraser = Eraser(
             questions: questions,
@@ -319,6 +319,12 @@ public struct LedgerFault: Error, Sendable, Equatable {
         case unknownSequence = "unknown_sequence"
         /// The log does not extend a checkpoint that was published: it never signs another one.
         case shortened
+        /// No name of the ledger is this one: never recorded, or erased (C6).
+        case unknownCustomer = "unknown_customer"
+        /// The range of an export holds no event.
+        case emptyRange = "empty_range"
+        /// The export that was begun is another one.
+        case otherExport = "other_export"
     }
 
     static let onlyRead = LedgerFault(.readOnly, "the ledger was opened to be read")

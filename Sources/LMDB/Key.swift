@@ -4,9 +4,9 @@
 ///
 /// It is held inline: making, copying and comparing one allocates nothing.
 @safe
-public struct Key: Sendable {
+package struct Key: Sendable {
     /// The longest key, in bytes.
-    public static let maximumCount = 64
+    package static let maximumCount = 64
 
     typealias Storage = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
@@ -14,16 +14,16 @@ public struct Key: Sendable {
     private var storage: Storage = (0, 0, 0, 0, 0, 0, 0, 0)
 
     /// The number of bytes.
-    public let count: Int
+    package let count: Int
 
     /// A key of 8 bytes, big-endian: the order of keys is the order of numbers.
-    public init(_ number: UInt64) {
+    package init(_ number: UInt64) {
         storage.0 = number.bigEndian
         count = 8
     }
 
     /// A key of 16 bytes, both big-endian: ordered by the first number, then by the second.
-    public init(_ first: UInt64, _ second: UInt64) {
+    package init(_ first: UInt64, _ second: UInt64) {
         storage.0 = first.bigEndian
         storage.1 = second.bigEndian
         count = 16
@@ -33,7 +33,7 @@ public struct Key: Sendable {
     ///
     /// - Precondition: `bytes` has at most ``maximumCount`` bytes. An empty key exists but LMDB
     ///   refuses it (`MDB_BAD_VALSIZE`).
-    public init(_ bytes: Span<UInt8>) {
+    package init(_ bytes: Span<UInt8>) {
         precondition(bytes.count <= Key.maximumCount, "a key has at most 64 bytes")
         count = bytes.count
         unsafe withUnsafeMutableBytes(of: &storage) { target in
@@ -46,7 +46,7 @@ public struct Key: Sendable {
     /// The byte at `position`, counted from 0.
     ///
     /// - Precondition: `position` is in `0..<count`.
-    public subscript(position: Int) -> UInt8 {
+    package subscript(position: Int) -> UInt8 {
         precondition(position >= 0 && position < count, "a byte of the key")
         return unsafe withUnsafeBytes(of: storage) { unsafe $0[position] }
     }
@@ -63,7 +63,7 @@ public struct Key: Sendable {
 
 extension Key: Equatable {
     /// Whether both hold the same bytes.
-    public static func == (one: Key, other: Key) -> Bool {
+    package static func == (one: Key, other: Key) -> Bool {
         one.count == other.count
             && one.storage.0 == other.storage.0 && one.storage.1 == other.storage.1
             && one.storage.2 == other.storage.2 && one.storage.3 == other.storage.3

@@ -13,9 +13,9 @@ internal import Darwin
 /// A fault reported by LMDB or by the system below it.
 ///
 /// It holds no path, key or value. Decide by ``kind``; ``message`` is for people.
-public struct LMDBError: Error, Sendable, Equatable {
+package struct LMDBError: Error, Sendable, Equatable {
     /// What a caller may do about a fault.
-    public enum Kind: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable {
         /// The map is full: ``Environment/grow(toMapSize:)`` and try again.
         case mapFull
         /// Every reader slot is taken by a living transaction of some process.
@@ -41,13 +41,13 @@ public struct LMDBError: Error, Sendable, Equatable {
     }
 
     /// The code of `lmdb.h` (negative) or of `errno.h` (positive).
-    public var code: Int32
+    package var code: Int32
     /// What was being done: the name of the C function or of ours.
-    public var operation: String
+    package var operation: String
     /// A sentence for people: that of `mdb_strerror` if there is no better one.
-    public var message: String
+    package var message: String
     /// What a caller may do about it.
-    public var kind: Kind
+    package var kind: Kind
 
     /// Describes a code returned by `operation`.
     init(code: Int32, operation: String) {

@@ -8,7 +8,7 @@ extension Span where Element == UInt8 {
     ///
     /// - Precondition: The bytes lie inside the span.
     @inlinable
-    public func loadUInt64BigEndian(at offset: Int) -> UInt64 {
+    package func loadUInt64BigEndian(at offset: Int) -> UInt64 {
         unsafe UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
@@ -16,7 +16,7 @@ extension Span where Element == UInt8 {
     ///
     /// - Precondition: The bytes lie inside the span.
     @inlinable
-    public func loadUInt64(at offset: Int) -> UInt64 {
+    package func loadUInt64(at offset: Int) -> UInt64 {
         unsafe UInt64(
             littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
         )
@@ -26,7 +26,7 @@ extension Span where Element == UInt8 {
     ///
     /// - Precondition: The bytes lie inside the span.
     @inlinable
-    public func loadUInt32(at offset: Int) -> UInt32 {
+    package func loadUInt32(at offset: Int) -> UInt32 {
         unsafe UInt32(
             littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)
         )
@@ -36,7 +36,7 @@ extension Span where Element == UInt8 {
     ///
     /// - Precondition: The bytes lie inside the span.
     @inlinable
-    public func loadUInt16(at offset: Int) -> UInt16 {
+    package func loadUInt16(at offset: Int) -> UInt16 {
         unsafe UInt16(
             littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self)
         )
@@ -48,7 +48,7 @@ extension MutableSpan where Element == UInt8 {
     ///
     /// - Precondition: The bytes lie inside the span.
     @inlinable
-    public mutating func storeUInt64BigEndian(_ number: UInt64, at offset: Int) {
+    package mutating func storeUInt64BigEndian(_ number: UInt64, at offset: Int) {
         var raw = unsafe mutableBytes
         raw.storeBytes(of: number.bigEndian, toByteOffset: offset, as: UInt64.self)
     }
@@ -57,7 +57,7 @@ extension MutableSpan where Element == UInt8 {
     ///
     /// - Precondition: The bytes lie inside the span.
     @inlinable
-    public mutating func storeUInt64(_ number: UInt64, at offset: Int) {
+    package mutating func storeUInt64(_ number: UInt64, at offset: Int) {
         var raw = unsafe mutableBytes
         raw.storeBytes(of: number.littleEndian, toByteOffset: offset, as: UInt64.self)
     }
@@ -66,7 +66,7 @@ extension MutableSpan where Element == UInt8 {
     ///
     /// - Precondition: The bytes lie inside the span.
     @inlinable
-    public mutating func storeUInt32(_ number: UInt32, at offset: Int) {
+    package mutating func storeUInt32(_ number: UInt32, at offset: Int) {
         var raw = unsafe mutableBytes
         raw.storeBytes(of: number.littleEndian, toByteOffset: offset, as: UInt32.self)
     }
@@ -75,7 +75,7 @@ extension MutableSpan where Element == UInt8 {
     ///
     /// - Precondition: The bytes lie inside the span.
     @inlinable
-    public mutating func storeUInt16(_ number: UInt16, at offset: Int) {
+    package mutating func storeUInt16(_ number: UInt16, at offset: Int) {
         var raw = unsafe mutableBytes
         raw.storeBytes(of: number.littleEndian, toByteOffset: offset, as: UInt16.self)
     }

@@ -1,3 +1,5 @@
+import Entitlements
+
 /// A language that this product speaks to customers.
 public enum Language: String, CaseIterable, Sendable {
     /// English, which stands for every language that is not here.
@@ -43,6 +45,9 @@ public enum Language: String, CaseIterable, Sendable {
         default: return nil
         }
     }
+
+    /// The tag under which a catalog has its texts.
+    var tag: LanguageTag? { LanguageTag(rawValue) }
 
     private static let traditional: Set<Substring> = ["hant", "tw", "hk", "mo"]
 

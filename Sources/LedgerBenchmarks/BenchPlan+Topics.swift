@@ -1,7 +1,7 @@
 extension BenchPlan {
     /// Measures topics, each beside its reference.
     ///
-    /// - Throws: `BenchFault`, and what the ledgers that are measured throw.
+    /// - Throws: `OperationFault`, and what the ledgers that are measured throw.
     package func measure(_ topics: [BenchTopic]) throws -> BenchReport {
         let topics = Set(topics.contains(.all) ? BenchTopic.allCases : topics)
         var rows: [BenchRow] = []

@@ -1,3 +1,4 @@
+import DurableFiles
 package import Encodings
 import Entitlements
 import EventLog
@@ -11,14 +12,14 @@ package enum BenchTopic: String, CaseIterable, Sendable {
     case verify, proofs, archive, salvage, space, memory
 }
 
-/// Why nothing was measured.
-package enum BenchFault: Error, Sendable, Equatable {
-    /// A benchmark that answers wrongly measures nothing; what ought to hold.
-    case wrongAnswer(String)
+extension OperationFault {
+    /// A benchmark that answers wrongly measures nothing; `what` ought to hold.
+    init(wrongAnswer what: String) {
+        self.init(.wrongAnswer, "a benchmark went wrong", place: what)
+    }
+
     /// Whoever started it has gone, or wants no more.
-    case interrupted
-    /// No directory can be made there.
-    case cannotCreate(String)
+    static let interrupted = OperationFault(.interrupted, "the benchmarks were ended")
 }
 
 /// Who started the benchmarks: what is told, and asked, between two runs.
@@ -59,7 +60,7 @@ package struct BenchPlan {
 
     /// Makes the plan's directory in a parent.
     ///
-    /// - Throws: `BenchFault.cannotCreate`.
+    /// - Throws: `OperationFault`.
     package init(
         events: Int,
         runs: Int,
@@ -80,7 +81,11 @@ package struct BenchPlan {
                 withIntermediateDirectories: true
             )
         } catch {
-            throw BenchFault.cannotCreate(parent)
+            throw OperationFault(
+                .cannotCreate,
+                "the directory cannot be made",
+                place: parent
+            )
         }
     }
 
@@ -102,7 +107,7 @@ package struct BenchPlan {
     ) throws -> [BenchRow] {
         let name = headings.first?.name ?? ""
         let found = try (0..<runs).map { number in
-            if host.isInterrupted() { throw BenchFault.interrupted }
+            if host.isInterrupted() { throw OperationFault.interrupted }
             host.progress("\(name): run \(number + 1) of \(runs)")
             let found = try body(number)
             precondition(found.count == headings.count, "there is a figure for each heading")
@@ -154,7 +159,7 @@ struct BenchPartner {
 
     /// Tells a run's figures, and waits until the partner has measured its own.
     ///
-    /// - Throws: `BenchFault.interrupted` if the partner has gone.
+    /// - Throws: `OperationFault` if the partner has gone.
     func takeTurn(_ figures: [(name: String, value: Double)]) throws {
         tell(
             .members([
@@ -165,6 +170,6 @@ struct BenchPartner {
                 )
             ])
         )
-        guard readLine() != nil else { throw BenchFault.interrupted }
+        guard readLine() != nil else { throw OperationFault.interrupted }
     }
 }

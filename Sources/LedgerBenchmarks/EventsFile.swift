@@ -1,3 +1,4 @@
+import DurableFiles
 import Encodings
 import Entitlements
 import Foundation

@@ -2,6 +2,7 @@
 
 import Encodings
 import Glibc
+import LedgerOperations
 
 /// Reads the monotonic clock (clock_gettime(2)).
 enum Stopwatch {
@@ -151,9 +152,9 @@ struct BenchRow {
 
 /// A benchmark that answers wrongly measures nothing.
 ///
-/// - Throws: `BenchFault.wrongAnswer` with what ought to hold.
+/// - Throws: `OperationFault` with what ought to hold.
 func requireRight(_ condition: Bool, _ what: String) throws {
-    guard condition else { throw BenchFault.wrongAnswer(what) }
+    guard condition else { throw OperationFault(wrongAnswer: what) }
 }
 
 /// Reads a file and does nothing with it.

@@ -38,7 +38,7 @@ struct ProofBench {
                 )
                 consistency.add(
                     try Stopwatch.nanoseconds {
-                        _ = try bench.ledger.prover.growthProof(from: place + 1)
+                        _ = try bench.ledger.prover.consistencyProof(from: place + 1)
                     }
                 )
             }

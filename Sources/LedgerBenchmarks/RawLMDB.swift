@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
+import LedgerOperations
 
 /// LMDB with nothing on top, synchronous: what the ledger is measured against.
 struct RawLMDB {
@@ -22,7 +23,7 @@ struct RawLMDB {
         self.environment = environment
         func table(_ name: String) throws -> Table {
             guard let table = try environment.table(name, create: true) else {
-                throw BenchFault.wrongAnswer("a table is made")
+                throw OperationFault(wrongAnswer: "a table is made")
             }
             return table
         }

@@ -1,5 +1,5 @@
 package import Encodings
-import Entitlements
+public import Entitlements
 import Foundation
 
 /// Resolves named time zones to their offsets over 2000 to 2100 (K10), from the zone database that
@@ -27,30 +27,48 @@ public enum TimeZones {
         return .object(members)
     }
 
-    private static func resolve(_ name: String) -> JSONValue? {
+    /// A zone of the zone database by its name, such as `Europe/Berlin`; nil: it has none of that name.
+    public static func zone(named name: String) -> NamedZone? {
+        guard name != NamedZone.utc.name else { return .utc }
         guard TimeZone.knownTimeZoneIdentifiers.contains(name) || name == "GMT",
             let zone = TimeZone(identifier: name)
         else { return nil }
-        var transitions: [JSONValue] = []
+        var transitions: [ResolvedZone.Transition] = []
         var date = span.lowerBound
-        var offset = zone.secondsFromGMT(for: date)
-        let initial = offset
+        let initial = zone.secondsFromGMT(for: date)
+        var offset = initial
         while let next = zone.nextDaylightSavingTimeTransition(after: date),
             next > date, next < span.upperBound
         {
             date = next
             let following = zone.secondsFromGMT(for: next)
             if following != offset {
+                let at = Instant(milliseconds: Int64(next.timeIntervalSince1970 * 1000))
                 transitions.append(
-                    .array([
-                        .integer(Int64(next.timeIntervalSince1970 * 1000)), .integer(following),
-                    ])
+                    ResolvedZone.Transition(at: at, offsetSeconds: Int64(following))
                 )
                 offset = following
             }
         }
-        return .members([
-            "offsetSeconds": .integer(initial), "transitions": .array(transitions),
-        ])
+        return NamedZone(
+            name: name,
+            offsets: ResolvedZone(
+                initialOffsetSeconds: Int64(initial),
+                transitions: transitions
+            )
+        )
+    }
+
+    private static func resolve(_ name: String) -> JSONValue? {
+        zone(named: name).map { zone in
+            .members([
+                "offsetSeconds": .integer(zone.offsets.initialOffsetSeconds),
+                "transitions": .array(
+                    zone.offsets.transitions.map {
+                        .array([.integer($0.at.milliseconds), .integer($0.offsetSeconds)])
+                    }
+                ),
+            ])
+        }
     }
 }

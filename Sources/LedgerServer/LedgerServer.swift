@@ -66,6 +66,10 @@ package enum LedgerServer {
         package var makeID: @Sendable () -> String
         /// Resolves the named time zones of a catalog (K10).
         package var resolveTimeZones: @Sendable (JSONValue) -> JSONValue
+        /// A time zone by its name, for what is told to people; nil: there is none of that name.
+        package var timeZone: @Sendable (String) -> NamedZone? = {
+            $0 == NamedZone.utc.name ? .utc : nil
+        }
 
         /// Bytes of the largest body that a call takes: room for one of them at least.
         package static let leastBodyByteLimit =

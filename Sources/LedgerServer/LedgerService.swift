@@ -7,7 +7,7 @@ import NIOPosix
 package import Stores
 
 /// What the routes work with: the ledger, who verifies, who may, and how much.
-final class LedgerService: Sendable {
+final class LedgerService: Sendable, BlockingPool {
     let ledger: Ledger
     let trust: RenewedTrust
     let access: AccessControl
@@ -28,6 +28,8 @@ final class LedgerService: Sendable {
     let makeID: @Sendable () -> String
     /// Resolves the named time zones of a catalog (K10).
     let resolveTimeZones: @Sendable (JSONValue) -> JSONValue
+    /// A time zone by its name; nil: there is none of that name.
+    let timeZone: @Sendable (String) -> NamedZone?
     private let pool: NIOThreadPool
 
     init(_ options: LedgerServer.Options) {
@@ -55,6 +57,7 @@ final class LedgerService: Sendable {
         clock = options.clock
         makeID = options.makeID
         resolveTimeZones = options.resolveTimeZones
+        timeZone = options.timeZone
         auditing = options.audit ?? { [ledger] scope, _ in try ledger.auditor.audit(scope) }
         isReadOnlyByFault = options.isReadOnlyByFault
         let pool = NIOThreadPool(numberOfThreads: options.threadCount)

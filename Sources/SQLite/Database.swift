@@ -4,11 +4,11 @@ import CSQLite
 
 /// A new SQLite database that one thread writes.
 @safe
-public final class Database {
+package final class Database {
     private let handle: OpaquePointer
 
     /// A value of a column.
-    public enum Value: Sendable, Hashable {
+    package enum Value: Sendable, Hashable {
         case null
         case integer(Int64)
         case real(Double)
@@ -19,7 +19,7 @@ public final class Database {
     /// Makes or opens the file.
     ///
     /// - Throws: `DatabaseFault`.
-    public init(path: String) throws(DatabaseFault) {
+    package init(path: String) throws(DatabaseFault) {
         var handle: OpaquePointer?
         let code = unsafe sqlite3_open_v2(
             path,
@@ -39,14 +39,14 @@ public final class Database {
     /// Runs statements that give nothing back.
     ///
     /// - Throws: `DatabaseFault`.
-    public func run(_ sql: String) throws(DatabaseFault) {
+    package func run(_ sql: String) throws(DatabaseFault) {
         try check(unsafe sqlite3_exec(handle, sql, nil, nil, nil))
     }
 
     /// Makes a statement that is to be run several times.
     ///
     /// - Throws: `DatabaseFault`.
-    public func prepare(_ sql: String) throws(DatabaseFault) -> Statement {
+    package func prepare(_ sql: String) throws(DatabaseFault) -> Statement {
         var statement: OpaquePointer?
         try check(unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil))
         guard let statement = unsafe statement else { throw DatabaseFault(code: SQLITE_ERROR) }
@@ -59,7 +59,7 @@ public final class Database {
 
     /// A statement with places for values.
     @safe
-    public final class Statement {
+    package final class Statement {
         private let handle: OpaquePointer
         /// Kept open as long as its statements.
         private let database: Database
@@ -74,7 +74,7 @@ public final class Database {
         /// Runs it with a value for each place.
         ///
         /// - Throws: `DatabaseFault`.
-        public func run(_ values: [Value]) throws(DatabaseFault) {
+        package func run(_ values: [Value]) throws(DatabaseFault) {
             for (index, value) in values.enumerated() {
                 try database.check(bind(value, at: Int32(index + 1)))
             }
@@ -121,7 +121,7 @@ public final class Database {
 }
 
 /// A call of SQLite that failed.
-public struct DatabaseFault: Error, Sendable, Hashable {
+package struct DatabaseFault: Error, Sendable, Hashable {
     /// SQLite's result code.
-    public var code: Int32
+    package var code: Int32
 }

@@ -1,6 +1,6 @@
 import Crypto
-public import Encodings
-public import Entitlements
+package import Encodings
+package import Entitlements
 import Stores
 import SwiftASN1
 import X509
@@ -10,34 +10,34 @@ import X509
 ///
 /// For tests, demonstrations and the simulator. No default configuration trusts it: whoever wants
 /// to must list its root.
-public struct SigningAuthority: Sendable {
+package struct SigningAuthority: Sendable {
     private let rootKey: P384.Signing.PrivateKey
     private let intermediateKey: P384.Signing.PrivateKey
     private let leafKey: P256.Signing.PrivateKey
     /// Leaf, intermediate, root: DER.
-    public let certificates: [[UInt8]]
+    package let certificates: [[UInt8]]
 
     /// How an authority differs from the App Store's, to be refused.
-    public struct Defects: Hashable, Sendable {
+    package struct Defects: Hashable, Sendable {
         /// The leaf lacks its marker.
-        public var leafIsUnmarked = false
+        package var leafIsUnmarked = false
         /// The intermediate lacks its marker.
-        public var intermediateIsUnmarked = false
+        package var intermediateIsUnmarked = false
         /// When the leaf alone is valid; nil: like the others.
-        public var leafValidity: Range<Instant>?
+        package var leafValidity: Range<Instant>?
         /// The root's name; nil: the simulator's.
-        public var rootName: String?
+        package var rootName: String?
         /// Where the leaf says that its revocation is told; no defect.
-        public var responder: String?
+        package var responder: String?
 
         /// No defect.
-        public init() {}
+        package init() {}
     }
 
     /// Makes new keys and certificates.
     ///
     /// The certificates are valid from the one end of `validity` to the other, in whole seconds.
-    public init(validity: Range<Instant>, defects: Defects = Defects()) throws {
+    package init(validity: Range<Instant>, defects: Defects = Defects()) throws {
         try self.init(
             rootKey: P384.Signing.PrivateKey(),
             intermediateKey: P384.Signing.PrivateKey(),
@@ -82,7 +82,7 @@ public struct SigningAuthority: Sendable {
     /// certificates rotate.
     ///
     /// The new certificates are valid from the one end of `validity` to the other.
-    public func renewed(
+    package func renewed(
         validity: Range<Instant>,
         defects: Defects = Defects()
     ) throws -> SigningAuthority {
@@ -96,20 +96,20 @@ public struct SigningAuthority: Sendable {
     }
 
     /// The trust anchor, DER.
-    public var root: [UInt8] { certificates[2] }
+    package var root: [UInt8] { certificates[2] }
 
     /// The same as PEM text.
-    public var rootPEM: String {
+    package var rootPEM: String {
         PEMDocument(type: Self.certificateType, derBytes: root).pemString
     }
 
     /// Signs a payload as a compact JWS with the chain in its header, as the App Store does.
-    public func sign(_ payload: JSONValue) throws -> [UInt8] {
+    package func sign(_ payload: JSONValue) throws -> [UInt8] {
         try sign(Array(payload.description.utf8), as: SignedForm(chain: certificates))
     }
 
     /// Signs any bytes in a form of one's own choice, to be refused.
-    public func sign(_ payload: [UInt8], as form: SignedForm) throws -> [UInt8] {
+    package func sign(_ payload: [UInt8], as form: SignedForm) throws -> [UInt8] {
         let dot = UInt8(ascii: ".")
         let input =
             Base64.digits(of: form.headerBytes.span, .url) + [dot]
@@ -121,7 +121,7 @@ public struct SigningAuthority: Sendable {
     /// Signs bytes with the intermediate's key by SHA-384, as an answer on revocation is.
     ///
     /// - Returns: The DER form of the signature.
-    public func signAsIntermediate(_ bytes: [UInt8]) throws -> [UInt8] {
+    package func signAsIntermediate(_ bytes: [UInt8]) throws -> [UInt8] {
         Array(try intermediateKey.signature(for: bytes).derRepresentation)
     }
 
@@ -129,9 +129,9 @@ public struct SigningAuthority: Sendable {
 }
 
 /// What stands in a JWS's header.
-public struct SignedForm: Sendable {
+package struct SignedForm: Sendable {
     /// The header as JSON text.
-    public var headerBytes: [UInt8]
+    package var headerBytes: [UInt8]
 
     /// The App Store's form, but for what is given.
     ///
@@ -139,7 +139,7 @@ public struct SignedForm: Sendable {
     ///   - algorithm: What stands as `alg`; nil: nothing.
     ///   - chain: DER certificates for `x5c`.
     ///   - more: Other members.
-    public init(algorithm: String? = "ES256", chain: [[UInt8]], more: [JSONMember] = []) {
+    package init(algorithm: String? = "ES256", chain: [[UInt8]], more: [JSONMember] = []) {
         let texts = chain.map { Base64.encode($0.span) }
         var members = algorithm.map { [JSONMember("alg", .string($0))] } ?? []
         members.append(JSONMember("x5c", .strings(texts)))
@@ -147,12 +147,12 @@ public struct SignedForm: Sendable {
     }
 
     /// Any header.
-    public init(headerBytes: [UInt8]) { self.headerBytes = headerBytes }
+    package init(headerBytes: [UInt8]) { self.headerBytes = headerBytes }
 }
 
 extension SigningAuthority {
     /// Keys and certificates as PEM text, to be kept in a file that only its owner may read.
-    public var pem: String {
+    package var pem: String {
         let keys = [
             leafKey.pemRepresentation, intermediateKey.pemRepresentation, rootKey.pemRepresentation,
         ]
@@ -165,15 +165,14 @@ extension SigningAuthority {
     /// Reads what `pem` gives.
     ///
     /// - Throws: If the text is not three keys and three certificates in that order.
-    public init(pem: String) throws {
+    package init(pem: String) throws {
         let documents = try PEMDocument.parseMultiple(pemString: pem)
-        guard documents.count == 6 else { throw UnreadableAuthority() }
+        guard documents.count == 6 else {
+            throw InputFault(.malformed, "", "expected three keys and three certificates")
+        }
         leafKey = try P256.Signing.PrivateKey(pemRepresentation: documents[0].pemString)
         intermediateKey = try P384.Signing.PrivateKey(pemRepresentation: documents[1].pemString)
         rootKey = try P384.Signing.PrivateKey(pemRepresentation: documents[2].pemString)
         certificates = documents[3...].map(\.derBytes)
     }
-
-    /// A PEM text of another form.
-    public struct UnreadableAuthority: Error {}
 }

@@ -1,22 +1,22 @@
-public import Encodings
-public import Entitlements
+package import Encodings
+package import Entitlements
 
 /// Builds what the App Store signs, member by member, and signs it.
 ///
 /// Payloads hold what real ones hold, so that messages have their size. Members can be replaced,
 /// added, and left out by JSON's `null`.
-public struct SimulatedAppStore: Sendable {
+package struct SimulatedAppStore: Sendable {
     /// Who signs.
-    public var authority: SigningAuthority
+    package var authority: SigningAuthority
     /// The app.
-    public var bundleID: String
+    package var bundleID: String
     /// Its id in the App Store.
-    public var appAppleID: Int64
+    package var appAppleID: Int64
     /// `Production` or `Sandbox`.
-    public var environment: String
+    package var environment: String
 
-    /// Makes a store for one app in one world.
-    public init(
+    /// Makes a store for one app in one environment.
+    package init(
         authority: SigningAuthority,
         bundleID: String = "com.example.app",
         appAppleID: Int64 = 1_234_567_890,
@@ -98,7 +98,7 @@ public struct SimulatedAppStore: Sendable {
     ///
     /// It starts, and is signed, at `start`; `changes` are members of the payload to replace, add
     /// or leave out.
-    public func transaction(start: Instant, _ changes: JSONValue = .object([])) throws -> [UInt8] {
+    package func transaction(start: Instant, _ changes: JSONValue = .object([])) throws -> [UInt8] {
         try authority.sign(transactionPayload(start: start, changes))
     }
 
@@ -106,7 +106,7 @@ public struct SimulatedAppStore: Sendable {
     ///
     /// It starts, and is signed, at `start`; `changes` are members of the payload to replace, add
     /// or leave out.
-    public func renewalInfo(start: Instant, _ changes: JSONValue = .object([])) throws -> [UInt8] {
+    package func renewalInfo(start: Instant, _ changes: JSONValue = .object([])) throws -> [UInt8] {
         try authority.sign(renewalPayload(start: start, changes))
     }
 
@@ -114,7 +114,7 @@ public struct SimulatedAppStore: Sendable {
     ///
     /// The period starts, and all is signed, at `start`; `transaction` and `renewalInfo` are members
     /// of those payloads to replace, add or leave out.
-    public func notification(
+    package func notification(
         _ type: String,
         _ subtype: String? = nil,
         id: String = "0b7e1f6c-4d1f-4c3e-9f0a-2f5f6f7f8f90",

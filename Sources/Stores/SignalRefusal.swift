@@ -42,7 +42,7 @@ public struct SignalRefusal: Error, Hashable, Sendable {
         case wrongBundle = "wrong_bundle"
         /// Meant for another app, by its id in the store.
         case wrongApp = "wrong_app"
-        /// From a world that is not accepted here.
+        /// From an environment that is not accepted here.
         case wrongEnvironment = "wrong_environment"
         /// Signed at a time that has not come yet.
         case futureDate = "future_date"

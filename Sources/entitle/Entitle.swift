@@ -2,6 +2,7 @@ import ArgumentParser
 import Encodings
 import Glibc
 import LedgerAPI
+import LedgerOperations
 
 /// The command: an event-sourced entitlement ledger.
 @main
@@ -54,7 +55,7 @@ struct Entitle: ParsableCommand {
         DeathReport.install(json: wantsJSON)
         ProcessSecrets.closeMemory()
         do {
-            Settings.current = try Settings.load()
+            Invocation.current.settings = try Settings.load()
             ProcessSecrets.forgetVariables()
             try UnknownCommand.refuse(CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()
@@ -63,23 +64,18 @@ struct Entitle: ParsableCommand {
             } else {
                 try command.run()
             }
-        } catch let failure as CommandFailure {
-            Terminal.report(failure, json: wantsJSON)
-            Glibc.exit(failure.exitCode.rawValue)
+        } catch let fault as OperationFault {
+            Invocation.end(fault, json: wantsJSON)
         } catch let code as ExitCode {
             Glibc.exit(code.rawValue)
         } catch  where wantsJSON && exitCode(for: error) == .validationFailure {
-            let failure = CommandFailure(.usage, "usage", message(for: error))
-            Terminal.report(failure, json: true)
-            Glibc.exit(failure.exitCode.rawValue)
+            Invocation.end(OperationFault(.usage, message(for: error)), json: true)
         } catch
             where exitCode(for: error) == .validationFailure || exitCode(for: error) == .success
         {
             exit(withError: error)  // Usage, help and version: ArgumentParser's own words.
         } catch {
-            let failure = CommandFailure(error)
-            Terminal.report(failure, json: wantsJSON)
-            Glibc.exit(failure.exitCode.rawValue)
+            Invocation.end(error, json: wantsJSON)
         }
     }
 }

@@ -6,11 +6,11 @@ import Testing
 struct `A catalog` {
     private static func faults(_ text: String) throws -> [String] {
         let json = try JSONValue(parsing: Array(text.utf8))
-        do throws(CatalogFaults) {
+        do throws(InputFault) {
             _ = try Catalog(document: json)
             return []
         } catch {
-            return error.faults.map { "\($0.code.rawValue) \($0.path)" }
+            return error.all.map { "\($0.code.rawValue) \($0.path)" }
         }
     }
 

@@ -29,7 +29,7 @@ struct `What is read of a catalog` {
         let altered = CatalogPart.document.altered(document)
         #expect(altered.count > 60)
         for (what, document) in altered {
-            #expect(throws: CatalogFaults.self, "\(what)") { try Catalog(document: document) }
+            #expect(throws: InputFault.self, "\(what)") { try Catalog(document: document) }
         }
     }
 }

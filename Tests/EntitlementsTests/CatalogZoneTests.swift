@@ -25,11 +25,11 @@ struct `The time zones of a catalog` {
             """
         let json = try JSONValue(parsing: Array(document.utf8))
         let faults: [InputFault]
-        do throws(CatalogFaults) {
+        do throws(InputFault) {
             _ = try Catalog(document: json)
             faults = []
         } catch {
-            faults = error.faults
+            faults = error.all
         }
         #expect(faults.isEmpty == isAccepted)
         #expect(faults.allSatisfy { $0.path.hasPrefix("timeZones.zones.Z.") })

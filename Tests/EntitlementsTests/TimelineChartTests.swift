@@ -97,8 +97,10 @@ struct `A drawn timeline` {
 
     private static func event(_ type: String, _ time: String, _ recorded: String) -> JSONValue {
         .members([
-            "type": .string(type), "time": .string(time), "recordedtime": .string(recorded),
-            "sequence": "00000000000000000007",
+            "specversion": "1.0", "id": "e", "source": "support", "type": .string(type),
+            "subject": "customer/ann", "time": .string(time), "environment": "production",
+            "sequence": "00000000000000000007", "recordedtime": .string(recorded),
+            "data": .object([]),
         ])
     }
 
@@ -165,7 +167,7 @@ struct `A drawn timeline` {
 
     @Test(arguments: [JSONValue.null, .object([]), .members(["events": .array([.null, "x"])])])
     func `is of a timeline alone`(_ answer: JSONValue) {
-        #expect(throws: AnswerFault.self) { try Self.chart(answer) }
+        #expect(throws: InputFault.self) { try Self.chart(answer) }
     }
 
     @Test func `has lanes and marks in text, too`() throws {
@@ -198,10 +200,16 @@ struct `A drawn timeline` {
         ("2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.001Z", 86_400_001),
         ("2026-01-05T00:00:00.000Z", "2026-01-01T00:00:00.000Z", nil),
     ])
-    func `marks what was learned of late`(_ time: String, _ recorded: String, _ late: Int64?) {
-        let event = ListedEvent(Self.event("purchase.renewed", time, recorded))
-        #expect(event != nil)
-        #expect(event?.late?.delayMilliseconds == late)
+    func `marks what was learned of late`(
+        _ time: String,
+        _ recorded: String,
+        _ late: Int64?
+    ) throws {
+        let json = Self.event("purchase.renewed", time, recorded)
+        let event = try ListedEvent.fields.read(json)
+        #expect(event.late?.delayMilliseconds == late)
+        // What is read is written again, byte for byte.
+        #expect(AnswerText(event).description == json.description)
     }
 }
 

@@ -31,9 +31,9 @@ private struct ProvenLog {
 
     static func entry(_ number: Int) -> [UInt8] { Array("entry \(number)".utf8) }
 
-    func proof(of sequence: UInt64, _ note: SignedNote) throws -> RecordProof {
+    func proof(of sequence: UInt64, _ note: SignedNote) throws -> InclusionProofFile {
         let proof = try TreeReader(log).inclusionProof(leaf: sequence, size: log.end().size)
-        return RecordProof(
+        return InclusionProofFile(
             record: Self.entry(Int(sequence)),
             sequence: sequence,
             hashes: proof.hashes,
@@ -59,7 +59,7 @@ struct `A file that proves` {
         let proof = try proven.proof(of: 345, proven.notes[0])
         let text = proof.text
         #expect(text.hasPrefix("c2sp.org/tlog-proof@v1\nextra "))
-        let parsed = try RecordProof(parsing: text)
+        let parsed = try InclusionProofFile(parsing: text)
         #expect(parsed == proof)
         let keys = [proven.signer.verifierKey]
         #expect(Self.isProven(text, keys), "the control")
@@ -79,7 +79,7 @@ struct `A file that proves` {
     }
 
     private static func isProven(_ text: String, _ keys: [VerifierKey]) -> Bool {
-        guard let proof = try? RecordProof(parsing: text), let record = proof.record else {
+        guard let proof = try? InclusionProofFile(parsing: text), let record = proof.record else {
             return false
         }
         let checkpoint = try? proof.verified(leafHash: TreeHash.leaf(record.span), by: keys)
@@ -93,14 +93,20 @@ struct `A file that proves` {
         for (place, older) in proven.notes.enumerated() {
             let old = UInt64(sizes[place])
             let hashes = try TreeReader(proven.log).consistencyProof(from: old, to: 700).hashes
-            let proof = GrowthProof(oldSize: old, hashes: hashes, checkpoint: proven.notes[3])
-            #expect(try GrowthProof(parsing: proof.text) == proof)
+            let proof = ConsistencyProofFile(
+                oldSize: old,
+                hashes: hashes,
+                checkpoint: proven.notes[3]
+            )
+            #expect(try ConsistencyProofFile(parsing: proof.text) == proof)
             #expect(try proof.verified(against: older, by: keys).size == 700)
             // A fork, signed by the same key.
             let root = try #require(TreeDigest(hex: String(repeating: "7", count: 64)))
             let fork = Checkpoint(origin: proven.signer.name, size: old, root: root)
             let forged = try proven.signer.sign(fork.text)
-            #expect(throws: ProofFault.self) { try proof.verified(against: forged, by: keys) }
+            #expect(throws: NoteFault(.notProven, "")) {
+                try proof.verified(against: forged, by: keys)
+            }
         }
     }
 
@@ -114,7 +120,7 @@ struct `A file that proves` {
         #expect(try cosigned.adding(line, knownBy: [proven.witnessKey]) == nil, "known already")
         let keys = [proven.signer.verifierKey, proven.witnessKey]
         let leaf = TreeHash.leaf(ProvenLog.entry(17).span)
-        let proof = try RecordProof(parsing: proven.proof(of: 17, cosigned).text)
+        let proof = try InclusionProofFile(parsing: proven.proof(of: 17, cosigned).text)
         #expect(try proof.verified(leafHash: leaf, by: keys).size == 300)
         // The control: without the line, with a line of another text, and at another time.
         let alone = try proven.proof(of: 17, note)

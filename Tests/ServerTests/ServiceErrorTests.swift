@@ -127,7 +127,7 @@ struct `What an app tells its customer` {
         let error = try ServiceError(ServiceErrorAnswer.fields.read(json))
         #expect(error.code == .unknown)
         #expect(error.isRetryable)
-        #expect(throws: AnswerFault.self) {
+        #expect(throws: InputFault.self) {
             try ServiceErrorAnswer.fields.read(.object([]))
         }
     }

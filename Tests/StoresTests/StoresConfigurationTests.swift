@@ -113,7 +113,7 @@ struct `The configuration of the stores` {
         let jws = try SimulatedAppStore(authority: again).transaction(start: AppStoreSample.start)
         let verifier = try AppStoreSample.verifier()
         #expect(await verifier.transaction(jws, now: AppStoreSample.now).refusal == nil)
-        #expect(throws: SigningAuthority.UnreadableAuthority.self) {
+        #expect(throws: InputFault.self) {
             try SigningAuthority(pem: authority.rootPEM)
         }
     }

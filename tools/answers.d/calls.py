@@ -5,8 +5,8 @@ import re
 import urllib.parse
 
 from commands import NAMED, OTHERS
-from harness import Fault, say
-from serving import Server
+from harness.report import Fault, say
+from harness.server import Server
 
 POINTS = {
     "now": "", "march": "?at=2025-03-15T00:00:00Z",
@@ -18,14 +18,6 @@ REPORTS = ("customers", "revenue", "refunds", "funnel", "stages", "errors", "exp
 JSON = {"Content-Type": "application/json"}
 # The time of a connection's end and a port say nothing of an answer.
 HEADERS_LEFT_OUT = ("connection", "keep-alive")
-
-
-class Files:
-    """What a server is started with, of the copy that it serves."""
-
-    def __init__(self, tool):
-        self.tool = tool
-        self.stores, self.customer_keys = "stores.json", "customers.pem"
 
 
 class Calls:
@@ -277,7 +269,8 @@ def require_every_route(c):
 def run(tool, given, recording):
     say("answers: calls")
     copy = given.copy(tool, "calls")
-    with Server(Files(copy), "ledger", given.keys["admin"]) as server:
+    words = ["--stores", "stores.json", "--customer-keys", "customers.pem"]
+    with Server(copy, "ledger", given.keys["admin"], words) as server:
         server.file = lambda name: "%s/%s" % (copy.scratch, name)
         c = Calls(server, given, recording)
         errors(c)

@@ -4,7 +4,7 @@ import json
 import os
 import re
 
-from harness import Fault, say
+from harness.report import Fault, say
 
 NAMED = ("alice", "bob", "carol", "dave", "erin", "anonymous-7f3a", "nobody", "rc-001", "rc-002")
 OTHERS = ("customer-001", "customer-042", "customer-133", "customer-256")
@@ -184,7 +184,7 @@ def errors(c):
             "whatif-file": ["whatif", "--catalog", "absent.json"],
             "diff": ["diff", "alice"], "diff-words": ["diff", "alice", "2025-01-01"], "events": ["events", "--from", "minus"],
             "gates": ["catalog", "gates", "--feature", "unknown"],
-"option": ["show", "alice", "--when", "now"],
+            "option": ["show", "alice", "--when", "now"],
             "key": ["show", "alice", "--key-file", "catalog.json"],
             "export": ["export", "--customer", "alice", "--output", "ledger"],
             "prove": ["prove", "x"]}.items():

@@ -4,7 +4,7 @@ import difflib
 import os
 import shutil
 
-from harness import Fault
+from harness.report import Fault
 
 LINES = 12
 WIDTH = 400

@@ -4,12 +4,11 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 
-import jwt
-
-from harness import Fault, Tool
-from serving import Material
+from harness.command import Tool
+from harness.history import write_history
+from harness.material import Material
+from harness.report import Fault
 
 # When the history is imported, and when it is asked: 15 October 2025, at noon and an hour later.
 MADE = 1_760_529_600_000
@@ -24,13 +23,12 @@ class Given:
     def __init__(self, folder):
         self.folder = folder
 
-    def make(self, tool, root):
+    def make(self, tool):
         """Makes it, unless it is there."""
         if not os.path.isdir(self.folder):
             making = Tool(tool.binary, self.folder)
             making.environment = {**tool.environment, "CLOCK_STANDS": str(MADE)}
-            subprocess.run(
-                [sys.executable, os.path.join(root, "tools", "history"), self.folder], check=True)
+            write_history(self.folder)
             self.record(making)
             self.secrets(making)
         with open(os.path.join(self.folder, "secrets.json"), encoding="utf-8") as file:
@@ -48,19 +46,16 @@ class Given:
     def secrets(self, tool):
         """Keys of the server, customers' tokens, signed messages."""
         material = Material(tool)
-        times = {"iat": MADE // 1000, "exp": MADE // 1000 + 86_400}
-        tokens = {customer: jwt.encode({"sub": customer, **times}, material.private, "ES256")
+        tokens = {customer: material.signer.token(customer, 86_400, MADE // 1000)
                   for customer in CUSTOMERS}
-        tokens["expired"] = jwt.encode(
-            {"sub": "alice", "iat": 1, "exp": 2}, material.private, "ES256")
-        keys = {scope: tool.ask_json("ledger", "keys", "create", "--scope", scope)["key"]
-                for scope in SCOPES}
-        signed = {name: material.transaction(
-            transactionId=name, originalTransactionId=name, productId="pro.month",
-            **members) for name, members in (("9001", {}), ("9002", {}), ("9003", {}))}
+        tokens["expired"] = material.signer.token("alice", 1, 1)
+        keys = {scope: tool.key("ledger", scope) for scope in SCOPES}
+        signed = {name: material.app_store.transaction(
+            transactionId=name, originalTransactionId=name, productId="pro.month")
+            for name in ("9001", "9002", "9003")}
         for name, text in signed.items():
             material.write("transaction-%s.jws" % name, text)
-        notification = material.notifications(1, product="pro.month")[0].decode()
+        notification = material.app_store.notifications(1, product="pro.month")[0].decode()
         decision = json.loads(tool.ask(
             "ledger", "show", "alice", "--at", "2025-04-15", "--json"))["token"]
         material.write("checkpoint-old.txt", tool.ask("ledger", "checkpoint").decode())

@@ -7,7 +7,7 @@ import subprocess
 import plan
 import references
 import rows
-from harness import Fault, say
+from harness.report import Fault, say
 
 
 class Pairs:

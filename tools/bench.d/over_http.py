@@ -9,10 +9,9 @@ import os
 import statistics
 import subprocess
 
-import references
-from harness import Fault, say
+from harness.report import Fault, say
+from harness.server import expect
 from rows import row
-from serving import Server, expect
 
 CUSTOMERS = 1000
 CONNECTIONS = 64
@@ -22,7 +21,7 @@ SIZES = {
     "usual": {"rounds": 7, "seconds": 5, "notifications": 40_000},
 }
 CONSTANT = "constant"
-LUA = os.path.join(references.ROOT, "tools", "server.d", "wrk.lua")
+LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wrk.lua")
 WORDS = {CONSTANT: "the same server, one connection for each of %d clients of wrk, answering a"
                    " constant" % CONNECTIONS}
 
@@ -48,7 +47,7 @@ def wrk(server, seconds, arguments, connections=CONNECTIONS):
 
 def access(material, sizes):
     """Checks of a feature beside the same server's constant, in alternating runs."""
-    with Server(material, words=["--log-level", "error"]) as server:
+    with material.server(words=["--log-level", "error"]) as server:
         for number in range(CUSTOMERS):
             expect(server.ask("POST", "/v1/customers/c%d/grants" % number, {"tier": "pro"}), 200,
                    "a grant")
@@ -75,10 +74,10 @@ def notifications(material, sizes):
     rounds = max(2, sizes["rounds"] // 2)
     share = sizes["notifications"] // (2 * rounds)
     say("bench: minting %d notifications" % sizes["notifications"])
-    bodies = material.notifications(sizes["notifications"])
+    bodies = material.app_store.notifications(sizes["notifications"])
     ledger, key = material.ledger()
     full, half, at = [], [], 0
-    with Server(material, ledger, key, words=["--log-level", "error"]) as server:
+    with material.server(ledger, key, ["--log-level", "error"]) as server:
         def send(count, rate):
             nonlocal at
             path = material.path("bodies.ndjson")

@@ -8,7 +8,8 @@ import signal
 import subprocess
 import time
 
-from harness import Fault, install
+from harness.install import install
+from harness.report import Fault
 
 # What a ledger needs of it (a commit returns when the disk has it), and otherwise what is fastest
 # for so short a run: no checkpoint and no vacuum falls into it.

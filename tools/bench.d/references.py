@@ -11,10 +11,11 @@ import subprocess
 
 import machine
 import postgres
-from harness import Fault, install, say
+from harness.install import compiled, install
+from harness.report import Fault, Missing, say
+from harness.start import ROOT
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
 PEERS = os.path.join(ROOT, ".build-peers")
 TIMEOUT = 3600
 # The fastest code that the compiler makes for this machine.
@@ -47,10 +48,6 @@ WORDS = {
 
 # These are one program.
 IN_C = ("lmdb", "lmdb-indexed", "mdb_get", "c-fold")
-
-
-class Missing(Exception):
-    """A reference that is not there and cannot be installed."""
 
 
 def run(words, what):
@@ -175,16 +172,9 @@ class References:
 
     def compiled(self, name, library):
         """A C program of this folder, linked with a library."""
-        if not install("cc", "gcc", "libc6-dev"):
-            raise Missing("there is no C compiler")
         flags = machine.output("pkg-config", "--cflags", "--libs", library) or ""
-        path = os.path.join(self.scratch, name)
-        done = subprocess.run(
-            ["cc", *C_FLAGS, os.path.join(HERE, name + ".c"), "-o", path, *flags.split()],
-            capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise Fault("%s.c does not compile: %s" % (name, done.stderr[-300:]))
-        return path
+        return compiled(
+            os.path.join(HERE, name + ".c"), self.scratch, *C_FLAGS, *flags.split())
 
     def make_lmdb(self):
         path = self.compiled("lmdb", "lmdb")

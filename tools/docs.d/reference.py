@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the pages of the reference: tools/docs.d/reference.py ENTITLE FOLDER
 
-Commands come from what `ENTITLE` says of itself, configuration from the comments of its settings, calls from the
+Commands come from what `ENTITLE` says of itself, configuration from the list of its settings, calls from the
 description that its server gives, events and catalogs from their schemas, examples from the page FirstLedger. Nothing
-is written by hand, so nothing is told twice.
+is written by hand, so nothing is written twice.
 """
 import json
 import os
@@ -11,12 +11,15 @@ import re
 import subprocess
 import sys
 import tempfile
-import urllib.request
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from harness.command import Tool
+from harness.server import Server
+from harness.start import ROOT
+
 SCHEMAS = os.path.join(ROOT, "schemas")
 PAGE = "Sources/EntitlementLedger/EntitlementLedger.docc/FirstLedger.md"
-# Options of every command that works on a ledger: told once.
+SETTINGS = "Sources/LedgerOperations/Configuration/Setting.swift"
+# Options of every command that works on a ledger: listed once.
 COMMON = {"ledger", "json", "environment", "key-file", "key-fd", "key-command", "accept-clock", "help", "version"}
 
 
@@ -107,20 +110,16 @@ def commands(entitle, page):
 
 
 def settings():
-    """What the program's own comments say of each setting: a variable, a member of the file, what it means."""
+    """What the list of settings says of each: a variable, a member of the file, what it means."""
+    with open(os.path.join(ROOT, SETTINGS), encoding="utf-8") as file:
+        source = file.read()
     found = {}
-    for place, _, names in os.walk(os.path.join(ROOT, "Sources")):
-        for name in names:
-            if not name.endswith("Settings.swift"):
-                continue
-            with open(os.path.join(place, name), encoding="utf-8") as file:
-                source = file.read()
-            for comment, member in re.findall(r"((?:^ *///.*\n)+) *(?:public )?var (\w+): ", source, re.M):
-                told = re.sub(r"\s*\n *///\s*", " ", comment.strip().removeprefix("///").strip())
-                match = re.match(r"`(ENTITLE_[A-Z_]+|[a-zA-Z]+)`(?::\s*(.*)|\.?$)", told)
-                if match:
-                    variable = "ENTITLE_" + re.sub("([A-Z])", r"_\1", member).upper()
-                    found[variable] = [f"`{variable}`", f"`{member}`", text(match[2]) or "—"]
+    for comment, member in re.findall(r"((?:^ *///.*\n)+) *case (\w+)$", source, re.M):
+        variable = "ENTITLE_" + re.sub("([A-Z])", r"_\1", member).upper()
+        means = re.sub(r"^ *///", "", comment, flags=re.M)
+        found[variable] = [f"`{variable}`", f"`{member}`", text(means)]
+    if len(found) != len(re.findall(r"^ *case \w+$", source, re.M)):
+        sys.exit(f"{SETTINGS}: a setting without a comment")
     # These two are secrets or lead to them: no file may hold them.
     for variable in ("ENTITLE_KEY", "ENTITLE_KEY_COMMAND"):
         found[variable][1] = "—"
@@ -142,24 +141,14 @@ def configuration():
 
 def description(entitle):
     """What a server that has nothing says of itself."""
-    with tempfile.TemporaryDirectory() as folder:
-        server = subprocess.Popen(
-            [entitle, "serve", "--ephemeral", "--port", "0", "--json"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=folder,
-        )
-        try:
-            url = json.loads(server.stdout.readline())["url"]
-            with urllib.request.urlopen(url + "/openapi.json", timeout=30) as answer:
-                return json.load(answer)
-        finally:
-            server.terminate()
-            server.wait(timeout=30)
+    with tempfile.TemporaryDirectory() as folder, Server(Tool(entitle, folder)) as server:
+        _, _, document = server.ask("GET", "/openapi.json")
+        server.stop()
+    return document
 
 
-def shape(schema):
-    """A schema in a word."""
+def type_of(schema):
+    """What type a schema says, in a word."""
     if "$ref" in schema:
         return schema["$ref"].rsplit("/", 1)[1]
     if "const" in schema:
@@ -168,13 +157,13 @@ def shape(schema):
         return ", ".join(f"`{value}`" for value in schema["enum"] if value is not None)
     for key in ("anyOf", "oneOf"):
         if key in schema:
-            shapes = [shape(part) for part in schema[key]]
-            return " or ".join(part for part in shapes if part != "null") + (" or null" if "null" in shapes else "")
+            types = [type_of(part) for part in schema[key]]
+            return " or ".join(part for part in types if part != "null") + (" or null" if "null" in types else "")
     kind = schema.get("type", "any")
     if isinstance(kind, list):
         return " or ".join("list" if one == "array" else one for one in kind)
     if kind == "array":
-        return "list of " + shape(schema.get("items") or {})
+        return "list of " + type_of(schema.get("items") or {})
     return {"string": "text", "object": "object"}.get(kind, kind)
 
 
@@ -189,14 +178,14 @@ def calls(entitle):
             who = [text(call["description"])] if call.get("summary") and call.get("description") else []
             lines += who + [""] * bool(who)
             parameters = [
-                [f"`{one['name']}`", one["in"], shape(one.get("schema", {})), text(one.get("description")) or "—"]
+                [f"`{one['name']}`", one["in"], type_of(one.get("schema", {})), text(one.get("description")) or "—"]
                 for one in call.get("parameters", [])
             ]
             if parameters:
-                lines += [*table(["parameter", "in", "shape", "means"], parameters), ""]
+                lines += [*table(["parameter", "in", "type", "means"], parameters), ""]
             body = call.get("requestBody", {}).get("content", {})
             if body:
-                kinds = ", ".join(f"`{kind}` ({shape(media.get('schema', {}))})" for kind, media in body.items())
+                kinds = ", ".join(f"`{kind}` ({type_of(media.get('schema', {}))})" for kind, media in body.items())
                 lines += [f"Body: {kinds}.", ""]
             answers = [[status, text(answer.get("description")) or "—"] for status, answer in call["responses"].items()]
             lines += [*table(["answer", "means"], answers), ""]
@@ -217,7 +206,7 @@ def members(properties, required, outer=""):
     for name, member in properties.items():
         path = outer + name
         means = text(member.get("description"))
-        rows.append([f"`{path}`" + ("" if name in required else "?"), shape(member), means or "—"])
+        rows.append([f"`{path}`" + ("" if name in required else "?"), type_of(member), means or "—"])
         inner, inside = within(member)
         if "properties" in inner:
             rows += members(inner["properties"], inner.get("required", []), path + inside + ".")
@@ -241,7 +230,7 @@ def events():
     document = schema("event.schema.json")
     fields = document["$defs"]["fields"]
     lines = ["# Events", "", text(document["description"]), "", "## Attributes", ""]
-    lines += [*table(["attribute", "shape", "means"], members(document["properties"], document["required"])), ""]
+    lines += [*table(["attribute", "type", "means"], members(document["properties"], document["required"])), ""]
     for rule in document["allOf"]:
         kind = rule.get("if", {}).get("properties", {}).get("type", {}).get("const")
         if not kind:
@@ -252,11 +241,11 @@ def events():
         about = re.sub(r"[\^$].*|/.*", "", subject.get("pattern", "").lstrip("^")) or subject.get("const", "")
         lines += [f"## {kind}", ""] + ([f"About a {about}.", ""] if re.fullmatch("[a-z]+", about) else [])
         rows = [
-            [f"`{name}`" + ("" if name in data.get("required", []) else "?"), shape(fields.get(name, {})),
+            [f"`{name}`" + ("" if name in data.get("required", []) else "?"), type_of(fields.get(name, {})),
              text(fields.get(name, {}).get("description")) or "—"]
             for name in data.get("properties", {})
         ]
-        lines += table(["field", "shape", "means"], rows) + [""] if rows else []
+        lines += table(["field", "type", "means"], rows) + [""] if rows else []
     return lines
 
 
@@ -265,7 +254,7 @@ def catalog():
     whole = document["$defs"]["document"]
     lines = ["# Catalogs", "", text(document["description"]), "", "What each rule makes of them is <doc:Model>.", ""]
     rows = members(whole["properties"], whole["required"])
-    lines += ["## Members", "", *table(["member", "shape", "means"], rows), ""]
+    lines += ["## Members", "", *table(["member", "type", "means"], rows), ""]
     folder = os.path.join(SCHEMAS, "examples", "catalogs")
     for name in sorted(os.listdir(folder)):
         with open(os.path.join(folder, name), encoding="utf-8") as file:

@@ -8,11 +8,12 @@ import concurrent.futures
 import json
 import os
 import random
-import subprocess
 import sys
 import time
 
-from harness import Fault, History, say
+from harness.command import Tool
+from harness.history import History
+from harness.report import Fault, say
 from values import NUMBERS, NUMBER_TEXTS, TEXTS, Values, catalog
 
 # 70 is a fault of the program, a trap among them.
@@ -72,13 +73,11 @@ class Lines:
         self.tool, self.findings = tool, findings
         self.random = random.Random(seed)
         self.values = Values(self.random, {"components": {"schemas": {}}})
-        self.ledger = tool.make()
+        self.ledger = tool.directory("ledger")
 
     def ended(self, words, data=None):
         """What a run came to; a fault where it died."""
-        done = subprocess.run(
-            [self.tool.binary, *words], input=data, capture_output=True, timeout=600, check=False,
-            env=self.tool.environment, cwd=self.tool.scratch)
+        done = self.tool.run_plain(*words, data=data, timeout=600)
         if done.returncode not in CODES:
             os.makedirs(self.findings, exist_ok=True)
             path = os.path.join(self.findings, "lines-%d" % time.time_ns())
@@ -158,14 +157,7 @@ class Lines:
 
 def control(tool, findings):
     """A command that dies is found."""
-    class Dying:
-        binary, scratch, environment = "/bin/sh", tool.scratch, tool.environment
-
-        @staticmethod
-        def make():
-            return tool.scratch
-
-    lines = Lines(Dying, 1, findings)
+    lines = Lines(Tool("/bin/sh", tool.scratch), 1, findings)
     for script in ("kill -ILL $$", "exit 70", "kill -SEGV $$"):
         try:
             lines.ended(["-c", script])
@@ -174,10 +166,11 @@ def control(tool, findings):
         raise Fault("a command that dies was not found: " + script)
 
 
-def run(tool, report, seed, count, seconds, findings):
+def run(tool, report, seed, count, findings):
     control(tool, findings)
     say("fuzz lines: planted deaths found")
     lines = Lines(tool, seed, findings)
+    tool.ask(lines.ledger, "init", "--catalog", tool.catalog())
     others = max(40, count // SHARE)
     figures = report.figures.setdefault("lines", {})
     for name, part, size in (

@@ -1,4 +1,4 @@
-"""Hostile requests over HTTP, made of the shapes that the server describes itself with.
+"""Hostile requests over HTTP, made of the schemas that the server describes itself with.
 
 The server has to live, may answer none with 500, has to answer in time, and keeps its memory: what
 is resident of its own after the last tenth is at most a tenth more than after the first. Before it,
@@ -13,8 +13,7 @@ import random
 import socket
 import time
 
-from harness import Fault, say
-from serving import Server
+from harness.report import Fault, say
 from stub import FAULTS, Stub
 from values import Requests
 
@@ -167,9 +166,9 @@ def credentials_of(material, server):
     lines = [None, None, "Authorization: Bearer " + server.key, "X-API-Key: " + server.key]
     lines += ["Authorization: Bearer " + server.key] * 4
     for number in (1, 2, 3):
-        lines.append("Authorization: Bearer " + material.token("fuzzed-%d" % number))
+        lines.append("Authorization: Bearer " + material.signer.token("fuzzed-%d" % number))
     lines += [
-        "Authorization: Bearer " + material.token("fuzzed-1", -10),
+        "Authorization: Bearer " + material.signer.token("fuzzed-1", -10),
         "Authorization: Bearer el_wrong_" + "a" * 43, "Authorization: Bearer a.b.c",
         "Authorization: Basic YTpi", "Authorization: " + material.revenuecat_secret,
         "Authorization: Bearer " + "9" * 3000]
@@ -190,7 +189,7 @@ def control(document, findings):
 
 
 def run(material, report, seed, wanted, seconds, findings):
-    with Server(material, words=["--log-level", "error"]) as server:
+    with material.server(words=["--log-level", "error"]) as server:
         _, _, document = server.ask("GET", "/openapi.json")
         control(document, findings)
         say("fuzz http: planted faults found: %s" % ", ".join(FAULTS))

@@ -1,4 +1,4 @@
-"""Hostile values, and requests made of them by the shapes of the server's description."""
+"""Hostile values, and requests made of them by the schemas of the server's description."""
 
 import json
 import urllib.parse
@@ -39,7 +39,7 @@ KNOWN = {
 
 
 class Values:
-    """Values of a shape, hostile ones among them."""
+    """Values of a schema, hostile ones among them."""
 
     def __init__(self, random, document):
         self.random = random
@@ -97,7 +97,7 @@ class Values:
         return value
 
     def of(self, schema, name=None, depth=0):
-        """A value of a shape; now and then another one."""
+        """A value of a schema; now and then another one."""
         r = self.random
         if self.is_hostile() and r.random() < 0.5:
             return self.anything()
@@ -131,8 +131,8 @@ class Values:
         r = self.random
         required = schema.get("required", [])
         value = {
-            name: self.of(shape, name, depth + 1)
-            for name, shape in schema.get("properties", {}).items()
+            name: self.of(member, name, depth + 1)
+            for name, member in schema.get("properties", {}).items()
             if (name in required and r.random() < 0.95) or r.random() < 0.5}
         if self.is_hostile():
             for _ in range(r.choice([1, 1, 3, 40, 300])):

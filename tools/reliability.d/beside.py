@@ -9,9 +9,10 @@ import subprocess
 import threading
 import time
 
-from harness import (
-    Acknowledgements, Fault, History, answers, checked_audit, checked_log, checked_replay, feed,
-    finish, in_parallel)
+from harness.feeding import Acknowledgements, feed, finish
+from harness.history import History
+from harness.ledgers import answers, checked_audit, checked_log, checked_replay
+from harness.report import Fault, in_parallel
 
 # Readers that ask at once beside the writer.
 READERS = 4
@@ -124,11 +125,11 @@ def foreign_log(tool, history):
 
 
 def reader_beside(tool, history, events, source):
-    """What a reader was told at a size is what the finished ledger says of that size."""
+    """What a reader was answered at a size is what the finished ledger says of that size."""
     ledger = tool.make("beside")
     process = tool.start_import(ledger)
     answered = Acknowledgements(0)
-    told = []
+    shown = []
     customers = [history.customer(n) for n in range(30)]
     asking = random.Random(source.random())
     feeding = Feeding(process, history, 0, events, answered, source)
@@ -139,13 +140,13 @@ def reader_beside(tool, history, events, source):
             lambda group: answers(tool, ledger, group), asked, READERS) for answer in group]
         if any(answer["sequence"] < known + 1 for answer in seen):
             raise Fault("a reader does not see what was acknowledged before it began")
-        told += seen
+        shown += seen
     feeding.end()
     code, errors = finish(process, answered)
     if code != 0:
         raise Fault("the import beside readers ended with %d: %s" % (code, errors[-200:]))
     sizes = {}
-    for answer in told:
+    for answer in shown:
         sizes.setdefault(answer["sequence"], []).append(answer)
     for size, group in sizes.items():
         later = answers(tool, ledger, [answer["customer"] for answer in group], size)
@@ -156,7 +157,7 @@ def reader_beside(tool, history, events, source):
             if before != after:
                 raise Fault("beside the import size %d was answered %s, later %s" % (
                     size, json.dumps(before), json.dumps(after)))
-    return len(told), len(sizes)
+    return len(shown), len(sizes)
 
 
 def interrupted(tool, history, source):
@@ -224,9 +225,9 @@ def run(tool, report, seed, events):
     source = random.Random("beside/%d" % seed)
     history = History(seed + 3)
     refused = two_writers(tool, history) + without_lock_file(tool, history)
-    told, sizes = reader_beside(tool, history, events, source)
+    count, sizes = reader_beside(tool, history, events, source)
     report.figures["beside"] = {
         "secondWritersRefused": refused, "foreignLogsRefused": foreign_log(tool, history),
-        "answersBesideAnImport": told, "atSizes": sizes,
+        "answersBesideAnImport": count, "atSizes": sizes,
         "interrupts": interrupted(tool, history, source)
         + interrupted_while_idle(tool, history, source)}

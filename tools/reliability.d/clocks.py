@@ -3,10 +3,11 @@
 import json
 import os
 import random
-import struct
 
-from harness import Fault, checked_audit, checked_replay, say
-from service import Service
+from harness.clock import Clock
+from harness.ledgers import checked_audit, checked_replay
+from harness.report import Fault
+from harness.server import Server
 
 # How far the log may be ahead of the clock, how far the clock may run ahead between two appends of a
 # process (T3), in milliseconds, and what is too close to tell.
@@ -16,29 +17,13 @@ MARGIN = 20_000
 DAY = 24 * HOUR
 
 
-class Clock:
-    """A file that moves the clock of whoever is started with its environment."""
-
-    def __init__(self, tool, library):
-        self.path = os.path.join(tool.scratch, "clock-%d" % tool.count)
-        self.environment = {"LD_PRELOAD": library, "CLOCK_FILE": self.path}
-        with open(self.path, "wb") as file:
-            file.write(bytes(8))
-        self.offset = 0
-
-    def move(self, offset):
-        with open(self.path, "r+b", buffering=0) as file:
-            file.write(struct.pack("<q", offset))
-        self.offset = offset
-
-
 def stepped(tool, source, clock, steps, environment):
     """Steps the clock before each grant; what was recorded, refused, and not as it had to be."""
     ledger = tool.make("clock")
     # What the last append was recorded by, and what the log's last event was.
     last, latest = 0, 0
     given, refused, wrong = [], {"clock_behind": 0, "clock_ahead": 0}, []
-    with Service(tool, ledger, environment) as service:
+    with Server(tool, ledger, environment=environment) as server:
         for number in range(steps):
             offset = source.choice([
                 latest, last + source.randrange(HOUR - MARGIN),
@@ -49,7 +34,7 @@ def stepped(tool, source, clock, steps, environment):
             expected = ("clock_behind" if latest - offset > TOLERANCE else
                         "clock_ahead" if offset - last > HOUR and given else None)
             customer = "stepped-%d" % number
-            status, code = service.grant(customer, number)
+            status, code = server.grant(customer, number)
             place = "the clock %d ms after the log, %d after the last append" % (
                 offset - latest, offset - last)
             if status == 200:
@@ -62,14 +47,14 @@ def stepped(tool, source, clock, steps, environment):
             if code != expected:
                 wrong.append("%s: %d %s" % (place, status, code))
             # Questions are answered whatever the clock says.
-            status, answer = service.ask("GET", "/v1/customers/%s" % customer)
+            status, _, answer = server.ask("GET", "/v1/customers/%s" % customer)
             if status != 200 or bool(answer["grants"]) != (customer in given[-1:]):
                 raise Fault("%s: the state is %d %s" % (place, status, answer))
         clock.move(latest)
-        if service.grant("last", steps) != (200, None):
+        if server.grant("last", steps) != (200, None):
             raise Fault("with the clock put right nothing is recorded")
         given.append("last")
-        service.stop()
+        server.stop()
     return ledger, given, refused, wrong
 
 
@@ -162,13 +147,8 @@ def way_out(tool, ledger, cut):
     return len(events)
 
 
-def run(tool, report, seed, steps, compile_c):
-    library = compile_c("clock.c", ["-shared", "-fPIC", "-ldl"])
-    if not library:
-        report.figures["clock"] = {"skipped": "there is no C compiler"}
-        say("clock: skipped, there is no C compiler")
-        return
-    clock = Clock(tool, library)
+def run(tool, report, seed, steps):
+    clock = Clock(tool)
     ledger, given, refused, wrong = stepped(
         tool, random.Random("clock/%d" % seed), clock, steps, clock.environment)
     for text in wrong[:3]:

@@ -4,11 +4,12 @@ import filecmp
 import os
 import random
 import shutil
-import subprocess
 
-from harness import (
-    COMMAND_TIMEOUT, Fault, History, answers, checked_audit, in_parallel, say)
-from injection import counted, positions_of, strace
+from harness.history import History
+from harness.ledgers import answers, checked_audit
+from harness.records import flip_bit
+from harness.report import Fault, in_parallel, say
+from harness.tracing import KILLED, injected, positions_of, require_strace, require_traced, strace
 
 EVENTS = 300
 CALLS = ["pwrite64", "fdatasync", "fsync", "write", "rename", "unlink", "mkdir"]
@@ -40,16 +41,10 @@ class Copies:
         return ["restore", self.backup, "--into", target, "--key-file", self.key]
 
     def run(self, command, target, prefix=()):
-        return subprocess.run(
-            [*prefix, self.tool.binary, *self.words(command, target)], capture_output=True,
-            env=self.tool.environment, cwd=self.tool.scratch, timeout=COMMAND_TIMEOUT,
-            stdin=subprocess.DEVNULL)
+        return self.tool.run_plain(*self.words(command, target), prefix=prefix)
 
     def done(self, command, target):
-        done = self.run(command, target)
-        if done.returncode != 0:
-            raise Fault("%s ended with %d: %s" % (
-                command, done.returncode, done.stderr[-300:].decode(errors="replace").strip()))
+        self.tool.ask_plain(*self.words(command, target))
 
     def check(self, command, target):
         """Holds what a command made against the ledger that it was made of."""
@@ -84,9 +79,8 @@ def trial(copies, command, call, position):
     """One command that is killed; whether it was, and what did not hold."""
     target = copies.tool.directory(command)
     try:
-        done = copies.run(command, target, strace(
-            "/dev/null", call, "-e", "inject=%s:signal=KILL:when=%d" % (call, position)))
-        if done.returncode not in (0, -9, 137):
+        done = copies.run(command, target, injected(call, "kill", position))
+        if done.returncode not in (0, *KILLED):
             raise Fault("it ended with %d" % done.returncode)
         killed = done.returncode != 0
         if command == "restore" and killed:
@@ -110,11 +104,7 @@ def controls(copies):
     for folder in (archive, os.path.join(backup, "log")):
         bundles = os.path.join(folder, "tile", "entries")
         name = next(os.path.join(at, names[0]) for at, _, names in os.walk(bundles) if names)
-        with open(name, "r+b") as file:
-            file.seek(200)
-            byte = file.read(1)[0]
-            file.seek(200)
-            file.write(bytes([byte ^ 1]))
+        flip_bit(name, 200)
     checked = copies.tool.run(copies.base, "archive", "--check", "--to", archive)
     if checked.returncode != 3:
         raise Fault("a changed archive is found sound: %d" % checked.returncode)
@@ -128,22 +118,15 @@ def controls(copies):
         raise Fault("a restore overwrites a ledger")
 
 
-def run(tool, report, seed, positions, is_installed):
-    if not is_installed:
-        report.figures["copies"] = {"skipped": "strace is not installed"}
-        say("copies: skipped, strace is not installed")
-        return
+def run(tool, report, seed, positions):
+    require_strace()
     source = random.Random("copies/%d" % seed)
     copies = Copies(tool, History(seed + 11))
     trials, calls = [], {}
     for command in ("archive", "backup", "restore"):
         trace = os.path.join(tool.scratch, command + "-calls")
         done = copies.run(command, tool.directory("counted"), strace(trace, ",".join(CALLS)))
-        if done.returncode != 0:
-            report.figures["copies"] = {"skipped": "processes cannot be traced"}
-            say("copies: skipped, processes cannot be traced")
-            return
-        calls[command] = counted(trace, CALLS)
+        calls[command] = require_traced(done, trace, CALLS)
         trials += [(command, *each) for each in positions_of(calls[command], positions, source)]
     say("copies: %d trials, calls %s" % (len(trials), calls))
     results = in_parallel(lambda each: trial(copies, *each), trials)
@@ -153,8 +136,5 @@ def run(tool, report, seed, positions, is_installed):
             report.fail("copies", failure)
     if not killed:
         report.fail("copies", "no kill reached a command")
-    try:
-        controls(copies)
-    except Fault as fault:
-        report.fail("copies control", str(fault))
+    report.guard("copies control", lambda: controls(copies))
     report.figures["copies"] = {"calls": calls, "trials": len(trials), "killed": killed}

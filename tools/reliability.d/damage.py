@@ -6,8 +6,11 @@ import random
 import shutil
 import struct
 
-from harness import Fault, History, QUESTION_TIME, copy_ledger, in_parallel, say
-from service import Ended, Service
+from harness.history import QUESTION_TIME, History
+from harness.ledgers import copy_ledger
+from harness.records import crc32c
+from harness.report import Fault, in_parallel, say
+from harness.server import Ended, Server
 
 PAGE = 4096
 HEADER = 16
@@ -141,7 +144,7 @@ class Questions:
         self.allowed = {
             customer: json.loads(state)["features"]["export"]["allowed"]
             for customer, state in zip(self.customers, self.states, strict=True)}
-        self.key = tool.ask_json(ledger, "keys", "create", "--scope", "admin")["key"]
+        self.key = tool.key(ledger)
 
     def verdict(self, ledger, source):
         """What became of the questions: a verdict for each, by its name."""
@@ -177,19 +180,19 @@ class Questions:
         """A server, which writes too: it answers rightly, or says no, or ends with a word."""
         words = []
         try:
-            with Service(self.tool, ledger, key=self.key) as service:
+            with Server(self.tool, ledger, self.key) as server:
                 for customer in source.sample(self.customers, SERVED_CUSTOMERS):
-                    status, answer = service.ask(
+                    status, _, answer = server.ask(
                         "GET", "/v1/customers/%s/features/export?at=%s" % (
                             customer, QUESTION_TIME))
                     if status == 200 and answer["allowed"] != self.allowed[customer]:
                         return "wrong"
                     words.append("right" if status == 200 else "reported")
-                if service.grant("newcomer", 1) == (200, None):
-                    status, answer = service.ask("GET", "/v1/customers/newcomer/features/export")
+                if server.grant("newcomer", 1) == (200, None):
+                    status, _, answer = server.ask("GET", "/v1/customers/newcomer/features/export")
                     if status == 200 and not answer["allowed"]:
                         return "wrong"
-                service.stop()
+                server.stop()
         except Ended as end:
             return "reported" if end.code in REPORTED and end.errors else "died %d" % end.code
         return "reported" if "reported" in words else "right"
@@ -301,26 +304,6 @@ def run(tool, report, seed, count):
     control(tool, report, seed, ledger, questions)
 
 
-def checksum_table():
-    table = []
-    for byte in range(256):
-        for _ in range(8):
-            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
-        table.append(byte)
-    return table
-
-
-CRC_TABLE = checksum_table()
-
-
-def checksum(data):
-    """CRC-32C."""
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = CRC_TABLE[(crc ^ byte) & 255] ^ crc >> 8
-    return crc ^ 0xFFFFFFFF
-
-
 def records(content):
     """Where intact records stand in a file, by their bytes: each may have several copies."""
     found, at = {}, content.find(b"ELR1")
@@ -328,7 +311,7 @@ def records(content):
         length = struct.unpack_from("<I", content, at + 4)[0]
         record = bytes(content[at:at + length])
         if 76 < length == len(record) and \
-                checksum(record[:-4]) == struct.unpack("<I", record[-4:])[0]:
+                crc32c(record[:-4]) == struct.unpack("<I", record[-4:])[0]:
             found.setdefault(record, []).append(at)
         at = content.find(b"ELR1", at + 1)
     return found
@@ -338,7 +321,7 @@ def forged(record, days):
     """The record at another time, with a checksum that fits: what no checksum can find."""
     moved = struct.unpack_from("<q", record, 24)[0] + days * 86_400_000
     body = record[:24] + struct.pack("<q", moved) + record[32:-4]
-    return body + struct.pack("<I", checksum(body))
+    return body + struct.pack("<I", crc32c(body))
 
 
 def forgery(tool, base, content, places, chosen, days):

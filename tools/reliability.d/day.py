@@ -6,9 +6,12 @@ import random
 import threading
 import time
 
-from clocks import Clock
-from harness import Fault, History, QUESTION_TIME, checked_audit, checked_replay, say
-from service import Service
+from harness.app_store import AppStore
+from harness.clock import Clock
+from harness.history import QUESTION_TIME, History
+from harness.ledgers import checked_audit, checked_replay
+from harness.report import Fault, say
+from harness.server import Server
 
 QUARTERS = 4
 DAY = 86_400_000
@@ -31,44 +34,11 @@ def bytes_on_disk(ledger, part):
     return total
 
 
-class Store:
-    """The App Store, played by the command."""
-
-    def __init__(self, tool, ledger):
-        self.tool, self.authority = tool, os.path.join(tool.scratch, "authority.pem")
-        self.command("simulate", "authority", self.authority,
-                     "--root", os.path.join(ledger, "root.pem"))
-        with open(os.path.join(ledger, "stores.json"), "w") as file:
-            json.dump({"appStore": {
-                "bundleIds": ["com.example.app"], "appAppleId": 1234567890,
-                "roots": ["root.pem"], "builtInRoots": False}}, file)
-
-    def command(self, *words):
-        done = self.tool.run_plain(*words)
-        if done.returncode != 0:
-            raise Fault("%s ended with %d: %s" % (words[:2], done.returncode, done.stderr[-200:]))
-        return done.stdout
-
-    def notifications(self, count):
-        return [json.loads(line) for line in self.command(
-            "simulate", "trigger", "SUBSCRIBED/INITIAL_BUY", "--authority", self.authority,
-            "--count", str(count), "--transaction", json.dumps({"productId": "month"}),
-            "--renewal-info", json.dumps({
-                "productId": "month", "autoRenewProductId": "month"})).splitlines()]
-
-    def transaction(self, number):
-        return self.command(
-            "simulate", "trigger", "TRANSACTION", "--authority", self.authority,
-            "--transaction", json.dumps({
-                "transactionId": str(number), "originalTransactionId": str(number),
-                "productId": "month"})).decode().strip()
-
-
 class Load:
     """Clients of a server, each with a connection of its own, until they are told to stop."""
 
-    def __init__(self, service, customers, seed):
-        self.service, self.customers = service, customers
+    def __init__(self, server, customers, seed):
+        self.server, self.customers = server, customers
         self.counts, self.faults = {}, []
         self.lock, self.is_over = threading.Lock(), threading.Event()
         self.threads = [
@@ -78,7 +48,7 @@ class Load:
             thread.start()
 
     def work(self, source):
-        connection = self.service.connect()
+        connection = self.server.connect()
         try:
             while not self.is_over.is_set():
                 self.step(source, connection)
@@ -101,7 +71,7 @@ class Load:
                 "featureId": "export", "amount": 1}, (200, 403, 409)),
             ("trial", "POST", path + "/trials", {"trialId": "week"}, (200, 403, 409)),
         ], [6, 3, 12, 1, 3, 3, 1])[0]
-        status, answer = self.service.ask(method, path, body, connection)
+        status, _, answer = self.server.ask(method, path, body, connection=connection)
         if status not in expected:
             raise Fault("%s was answered %d: %s" % (what, status, answer))
         with self.lock:
@@ -115,11 +85,17 @@ class Load:
             raise Fault(self.faults[0])
 
 
-def deliver(service, bodies):
+def transaction(store, number):
+    """A signed purchase of a number of its own."""
+    return store.transaction(
+        transactionId=str(number), originalTransactionId=str(number), productId="month")
+
+
+def deliver(server, bodies):
     """Each notification twice: the second time it is known."""
     for outcome in ("appended", "duplicate"):
         for body in bodies:
-            status, answer = service.ask("POST", "/v1/signals/app-store", body)
+            status, _, answer = server.ask("POST", "/v1/signals/app-store", body)
             if (status, answer.get("outcome")) != (200, outcome):
                 raise Fault("a notification was answered %d: %s" % (status, answer))
 
@@ -132,32 +108,32 @@ def quarter(tool, ledger, history, store, clock, number, seconds, seed, key):
     tool.ask(ledger, "checkpoint")
     customers = [history.customer(n) for n in range(history.customers + IMPORTED)]
     watched = {"memory": 0, "files": 0}
-    with Service(tool, ledger, clock.environment, key) as service:
-        files = service.open_files()
-        load = Load(service, customers, "day/%s/%d" % (seed, number))
+    with Server(tool, ledger, key, environment=clock.environment) as server:
+        files = server.open_files()
+        load = Load(server, customers, "day/%s/%d" % (seed, number))
         try:
-            deliver(service, store.notifications(NOTIFIED))
+            deliver(server, store.notifications(NOTIFIED))
             for claim in range(4):
-                status, answer = service.ask(
+                status, _, answer = server.ask(
                     "POST", "/v1/customers/%s/purchases" % customers[claim], {
                         "store": "app_store",
-                        "signedTransaction": store.transaction(number * 10 + claim + 1)})
+                        "signedTransaction": transaction(store, number * 10 + claim + 1)})
                 if status != 200:
                     raise Fault("a claim was answered %d: %s" % (status, answer))
             begin = time.monotonic()
             while time.monotonic() < begin + seconds:
                 share = (time.monotonic() - begin) / seconds
                 clock.move(int(DAY * (number + min(share, 1)) / QUARTERS))
-                watched["memory"] = max(watched["memory"], service.memory("VmRSS"))
-                watched["files"] = max(watched["files"], service.open_files())
+                watched["memory"] = max(watched["memory"], server.memory("VmRSS"))
+                watched["files"] = max(watched["files"], server.open_files())
                 time.sleep(0.05)
             # A reader beside the writer, as an auditor would be.
             checked_audit(tool, ledger)
         finally:
             load.end()
         time.sleep(0.5)
-        left = service.open_files() - files
-        service.stop()
+        left = server.open_files() - files
+        server.stop()
     if left > SPARE_FILES:
         raise Fault("the server keeps %d files open after its clients" % left)
     events = tool.ask_json(ledger, "status")["sequence"]
@@ -228,17 +204,12 @@ def check_growth(report, quarters):
         before = now
 
 
-def run(tool, report, seed, seconds, compile_c):
-    library = compile_c("clock.c", ["-shared", "-fPIC", "-ldl"])
-    if not library:
-        report.figures["day"] = {"skipped": "there is no C compiler"}
-        say("day: skipped, there is no C compiler")
-        return
-    clock = Clock(tool, library)
+def run(tool, report, seed, seconds):
+    clock = Clock(tool)
     history = History(seed + 31)
     ledger = tool.make("day")
-    store = Store(tool, ledger)
-    key = tool.ask_json(ledger, "keys", "create", "--scope", "admin")["key"]
+    store = AppStore(tool, ledger)
+    key = tool.key(ledger)
     tool.environment.update(clock.environment)
     try:
         quarters = []

@@ -8,9 +8,11 @@ import re
 import shutil
 import subprocess
 
-from harness import (
-    COMMAND_TIMEOUT, Fault, checked_audit, checked_replay, copy_ledger, in_parallel, say)
-from injection import CLEAR_CODES, counted, positions_of, strace
+from harness.app_store import AppStore
+from harness.ledgers import checked_audit, checked_replay, copy_ledger
+from harness.report import Fault, Missing, in_parallel, say
+from harness.tracing import KILLED, injected, positions_of, require_strace, require_traced, strace
+from injection import CLEAR_CODES
 
 CALLS = ["pwrite64", "fdatasync", "fsync", "write", "rename", "unlink", "ftruncate"]
 FAULTS = ["kill", "EIO", "ENOSPC+"]
@@ -98,12 +100,9 @@ def erase(tool, ledger, customers, prefix=(), identity="erasure"):
     with open(path, "w") as file:
         file.write("".join(customer + "\n" for customer in customers))
     try:
-        return subprocess.run(
-            [*prefix, *tool.arguments(
-                ledger, "erase", "--customers", path, "--confirm", str(len(customers)),
-                "--id", identity, "--json")],
-            env=tool.environment, cwd=tool.scratch, capture_output=True,
-            timeout=COMMAND_TIMEOUT, stdin=subprocess.DEVNULL)
+        return tool.run(
+            ledger, "erase", "--customers", path, "--confirm", str(len(customers)),
+            "--id", identity, "--json", prefix=prefix)
     finally:
         os.remove(path)
 
@@ -138,15 +137,12 @@ def checked_state(tool, ledger, people, gone, must_be=None):
 def trial(tool, base, people, gone, call, fault, position):
     """One erasure with one fault; its exit code, whether it was begun, what did not hold."""
     ledger = copy_ledger(base, tool.directory("erased"))
-    what = "signal=KILL" if fault == "kill" else "error=" + fault.rstrip("+")
-    when = "%d%s" % (position, "+" if fault.endswith("+") else "")
     begun, code = None, None
     try:
         customers = [people.customer(number) for number in gone]
-        done = erase(tool, ledger, customers, strace(
-            "/dev/null", call, "-e", "inject=%s:%s:when=%s" % (call, what, when)))
+        done = erase(tool, ledger, customers, injected(call, fault, position))
         code = done.returncode
-        allowed = (0, -9, 137) if fault == "kill" else CLEAR_CODES
+        allowed = (0, *KILLED) if fault == "kill" else CLEAR_CODES
         if code not in allowed:
             raise Fault("it ended with %d: %s" % (code, done.stderr[-300:]))
         # A reader, before anybody finishes it; then a writer, who does.
@@ -171,15 +167,13 @@ def trial(tool, base, people, gone, call, fault, position):
 
 
 def count_calls(tool, base, people, gone):
-    """How often one thread makes each call at most; None where calls cannot be traced."""
+    """How often one thread makes each call at most."""
     trace = os.path.join(tool.scratch, "erasure-calls")
     ledger = copy_ledger(base, tool.directory("counted"))
     done = erase(tool, ledger, [people.customer(number) for number in gone],
                  strace(trace, ",".join(CALLS)))
     shutil.rmtree(ledger)
-    if done.returncode != 0:
-        return None
-    return counted(trace, CALLS)
+    return require_traced(done, trace, CALLS)
 
 
 def filled(tool, people):
@@ -197,25 +191,18 @@ def filled(tool, people):
 def claimed(tool, ledger, people, numbers):
     """Some claim a purchase by what the App Store signed; the signatures, as text and as bytes."""
     folder = tool.directory("signed")
-    os.makedirs(folder, exist_ok=True)
-    place = lambda name: os.path.join(folder, name)
-    tool.run_plain("simulate", "authority", place("authority.pem"), "--root", place("root.pem"))
-    with open(place("stores.json"), "w") as file:
-        json.dump({"appStore": {
-            "bundleIds": ["com.example.app"], "appAppleId": 1234567890, "roots": ["root.pem"],
-            "builtInRoots": False}}, file)
+    os.makedirs(folder)
+    store, path = AppStore(tool, folder), os.path.join(folder, "transaction")
     words = []
     for number in numbers:
         token = people.tokens[number]
-        signed = tool.run_plain(
-            "simulate", "trigger", "TRANSACTION", "--authority", place("authority.pem"),
-            "--transaction", json.dumps({
-                "productId": "life", "transactionId": token, "originalTransactionId": token})).stdout
-        with open(place("transaction"), "wb") as file:
+        signed = store.transaction(
+            productId="life", transactionId=token, originalTransactionId=token)
+        with open(path, "w", encoding="ascii") as file:
             file.write(signed)
-        tool.ask(ledger, "claim", people.customer(number), "--stores", place("stores.json"),
-                 "--signed-transaction", place("transaction"))
-        signature = signed.strip().rsplit(b".", 1)[1]
+        tool.ask(ledger, "claim", people.customer(number), "--stores", store.configuration,
+                 "--signed-transaction", path)
+        signature = signed.rsplit(".", 1)[1].encode()
         words += [signature, base64.urlsafe_b64decode(signature + b"=" * (-len(signature) % 4))]
     return words
 
@@ -298,8 +285,8 @@ def read_beside(tool, seed):
         everybody = set(range(OTHERS))
         if shown() != everybody:
             raise Fault("control: a reader does not show everybody")
-        for turn, gone in enumerate(([0, 1], [2], [3, 4])):
-            done = erase(tool, ledger, [people.customer(n) for n in gone], identity="e%d" % turn)
+        for number, gone in enumerate(([0, 1], [2], [3, 4])):
+            done = erase(tool, ledger, [people.customer(n) for n in gone], identity="e%d" % number)
             if done.returncode != 0:
                 raise Fault("beside a reader it ended with %d" % done.returncode)
             everybody -= set(gone)
@@ -312,21 +299,25 @@ def read_beside(tool, seed):
         reader.stdout.close()
 
 
-def run(tool, report, seed, size, is_installed):
+def run(tool, report, seed, size):
     """`size`: customers who go together; a twelfth of it, positions of each call that is killed."""
-    report.figures["erasures"] = searched(tool, seed, size)
+    figures = report.figures["erasures"] = searched(tool, seed, size)
     read_beside(tool, seed)
-    if not is_installed:
-        say("erasures: none is killed, strace is not installed")
-        return
+    try:
+        require_strace()
+        figures.update(stopped(tool, report, seed, size))
+    except Missing as missing:
+        figures["killed"] = "skipped: %s" % missing
+        say("erasures: none is killed, %s" % missing)
+
+
+def stopped(tool, report, seed, size):
+    """Erasures with a fault at each call that writes; the figures."""
     source = random.Random("erasures/%d" % seed)
     people, gone = People(seed, OTHERS), [0, 1]
     base = filled(tool, people)
     tool.ask(base, "show", people.customer(0))
     counts = count_calls(tool, base, people, gone)
-    if counts is None:
-        report.figures["erasures"]["killed"] = "skipped: processes cannot be traced"
-        return
     trials = [
         (call, fault, position) for fault in FAULTS for call, position in positions_of(
             counts, max(2, size // 12) if fault == "kill" else size // 48, source)]
@@ -339,8 +330,7 @@ def run(tool, report, seed, size, is_installed):
             states[begun] += 1
         if failure:
             report.fail("erasures", failure)
-    report.figures["erasures"].update(
-        calls=counts, trials=len(trials), exitCodes=codes,
-        stopped={"erased": states[True], "notBegun": states[False]})
     if not states[True] or not states[False]:
         report.fail("erasures", "no stop before, or none after the log said so: %s" % states)
+    return {"calls": counts, "trials": len(trials), "exitCodes": codes,
+            "stopped": {"erased": states[True], "notBegun": states[False]}}

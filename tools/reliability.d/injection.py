@@ -2,12 +2,13 @@
 
 import os
 import random
-import re
 import shutil
 
-from harness import (
-    Acknowledgements, Fault, History, checked_audit, checked_log, checked_replay, copy_ledger,
-    feed, finish, in_parallel, say)
+from harness.feeding import Acknowledgements, feed, finish
+from harness.history import History
+from harness.ledgers import checked_audit, checked_log, checked_replay, copy_ledger
+from harness.report import Fault, Missing, in_parallel, say
+from harness.tracing import KILLED, counted, injected, positions_of, require_strace, strace
 
 CALLS = ["pwrite64", "fdatasync", "fsync", "writev", "write"]
 # "ENOSPC+": a disk that stays full.
@@ -29,53 +30,22 @@ def scripted(tool, ledger, history, prefix):
     return code, errors, answered
 
 
-def strace(target, call, *options):
-    return ["strace", "-f", "-qq", "-o", target, "-e", "trace=" + call, "-e", "signal=none",
-            *options]
-
-
-def counted(trace, calls):
-    """How often one thread makes each of some calls at most, by what strace wrote down."""
-    counts = {}
-    with open(trace) as file:
-        for line in file:
-            match = re.match(r"(\d+)\s+(\w+)\(", line)
-            if match and match[2] in calls:
-                by_thread = counts.setdefault(match[2], {})
-                by_thread[match[1]] = by_thread.get(match[1], 0) + 1
-    return {call: max(threads.values()) for call, threads in counts.items()}
-
-
-def positions_of(counts, limit, source):
-    """Pairs of a call and its position: all, or so many of each call."""
-    pairs = []
-    for call, count in sorted(counts.items()):
-        chosen = range(1, count + 1)
-        if count > limit:
-            chosen = sorted(source.sample(chosen, limit))
-        pairs += [(call, position) for position in chosen]
-    return pairs
-
-
 def count_calls(tool, base, history):
-    """How often one thread makes each call at most; None where calls cannot be traced."""
+    """How often one thread makes each call at most."""
     trace = os.path.join(tool.scratch, "calls")
     ledger = copy_ledger(base, tool.directory("counted"))
     code, errors, answered = scripted(tool, ledger, history, strace(trace, ",".join(CALLS)))
     if code != 0 or answered.count != EVENTS:
-        return None, errors.strip()[-200:]
-    return counted(trace, CALLS), None
+        raise Missing("processes cannot be traced: %s" % errors.strip()[-200:])
+    return counted(trace, CALLS)
 
 
 def trial(tool, base, history, call, fault, position):
     """One import with one fault; what it ended with."""
     ledger = copy_ledger(base, tool.directory("injected"))
-    what = "signal=KILL" if fault == "kill" else "error=" + fault.rstrip("+")
-    when = "%d%s" % (position, "+" if fault.endswith("+") else "")
     code = None
     try:
-        code, errors, answered = scripted(tool, ledger, history, strace(
-            "/dev/null", call, "-e", "inject=%s:%s:when=%s" % (call, what, when)))
+        code, errors, answered = scripted(tool, ledger, history, injected(call, fault, position))
         if fault != "kill":
             if code not in CLEAR_CODES:
                 raise Fault("it ended with %d: %s" % (code, errors.strip()[-300:]))
@@ -83,9 +53,9 @@ def trial(tool, base, history, call, fault, position):
             is_mute = call == "write" and fault == "ENOSPC+"
             if code != 0 and not is_mute and not errors.strip():
                 raise Fault("it ended with %d without a word" % code)
-        elif code not in (0, -9, 137):
+        elif code not in (0, *KILLED):
             raise Fault("it ended with %d: %s" % (code, errors.strip()[-300:]))
-        count = checked_log(tool, ledger, history, answered.sequences)
+        checked_log(tool, ledger, history, answered.sequences)
         checked_replay(tool, ledger)
         checked_audit(tool, ledger)
         # The next run goes on, from the start: what is known is found.
@@ -100,19 +70,12 @@ def trial(tool, base, history, call, fault, position):
     return code, None
 
 
-def run(tool, report, seed, positions, is_installed):
+def run(tool, report, seed, positions):
+    require_strace()
     source = random.Random("injection/%d" % seed)
-    if not is_installed:
-        report.figures["injection"] = {"skipped": "strace is not installed"}
-        say("injection: skipped, strace is not installed")
-        return
     history = History(seed + 1)
     base = tool.make("base")
-    counts, reason = count_calls(tool, base, history)
-    if counts is None:
-        report.figures["injection"] = {"skipped": "processes cannot be traced: %s" % reason}
-        say("injection: skipped, processes cannot be traced: %s" % reason)
-        return
+    counts = count_calls(tool, base, history)
     trials = [(call, fault, position) for fault in FAULTS
               for call, position in positions_of(counts, positions, source)]
     say("injection: %d trials, calls %s" % (len(trials), counts))

@@ -4,9 +4,11 @@ import os
 import random
 import shutil
 
-from harness import (
-    Acknowledgements, Fault, History, answers, checked_audit, checked_log, checked_replay,
-    compare_with_rebuilt, copy_ledger, feed, finish, say)
+from harness.feeding import Acknowledgements, feed, finish
+from harness.history import History
+from harness.ledgers import (
+    answers, checked_audit, checked_log, checked_replay, compare_with_rebuilt, copy_ledger)
+from harness.report import Fault, say
 
 DEEP_EVERY = 8
 RESTART_AT = 20_000

@@ -6,7 +6,9 @@ import random
 import shutil
 import struct
 
-from harness import QUESTION_TIME, copy_ledger, in_parallel, say
+from harness.history import QUESTION_TIME
+from harness.ledgers import copy_ledger
+from harness.report import in_parallel, say
 
 PAGE = 4096
 HEADER = 16

@@ -6,10 +6,11 @@ import shutil
 import subprocess
 import time
 
-from harness import (
-    COMMAND_TIMEOUT, Fault, History, answers, checked_audit, checked_replay, copy_ledger,
-    in_parallel, say)
-from injection import counted, positions_of, strace
+from harness.command import TIMEOUT
+from harness.history import History
+from harness.ledgers import answers, checked_audit, checked_replay, copy_ledger
+from harness.report import Fault, in_parallel
+from harness.tracing import KILLED, injected, positions_of, require_strace, require_traced, strace
 
 EVENTS = 400
 CALLS = ["pwrite64", "write", "ftruncate", "rename", "unlink", "unlinkat"]
@@ -17,30 +18,21 @@ CALLS = ["pwrite64", "write", "ftruncate", "rename", "unlink", "unlinkat"]
 HOLD_MICROSECONDS = 4_000_000
 
 
-def rebuilt(tool, ledger, prefix=()):
-    return subprocess.run(
-        [*prefix, *tool.arguments(ledger, "rebuild")], env=tool.environment, cwd=tool.scratch,
-        capture_output=True, timeout=COMMAND_TIMEOUT, stdin=subprocess.DEVNULL)
-
-
 def count_calls(tool, base):
-    """How often a rebuild makes each call; None where calls cannot be traced."""
+    """How often a rebuild makes each call."""
     trace = os.path.join(tool.scratch, "rebuild-calls")
     ledger = copy_ledger(base, tool.directory("counted"))
-    done = rebuilt(tool, ledger, strace(trace, ",".join(CALLS)))
+    done = tool.run(ledger, "rebuild", prefix=strace(trace, ",".join(CALLS)))
     shutil.rmtree(ledger)
-    if done.returncode != 0:
-        return None
-    return counted(trace, CALLS)
+    return require_traced(done, trace, CALLS)
 
 
 def trial(tool, base, expected, customers, call, position):
     """One rebuild that is killed; whether it was reached, and what did not hold."""
     ledger = copy_ledger(base, tool.directory("rebuilt"))
     try:
-        done = rebuilt(tool, ledger, strace(
-            "/dev/null", call, "-e", "inject=%s:signal=KILL:when=%d" % (call, position)))
-        if done.returncode not in (0, -9, 137):
+        done = tool.run(ledger, "rebuild", prefix=injected(call, "kill", position))
+        if done.returncode not in (0, *KILLED):
             raise Fault("it ended with %d" % done.returncode)
         if answers(tool, ledger, customers) != expected:
             raise Fault("a reader answers otherwise after it")
@@ -85,7 +77,7 @@ def locked_out(tool, base, expected, customers, last_rename):
         if (75, True) not in codes:
             raise Fault("no writer was told of the rebuild: %s" % sorted(codes))
     finally:
-        held.communicate(timeout=COMMAND_TIMEOUT)
+        held.communicate(timeout=TIMEOUT)
     if held.returncode != 0:
         raise Fault("the rebuild ended with %d" % held.returncode)
     # The control: the same writer, now that nothing is being recovered.
@@ -114,11 +106,8 @@ def damaged_control(tool, base):
     raise Fault("views that were overwritten were not found")
 
 
-def run(tool, report, seed, positions, is_installed):
-    if not is_installed:
-        report.figures["rebuild"] = {"skipped": "strace is not installed"}
-        say("rebuild: skipped, strace is not installed")
-        return
+def run(tool, report, seed, positions):
+    require_strace()
     source = random.Random("rebuild/%d" % seed)
     history = History(seed + 7)
     base = tool.make("base")
@@ -126,10 +115,6 @@ def run(tool, report, seed, positions, is_installed):
     customers = [history.customer(number) for number in range(history.customers)]
     expected = answers(tool, base, customers)
     counts = count_calls(tool, base)
-    if counts is None:
-        report.figures["rebuild"] = {"skipped": "processes cannot be traced"}
-        say("rebuild: skipped, processes cannot be traced")
-        return
     trials = positions_of(counts, positions, source)
     results = in_parallel(
         lambda each: trial(tool, base, expected, customers, *each), trials)
@@ -143,8 +128,5 @@ def run(tool, report, seed, positions, is_installed):
             ("rebuild lock", lambda: locked_out(
                 tool, base, expected, customers, counts["rename"])),
             ("rebuild control", lambda: damaged_control(tool, base))):
-        try:
-            check()
-        except Fault as fault:
-            report.fail(part, str(fault))
+        report.guard(part, check)
     report.figures["rebuild"] = {"calls": counts, "trials": len(trials), "killed": killed}

@@ -7,7 +7,9 @@ import random
 import shutil
 
 from damage import EVENTS, KINDS, LATER, Image, forged, records
-from harness import Fault, History, QUESTION_TIME, copy_ledger, in_parallel, say
+from harness.history import QUESTION_TIME, History
+from harness.ledgers import copy_ledger
+from harness.report import Fault, in_parallel, say
 
 LOG, VAULT = "log/data.mdb", "vault/data.mdb"
 # What every answer warns of where records are lost, and none where all came back.
@@ -19,7 +21,7 @@ CONTROLS = 3
 DAYS = 150  # by which a forged record is moved
 
 
-class World:
+class Undamaged:
     """A sound ledger, an earlier state of it, its archive, and what it answers."""
 
     def __init__(self, tool, seed):
@@ -116,7 +118,7 @@ def lost_of(report):
         n for gap in report["gaps"] for n in range(gap["first"], gap["last"] + 1)}
 
 
-def faults_of(world, code, report, into, wants_all):
+def faults_of(sound, code, report, into, wants_all):
     """What is wrong with a salvage; an empty list if nothing is."""
     wrong = []
     lost = lost_of(report)
@@ -124,11 +126,11 @@ def faults_of(world, code, report, into, wants_all):
         wrong.append("exit %d, ok %s" % (code, report["ok"]))
     if report["lost"] != len(lost) or report["records"] + len(lost) != report["size"]:
         wrong.append("gaps do not add up: %s" % {k: report[k] for k in ("lost", "records", "size")})
-    if report["size"] != len(world.events):
+    if report["size"] != len(sound.events):
         wrong.append("the size is said to be %d" % report["size"])
     if wants_all and not report["ok"]:
         wrong.append("not all came back: %d lost" % report["lost"])
-    audit = world.tool.run(into, "audit", "--json")
+    audit = sound.tool.run(into, "audit", "--json")
     found = json.loads(audit.stdout)
     if found["ok"] != report["ok"]:
         wrong.append("audit says %s: %s" % (found["ok"], found["faults"][:2]))
@@ -136,19 +138,19 @@ def faults_of(world, code, report, into, wants_all):
     within = {n for n in lost if n < found["treeSize"]}
     if not within <= named and len(found["faults"]) < 1000:
         wrong.append("audit does not name %s" % sorted(within - named)[:5])
-    wrong += wrong_events(world, report, lost, into)
-    return wrong + wrong_answers(world, report, lost, into)
+    wrong += wrong_events(sound, report, lost, into)
+    return wrong + wrong_answers(sound, report, lost, into)
 
 
-def wrong_events(world, report, lost, into):
+def wrong_events(sound, report, lost, into):
     """Events that are not those of the undamaged ledger, but for the lost ones."""
-    done = world.tool.run(into, "events", "--json")
+    done = sound.tool.run(into, "events", "--json")
     if report["lostCompanions"] and done.returncode == 3:
         return []  # Without its catalog document a catalog's event cannot be shown.
     if done.returncode != 0:
         return ["events ended with %d" % done.returncode]
     got = {int(e["sequence"]): e for e in map(json.loads, done.stdout.splitlines())}
-    want = {n: event for n, event in enumerate(world.events) if n not in lost}
+    want = {n: event for n, event in enumerate(sound.events) if n not in lost}
     if set(got) != set(want):
         return ["events at %s" % sorted(set(got) ^ set(want))[:5]]
     if report["vault"]["lost"]:
@@ -159,12 +161,12 @@ def wrong_events(world, report, lost, into):
     return ["event %d is another one" % n for n in got if got[n] != want[n]][:3]
 
 
-def wrong_answers(world, report, lost, into):
+def wrong_answers(sound, report, lost, into):
     """Answers that differ though no lost event concerns the customer."""
     if 0 in lost or report["lostCompanions"] or report["vault"]["lost"]:
         return []
-    touched = {world.groups[name] for n in lost for name in names_of(world.events[n])}
-    answers = world.ask(into)
+    touched = {sound.groups[name] for n in lost for name in names_of(sound.events[n])}
+    answers = sound.ask(into)
     if answers is None:
         return ["show answers nothing"]
     warned = [EVENTS_LOST in answer["warnings"] for answer in answers.values()]
@@ -173,25 +175,25 @@ def wrong_answers(world, report, lost, into):
     for answer in answers.values():
         answer["warnings"] = [each for each in answer["warnings"] if each != EVENTS_LOST]
     return [
-        "another answer for a customer without a lost event" for customer in world.customers
-        if world.groups.get("customer/" + customer) not in touched
-        and answers[customer] != world.answers[customer]][:1]
+        "another answer for a customer without a lost event" for customer in sound.customers
+        if sound.groups.get("customer/" + customer) not in touched
+        and answers[customer] != sound.answers[customer]][:1]
 
 
-def trial(world, path, kind, seed):
+def trial(sound, path, kind, seed):
     """One damage: salvaged from itself alone and, of the log, with the archive."""
-    ledger = world.damaged(path, kind, seed)
+    ledger = sound.damaged(path, kind, seed)
     if ledger is None:
         return None
     wrong, recovered = [], {}
-    ways = [("alone", ())] + ([("archive", ("--archive", world.archive))] if path == LOG else [])
+    ways = [("alone", ())] + ([("archive", ("--archive", sound.archive))] if path == LOG else [])
     try:
         for name, words in ways:
-            code, report, into = world.rescue(ledger, *words)
+            code, report, into = sound.rescue(ledger, *words)
             # The vault's journal is its second copy.
             wants_all = name == "archive" or path == VAULT
             wrong += ["%s: %s" % (name, text)
-                      for text in faults_of(world, code, report, into, wants_all)]
+                      for text in faults_of(sound, code, report, into, wants_all)]
             recovered[name] = report["records"]
             shutil.rmtree(into)
     except (Fault, ValueError, KeyError) as fault:
@@ -200,14 +202,14 @@ def trial(world, path, kind, seed):
     return wrong, recovered
 
 
-def keyless_trial(world, kind, seed):
+def keyless_trial(sound, kind, seed):
     """A damaged vault without its journal: keys that are lost are named."""
-    ledger = world.damaged(VAULT, kind, seed, without_journal=True)
+    ledger = sound.damaged(VAULT, kind, seed, without_journal=True)
     if ledger is None:
         return None
     try:
-        code, report, into = world.rescue(ledger)
-        wrong = faults_of(world, code, report, into, wants_all=False)
+        code, report, into = sound.rescue(ledger)
+        wrong = faults_of(sound, code, report, into, wants_all=False)
         if report["lost"]:
             wrong.append("records are lost with keys")
         shutil.rmtree(into)
@@ -229,12 +231,12 @@ def summary(results):
 
 def run(tool, report, seed, count):
     """So many damages of log and vault each, all kinds in turn, and the controls."""
-    world = World(tool, seed)
-    figures = {"events": len(world.events)}
+    sound = Undamaged(tool, seed)
+    figures = {"events": len(sound.events)}
     works = {
-        "log": lambda p: trial(world, LOG, *p),
-        "vault": lambda p: trial(world, VAULT, *p),
-        "vaultAlone": lambda p: keyless_trial(world, *p)}
+        "log": lambda p: trial(sound, LOG, *p),
+        "vault": lambda p: trial(sound, VAULT, *p),
+        "vaultAlone": lambda p: keyless_trial(sound, *p)}
     for name, work in works.items():
         plan = [(KINDS[n % len(KINDS)], "%s/%d/%d" % (name, seed, n)) for n in range(count)]
         results = in_parallel(work, plan)
@@ -244,69 +246,69 @@ def run(tool, report, seed, count):
                 report.fail("salvage", "%s, %s (%s): %s" % (name, kind.__name__, text, wrong))
         say("salvage: %s: %s" % (name, figures[name]))
     report.figures["salvage"] = figures
-    report.figures["salvageControl"] = controls(world, report, seed)
+    report.figures["salvageControl"] = controls(sound, report, seed)
 
 
 # What must not come back, and what the checks above must not pass.
 
-def controls(world, report, seed):
+def controls(sound, report, seed):
     source = random.Random("controls/%d" % seed)
-    content = read(world.ledger, LOG)
+    content = read(sound.ledger, LOG)
     places = records(content)
     figures = {"altered": 0, "superseded": 0, "checksFailed": 0}
     chosen = source.sample(sorted(places), CONTROLS)
     for record in chosen:
-        figures["altered"] += control_altered(world, content, places[record], record)
+        figures["altered"] += control_altered(sound, content, places[record], record)
     for record in chosen:
-        figures["superseded"] += control_superseded(world, content, record)
-    figures["checksFailed"] = control_checks(world, seed)
+        figures["superseded"] += control_superseded(sound, content, record)
+    figures["checksFailed"] = control_checks(sound, seed)
     if figures != {"altered": CONTROLS, "superseded": CONTROLS, "checksFailed": 2}:
         report.fail("salvage control", str(figures))
     return figures
 
 
-def control_altered(world, content, places, record):
+def control_altered(sound, content, places, record):
     """A record with another time and a checksum that fits: named, whatever holds it."""
     image = bytearray(content)
     for at in places:
         image[at:at + len(record)] = forged(record, DAYS)
-    ledger = copy_ledger(world.ledger, world.tool.directory("altered"))
+    ledger = copy_ledger(sound.ledger, sound.tool.directory("altered"))
     write(ledger, LOG, image)
-    code, report, into = world.rescue(ledger)
+    code, report, into = sound.rescue(ledger)
     sequence = int.from_bytes(record[8:16], "little")
     named = lost_of(report) | {
         n for part in report["unconfirmed"] for n in range(part["first"], part["last"] + 1)}
     alone = code == 3 and sequence in named and json.loads(
-        world.tool.run(into, "audit", "--json").stdout)["ok"] is False
-    code, _, into = world.rescue(ledger, "--archive", world.archive)
-    events = world.tool.ask(into, "events", "--json").splitlines()
-    return alone and code == 0 and [json.loads(line) for line in events] == world.events
+        sound.tool.run(into, "audit", "--json").stdout)["ok"] is False
+    code, _, into = sound.rescue(ledger, "--archive", sound.archive)
+    events = sound.tool.ask(into, "events", "--json").splitlines()
+    return alone and code == 0 and [json.loads(line) for line in events] == sound.events
 
 
-def control_superseded(world, content, record):
+def control_superseded(sound, content, record):
     """Records in pages that nobody uses, of a place that is taken and of one behind the end."""
-    size = len(world.events)
+    size = len(sound.events)
     other = forged(record, DAYS)
     behind = forged(record[:8] + size.to_bytes(8, "little") + record[16:], DAYS)
     page = other + b"\0\0" + behind
-    ledger = copy_ledger(world.ledger, world.tool.directory("superseded"))
+    ledger = copy_ledger(sound.ledger, sound.tool.directory("superseded"))
     write(ledger, LOG, content + page + bytes(-len(page) % 4096))
-    code, report, into = world.rescue(ledger)
-    events = world.tool.ask(into, "events", "--json").splitlines()
+    code, report, into = sound.rescue(ledger)
+    events = sound.tool.ask(into, "events", "--json").splitlines()
     return code == 0 and report["size"] == size and [
-        json.loads(line) for line in events] == world.events
+        json.loads(line) for line in events] == sound.events
 
 
-def control_checks(world, seed):
+def control_checks(sound, seed):
     """The checks above find a loss that should not be, and an event that is another one."""
-    ledger = copy_ledger(world.ledger, world.tool.directory("cut"))
-    content = read(world.ledger, LOG)
+    ledger = copy_ledger(sound.ledger, sound.tool.directory("cut"))
+    content = read(sound.ledger, LOG)
     write(ledger, LOG, content[:len(content) // 2])
-    code, report, into = world.rescue(ledger)
-    found = bool(faults_of(world, code, report, into, wants_all=True))
-    code, report, into = world.rescue(world.ledger)
-    kept = world.events[7]
-    world.events[7] = {**kept, "time": "2001-01-01T00:00:00.000Z"}
-    found += bool(faults_of(world, code, report, into, wants_all=True))
-    world.events[7] = kept
+    code, report, into = sound.rescue(ledger)
+    found = bool(faults_of(sound, code, report, into, wants_all=True))
+    code, report, into = sound.rescue(sound.ledger)
+    kept = sound.events[7]
+    sound.events[7] = {**kept, "time": "2001-01-01T00:00:00.000Z"}
+    found += bool(faults_of(sound, code, report, into, wants_all=True))
+    sound.events[7] = kept
     return found

@@ -6,10 +6,12 @@ import resource
 import subprocess
 import time
 
-from harness import (
-    Acknowledgements, Fault, History, checked_audit, checked_log, checked_replay, feed, finish,
-    say)
-from service import Service
+from harness.feeding import Acknowledgements, feed, finish
+from harness.history import History
+from harness.install import compiled
+from harness.ledgers import checked_audit, checked_log, checked_replay
+from harness.report import Fault, Missing, say
+from harness.server import Server
 
 SMALL_MAP = {"ENTITLE_MAP_BYTES": str(1 << 20)}
 # Events that outgrow it.
@@ -18,6 +20,7 @@ OUTGROWN = 6_000
 SPARE_ADDRESSES = 6 << 30
 # How often, and for how long, the readers of a ledger that is followed are looked at.
 FOLLOWED_LOOKS, FOLLOWED_SECONDS = 8, 2.0
+READERS_SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "readers.c")
 # The slots of an LMDB lock file.
 READERS = 1024
 
@@ -64,12 +67,12 @@ def limit_addresses(process, spare):
     resource.prlimit(process.pid, resource.RLIMIT_AS, (limit, hard))
 
 
-def fill(service, first, count):
+def fill(server, first, count):
     """Gives grants, each with a long reason, up to the first refusal: how many, and its answer."""
-    connection = service.connect()
+    connection = server.connect()
     for number in range(first, first + count):
-        status, answer = service.ask("POST", "/v1/customers/full-%d/grants" % number, {
-            "grantId": "g%d" % number, "tier": "pro", "reason": "x" * 1000}, connection)
+        status, _, answer = server.ask("POST", "/v1/customers/full-%d/grants" % number, {
+            "grantId": "g%d" % number, "tier": "pro", "reason": "x" * 1000}, connection=connection)
         if status != 200:
             return number, status, answer
     return first + count, 200, None
@@ -78,27 +81,27 @@ def fill(service, first, count):
 def check_full(tool, is_limited, count):
     """A server whose map cannot grow refuses clearly, answers on, and records when there is room."""
     ledger = tool.make("full")
-    with Service(tool, ledger, SMALL_MAP) as service:
+    with Server(tool, ledger, environment=SMALL_MAP) as server:
         if is_limited:
-            limit_addresses(service.process, SPARE_ADDRESSES)
-        given, status, answer = fill(service, 0, count)
+            limit_addresses(server.process, SPARE_ADDRESSES)
+        given, status, answer = fill(server, 0, count)
         if not is_limited:
             return given, status
         if status not in (503, 507) or answer.get("code") != "storage_full" \
                 or not answer.get("retryable"):
             raise Fault("a full map was answered %d: %s" % (status, answer))
         for number in (0, given - 1):
-            status, answer = service.ask("GET", "/v1/customers/full-%d/features/export" % number)
+            status, _, answer = server.ask("GET", "/v1/customers/full-%d/features/export" % number)
             if status != 200 or not answer["allowed"]:
                 raise Fault("beside a full map a question was answered %d: %s" % (status, answer))
-        status, answer = service.ask("GET", "/v1/customers/full-%d/features/export" % given)
+        status, _, answer = server.ask("GET", "/v1/customers/full-%d/features/export" % given)
         if status != 200 or answer["allowed"]:
             raise Fault("what was refused is there: %d %s" % (status, answer))
-        limit_addresses(service.process, None)
-        later, status, answer = fill(service, given, 50)
+        limit_addresses(server.process, None)
+        later, status, answer = fill(server, given, 50)
         if status != 200:
             raise Fault("when there is room again: %d %s" % (status, answer))
-        service.stop()
+        server.stop()
     checked_audit(tool, ledger)
     # What the log notes of who gave them stands beside.
     recorded = tool.ask(ledger, "events", "--type", "grant.given", "--json").splitlines()
@@ -132,7 +135,7 @@ def check_readers(tool, program):
     tool.ask(ledger, "grant", "ann", "--tier", "pro")
     commands = (["can", "ann", "export"], ["show", "ann"], ["grant", "bob", "--tier", "pro"])
     refused = 0
-    with Service(tool, ledger) as service:
+    with Server(tool, ledger) as server:
         for kill in (False, True):
             held = Readers(program, ledger, READERS)
             try:
@@ -144,7 +147,7 @@ def check_readers(tool, program):
                         raise Fault("without a reader's slot %s ended with %d: %s" % (
                             words[0], done.returncode, done.stderr[-200:]))
                     refused += 1
-                status, answer = service.ask("GET", "/v1/customers/ann/features/export")
+                status, _, answer = server.ask("GET", "/v1/customers/ann/features/export")
                 if (status, (answer or {}).get("allowed")) != (200, True) and status != 503:
                     raise Fault("without a reader's slot the server says %d %s" % (
                         status, answer))
@@ -153,9 +156,9 @@ def check_readers(tool, program):
             # The slots of a killed reader are found by whoever needs one.
             for words in commands[:2]:
                 tool.ask(ledger, *words)
-            if service.grant("bob", 1 + kill) != (200, None):
+            if server.grant("bob", 1 + kill) != (200, None):
                 raise Fault("after the readers the server does not record")
-        service.stop()
+        server.stop()
     checked_audit(tool, ledger)
     return refused
 
@@ -193,8 +196,8 @@ def check_followers(tool, program):
         tool.arguments(ledger, "tail"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL, env=tool.environment, cwd=tool.scratch)
     try:
-        with Service(tool, ledger) as service:
-            if service.grant("ann", 1) != (200, None):
+        with Server(tool, ledger) as server:
+            if server.grant("ann", 1) != (200, None):
                 raise Fault("the server does not record")
             tail.stdout.readline()
             looks = []
@@ -209,7 +212,7 @@ def check_followers(tool, program):
             held.end()
             if not seen:
                 raise Fault("a reader that stays is not seen")
-            service.stop()
+            server.stop()
     finally:
         tail.kill()
         tail.wait()
@@ -217,7 +220,7 @@ def check_followers(tool, program):
     return len(looks)
 
 
-def run(tool, report, seed, events, compile_c):
+def run(tool, report, seed, events):
     history = History(seed + 21)
     figures = report.figures["space"] = {}
     figures["grownBytes"] = check_growth(tool, history)
@@ -228,10 +231,12 @@ def run(tool, report, seed, events, compile_c):
     figures["grantsWithRoom"] = beyond
     if status != 200 or beyond != 2 * given:
         report.fail("space control", "with room a map refused grant %d" % beyond)
-    program = compile_c("readers.c", ["-llmdb"])
-    if not program:
-        figures["readers"] = {"skipped": "there is no C compiler, or no liblmdb-dev"}
-        say("space: readers are skipped, there is no C compiler or no liblmdb-dev")
+    try:
+        program = compiled(READERS_SOURCE, tool.scratch, "-llmdb")
+    except (Missing, Fault) as missing:
+        # Without liblmdb-dev it does not compile.
+        figures["readers"] = {"skipped": str(missing)}
+        say("space: readers are skipped: %s" % missing)
         return
     figures["readersRefused"] = check_readers(tool, program)
     figures["looksAtFollowers"] = check_followers(tool, program)

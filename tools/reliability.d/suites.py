@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import time
 
-from harness import Fault, say
+from harness.report import Fault, Missing, say
 
 # What one process is asked for: a long run says how far it is, and a failure names its seed.
 PIECE = 20_000
@@ -42,8 +42,7 @@ def run_suite(root, name, words, environment):
 def run(root, report, seed, key, suite, variable, count, is_optimized):
     """So many of what a suite counts, a piece at a time; the suite's own control runs along."""
     if not shutil.which("swift"):
-        report.figures[key] = {"skipped": "there is no Swift toolchain"}
-        return
+        raise Missing("there is no Swift toolchain")
     words, environment = (OPTIMIZED, CORE) if is_optimized else ([], {})
     if is_optimized:
         build(root)
@@ -55,8 +54,7 @@ def run(root, report, seed, key, suite, variable, count, is_optimized):
         tests = run_suite(root, suite, words, {
             **environment, variable: str(piece), "ENTITLE_SEED": str(first)})
         if tests == 0:
-            report.figures[key] = {"skipped": "there is no suite %s" % suite}
-            return
+            raise Missing("there is no suite %s" % suite)
         first, left = first + piece, left - piece
         say("%s: %d of %d" % (key, count - left, count))
     report.figures[key] = {

@@ -1,32 +1,32 @@
-public import Encodings
-public import Entitlements
+package import Encodings
+package import Entitlements
 import EventLog
 import Synchronization
 
 /// What a customer may use as of now, worked out by one fold: it holds until an event about the
 /// customer or a catalog comes, or an instant passes (Z15).
-public final class CachedAccess: Sendable {
+package final class CachedAccess: Sendable {
     /// The next instant at which an answer changes by itself; nil: never.
-    public let validUntil: Instant?
+    package let validUntil: Instant?
     /// Every feature of the catalog in force, by its id; nil: only ``allows(_:)`` was asked.
-    public let features: [Name: Feature]?
+    package let features: [Name: Feature]?
     private let usable: Set<Name>
     private let from: Instant
     private let streams: StreamList
     private let size: Atomic<UInt64>
 
     /// One feature.
-    public struct Feature: Sendable {
+    package struct Feature: Sendable {
         /// Whether it is allowed and something is left of its limit (K5, C5).
-        public let isUsable: Bool
+        package let isUsable: Bool
         /// Why it is allowed.
-        public let reason: AccessReason
+        package let reason: AccessReason
         /// Why it cannot be used although it is allowed.
-        public let refusal: CustomerState.UseRefusal?
+        package let refusal: CustomerState.UseRefusal?
         /// `KeptDecision` as JSON text, made once.
-        public let text: [UInt8]
+        package let text: [UInt8]
         /// What `ContentDigest` makes of the text, made once.
-        public let digest: String
+        package let digest: String
     }
 
     /// `from`: the instant of the fold; the answers speak of this one and later ones.
@@ -49,7 +49,7 @@ public final class CachedAccess: Sendable {
     }
 
     /// Whether a feature may be used (K5, C5); false for one that the catalog does not have.
-    public func allows(_ feature: String) -> Bool { usable.contains(Name(feature)) }
+    package func allows(_ feature: String) -> Bool { usable.contains(Name(feature)) }
 
     /// Whether the answers are those of an instant, as far as the log and the views know.
     ///

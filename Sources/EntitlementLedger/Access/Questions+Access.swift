@@ -29,7 +29,7 @@ extension Questions {
     /// Made for the caller's thread: no fold, no wait, O(1) in the log.
     ///
     /// - Throws: what a look into the views throws.
-    public func cachedAccess(
+    package func cachedAccess(
         of customer: String,
         environment: StoreEnvironment,
         at now: Instant
@@ -47,7 +47,7 @@ extension Questions {
     /// `isWritten`: whether each feature's answer is made as text.
     ///
     /// - Throws: `LogStorageFault`.
-    public func foldAccess(
+    package func foldAccess(
         of customer: String,
         environment: StoreEnvironment,
         at now: Instant,

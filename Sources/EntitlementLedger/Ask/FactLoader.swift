@@ -1,5 +1,6 @@
 import Entitlements
 import EventLog
+import PostingIndex
 
 /// Gathers the facts that a question about a customer or a purchase needs, from one prefix of the
 /// log (Architecture, "Three ways through the house").

@@ -3,12 +3,13 @@ package import Encodings
 public import Entitlements
 import EventLog
 public import LedgerAPI
+import PostingIndex
 
 /// A question about a customer.
 public struct CustomerQuestion: Sendable, Hashable {
     /// Any of the customer's names.
     public var customer: String
-    /// The world that is asked about.
+    /// The environment that is asked about.
     public var environment: StoreEnvironment
     /// T and R.
     public var point: BitemporalPoint
@@ -50,7 +51,7 @@ extension Questions {
     }
 
     /// A customer over effective time, from the first `size` events.
-    public func timeline(
+    package func timeline(
         of customer: String,
         environment: StoreEnvironment,
         size: UInt64
@@ -150,7 +151,7 @@ extension Questions {
     }
 
     /// The catalogs of a prefix.
-    public func catalogHistory(size: UInt64) throws -> CatalogHistory {
+    package func catalogHistory(size: UInt64) throws -> CatalogHistory {
         if views.end < size { try views.catchUp() }
         return try catalogs.history(
             views.entries(of: StreamNumber.catalog, below: size).map(\.sequence)
@@ -275,7 +276,7 @@ extension Questions {
     }
 
     /// Names for answers about this questions.
-    public var names: some AnswerNames { RecordedNames(self) }
+    package var names: some AnswerNames { RecordedNames(self) }
 }
 
 extension CustomerQuestion {

@@ -6,7 +6,7 @@ public import LedgerAPI
 public struct DifferenceQuestion: Sendable, Hashable {
     /// Any of the customer's names.
     public var customer: String
-    /// The world that is asked about.
+    /// The environment that is asked about.
     public var environment: StoreEnvironment
     /// T and R of the state that is compared with.
     public var from: BitemporalPoint
@@ -85,14 +85,14 @@ extension Questions {
         filter.customer = question.customer
         filter.environment = question.environment
         filter.times = between.times
-        try self.events(filter) { _, event in
-            if let event = ListedEvent(event) { events.append(event) }
+        try openedEvents(filter) { event in
+            events.append(event.listed)
             return true
         }
         filter.sequences = between.sequences
         filter.times = nil
-        try self.events(filter) { _, event in
-            if let event = ListedEvent(event) { events.append(event) }
+        try openedEvents(filter) { event in
+            events.append(event.listed)
             return true
         }
         return events

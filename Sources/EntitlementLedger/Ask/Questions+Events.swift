@@ -1,6 +1,8 @@
 public import Encodings
 public import Entitlements
 import EventLog
+import LedgerAPI
+import PostingIndex
 
 /// Which events to list.
 public struct EventFilter: Sendable {
@@ -46,13 +48,22 @@ extension Questions {
         _ filter: EventFilter,
         _ body: (_ sequence: UInt64, JSONValue) throws -> Bool
     ) throws {
+        try openedEvents(filter) { try body($0.header.sequence, $0.json) }
+    }
+
+    /// Lends the events that a filter lets through, as they are shown to its view, ascending, until
+    /// the body returns false.
+    func openedEvents(
+        _ filter: EventFilter,
+        _ body: (OpenedEvent) throws -> Bool
+    ) throws {
         let opener = EventOpener(vault: vault, log: log)
         try records(filter) { header, record in
             guard let opened = try filter.view.shown(opener.open(record), record) else {
                 return true
             }
             if let source = filter.source, !source.isSame(as: opened.source) { return true }
-            return try body(header.sequence, opened.json)
+            return try body(opened)
         }
     }
 
@@ -165,22 +176,28 @@ extension FactLoader {
 }
 
 extension OpenedEvent {
-    /// The CloudEvents form; what is erased shows `erased/NUMBER` and null (C6).
-    var json: JSONValue {
-        if let recorded { return recorded.json }
-        var data = values.sorted { $0.key < $1.key }.map {
-            JSONMember($0.key.name, $0.value.json)
-        }
-        data += erased.sorted().map { JSONMember($0.name, .null) }
-        return .members([
-            "specversion": "1.0", "id": .optional(id), "source": .optional(source),
-            "type": .string(kind.name),
-            "subject": .string(subject ?? "erased/\(header.stream)"),
-            "time": .instant(Instant(milliseconds: header.time)),
-            "environment": .optional(StoreEnvironment(rawValue: header.environment)?.name),
-            "sequence": .string(RecordedEvent.padded(header.sequence)),
-            "recordedtime": .instant(Instant(milliseconds: header.recordedAt)),
-            "data": .object(data),
-        ])
+    /// The CloudEvents form.
+    var json: JSONValue { recorded?.json ?? .object(ListedEvent.fields.members(of: listed)) }
+
+    /// The event as answers list it; what is erased shows `erased/NUMBER` and null (C6).
+    var listed: ListedEvent {
+        ListedEvent(
+            id: id,
+            source: source,
+            type: kind.name,
+            subject: subject ?? "erased/\(header.stream)",
+            time: Instant(milliseconds: header.time),
+            environment: StoreEnvironment(rawValue: header.environment),
+            sequence: header.sequence,
+            recordedAt: Instant(milliseconds: header.recordedAt),
+            data: recorded?.event.dataJSON ?? dataOfWhatIsLeft
+        )
+    }
+
+    private var dataOfWhatIsLeft: JSONValue {
+        .object(
+            values.sorted { $0.key < $1.key }.map { JSONMember($0.key.name, $0.value.json) }
+                + erased.sorted().map { JSONMember($0.name, .null) }
+        )
     }
 }

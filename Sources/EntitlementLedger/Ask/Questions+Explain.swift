@@ -2,6 +2,7 @@ import Encodings
 public import Entitlements
 import EventLog
 public import LedgerAPI
+import PostingIndex
 
 /// What is said of a feature.
 public enum FeatureExplanation: Sendable {
@@ -43,6 +44,9 @@ extension Questions {
         explanation.notUsed += loaded.repeated.map {
             Explanation.Unused(topic: .general, reason: .repeated, sequence: $0)
         }
+        explanation.notUsed += explainer.refusedClaims(
+            at: try refusedClaims(among: explainer.notedSignals(to: view))
+        )
         if view.isWhole {
             explanation.notUsed += try otherWorlds(question, size: size)
             for index in explanation.completeness.indices {
@@ -55,7 +59,7 @@ extension Questions {
         return .explained(explanation, size: size)
     }
 
-    /// Tells an explanation to an audience in a language.
+    /// Tells an explanation to an audience in a language, with instants in a time zone.
     ///
     /// `size`: of the prefix that it was made from. Cost: as the decision, for its token.
     public func tell(
@@ -63,33 +67,36 @@ extension Questions {
         of question: CustomerQuestion,
         size: UInt64,
         to audience: Audience,
-        in language: Language
+        in language: Language,
+        _ zone: NamedZone = .utc
     ) throws -> ExplanationAnswer {
         try ExplanationAnswer(
             question.echo(size: size),
             explanation,
             for: audience,
             in: language,
+            zone,
             customer: question.customer,
             names: names,
             token: token(ofAccessTo: explanation.feature, question, size: size)
         )
     }
 
-    /// How many events of other worlds there are under the customer's name.
+    /// How many events of other environments there are under the customer's name.
     private func otherWorlds(
         _ question: CustomerQuestion,
         size: UInt64
     ) throws -> [Explanation.Unused] {
-        try StoreEnvironment.allCases.filter { $0 != question.environment }.compactMap { world in
-            let name = StreamName(.customer(question.customer), in: world)
+        try StoreEnvironment.allCases.filter { $0 != question.environment }.compactMap {
+            environment in
+            let name = StreamName(.customer(question.customer), in: environment)
             guard let stream = try vault.stream(of: name) else { return nil }
             var loader = FactLoader(log: log, vault: vault, views: views, size: size)
             let count = Set(try loader.facts(ofCustomer: stream).map(\.sequence)).count
             guard count > 0 else { return nil }
             return Explanation.Unused(
                 topic: .general,
-                reason: .environment(world, count: count),
+                reason: .environment(environment, count: count),
                 sequence: nil
             )
         }
@@ -123,8 +130,24 @@ extension Questions {
         }
     }
 
-    /// Events about a store that an explanation looks at: the last ones.
+    /// Events about a store, and signals noted on purchases, that an explanation looks at: the last
+    /// ones.
     static let storeEventLimit = 64
+
+    /// Those of noted signals that are refused claims (Stores, rule 7), the last ones.
+    private func refusedClaims(among sequences: [UInt64]) throws -> Set<UInt64> {
+        var refused: Set<UInt64> = []
+        let wanted = Array(sequences.suffix(Self.storeEventLimit))
+        try log.readRecords(wanted) { sequence, record in
+            let header = try RecordHeader(checking: record)
+            var opened = OpenedEvent(header: header, kind: try header.eventKind())
+            try opened.read(record, header.facts) { _ in nil }
+            if opened.values[.name] == .text(SignalDecision.refusedClaim) {
+                refused.insert(sequence)
+            }
+        }
+        return refused
+    }
 
     /// What the log says of those events that a view shows.
     private func marks(
@@ -140,7 +163,8 @@ extension Questions {
             try opened.read(record, header.facts) { _ in nil }
             // A source without a code of its own may stand in the sealed part.
             if opened.source == nil { opened = try opener.open(record) }
-            var offer: String?
+            var (offer, resumesAt): (String?, Instant?)
+            if case .instant(let instant)? = opened.values[.resumesAt] { resumesAt = instant }
             if case .text(let text)? = opened.values[.offer] { offer = text }
             marks[sequence] = Explanation.EventMark(
                 kind: opened.kind,
@@ -148,7 +172,8 @@ extension Questions {
                 recordedAt: Instant(milliseconds: header.recordedAt),
                 source: opened.source,
                 offer: offer,
-                isFamilyShared: opened.values[.ownership] == .text("family_shared")
+                isFamilyShared: opened.values[.ownership] == .text("family_shared"),
+                resumesAt: resumesAt
             )
         }
         return marks

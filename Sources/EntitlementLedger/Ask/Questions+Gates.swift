@@ -1,13 +1,13 @@
 import Encodings
 public import Entitlements
 import EventLog
-public import LedgerAPI
+package import LedgerAPI
 
 /// Whose eyes a catalog is read with: variants override gates and offerings (K8).
 public struct CatalogViewer: Sendable, Hashable {
     /// Any of the customer's names.
     public var customer: String
-    /// The world that the customer is of.
+    /// The environment that the customer is of.
     public var environment: StoreEnvironment
 
     /// Makes a viewer.
@@ -21,7 +21,7 @@ extension Questions {
     /// The gates of the catalog in force at a point; nil: there is none (K1).
     ///
     /// `viewer`: nil: as the document says, without any variant.
-    public func gateMap(at point: BitemporalPoint, for viewer: CatalogViewer?) throws -> GateMap? {
+    package func gateMap(at point: BitemporalPoint, for viewer: CatalogViewer?) throws -> GateMap? {
         try seenCatalog(at: point, for: viewer).map { GateMap($0.catalog) }
     }
 
@@ -32,7 +32,7 @@ extension Questions {
     /// `locale`: nil: English.
     ///
     /// Cost: linear in the catalog and in what is shown, beside that of ``gateMap(at:for:)``.
-    public func offering(
+    package func offering(
         for feature: String?,
         locale: LanguageTag?,
         at point: BitemporalPoint,

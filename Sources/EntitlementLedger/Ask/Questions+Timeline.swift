@@ -35,11 +35,9 @@ extension Questions {
         filter.environment = question.environment
         filter.view = view
         var events: [ListedEvent] = []
-        try self.events(filter) { _, event in
+        try openedEvents(filter) { event in
             // Who looked at it is no part of what it shows: looking would change it.
-            if let event = ListedEvent(event), event.type != EventKind.accessLogged.name {
-                events.append(event)
-            }
+            if event.kind != .accessLogged { events.append(event.listed) }
             return true
         }
         return try TimelineAnswer(

@@ -9,7 +9,7 @@ public final class Questions: Sendable {
     let log: any LogReader
     let vault: any VaultReader
     let views: Views
-    let catalogs: CatalogShelf
+    let catalogs: CatalogCache
     let accessCache: AccessCache
     let knownLoss: KnownLoss?
     /// Whether somebody else may append, so that the log's end must be looked at.
@@ -32,7 +32,7 @@ public final class Questions: Sendable {
         self.vault = vault
         knownLoss = options.knownLoss
         isReadOnly = options.isReadOnly
-        catalogs = CatalogShelf(log: log)
+        catalogs = CatalogCache(log: log)
         views = try Views(
             path: options.viewsPath,
             identity: identity,

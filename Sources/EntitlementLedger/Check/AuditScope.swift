@@ -1,4 +1,3 @@
-import EventLog
 public import LedgerAPI
 
 /// How much an audit looks at.
@@ -16,7 +15,6 @@ public enum AuditScope: Sendable, CaseIterable {
 extension AuditAnswer {
     /// What is said of a ledger whose reader did not live to report.
     public static let unreadable = AuditAnswer(
-        rootHash: TreeHash.emptyRoot.base64,
         faults: [
             AuditFault(.record, nil, "the ledger is damaged so that it cannot be read")
         ]

@@ -1,6 +1,7 @@
 import Entitlements
 public import EventLog
 public import LedgerAPI
+import PostingIndex
 
 extension Auditor {
     /// Checks the log against its hashes and the views against the log; writes nothing.
@@ -99,13 +100,13 @@ private struct LogAudit {
             for part in read { join(part, isWhole: &isWhole) }
             progress(next, end.size)
         }
+        guard isWhole else { return }
         let edge = TreeEdge(
             of: bundles.edge,
             height: Bundle.recordCount.trailingZeroBitCount,
             followedBy: tail
         )
         report.rootHash = edge.root.base64
-        guard isWhole else { return }
         if edge != end.edge {
             report.faults.note(.tree, nil, "the records do not give the root that the log states")
         }

@@ -14,7 +14,7 @@ extension Auditor {
     /// each stream and core.
     /// - Parameters:
     ///   - sample: which customers.
-    ///   - environment: the world that is looked at.
+    ///   - environment: the environment that is looked at.
     ///   - now: the instant of the answers that are compared.
     /// - Returns: what differs, and where the next sample begins.
     /// - Throws: what `foldCustomers` throws.

@@ -3,7 +3,7 @@ public import LedgerAPI
 
 /// What a drift check found (row Z13), and where the next one begins.
 public struct DriftReport: Sendable {
-    /// The world that was looked at.
+    /// The environment that was looked at.
     public var environment: StoreEnvironment
     /// Size of the prefix that was folded.
     public var size: UInt64

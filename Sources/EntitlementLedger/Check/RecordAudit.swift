@@ -1,6 +1,7 @@
 import Entitlements
-public import EventLog
+import EventLog
 import LedgerAPI
+import PostingIndex
 
 /// Reads a part of the log that begins with a bundle and notes what is wrong with its records.
 ///

@@ -2,6 +2,7 @@ import Encodings
 import Entitlements
 import EventLog
 import LedgerAPI
+import PostingIndex
 
 /// Where views say other than the log.
 struct ViewDifference: Sendable {
@@ -24,7 +25,7 @@ extension Auditor {
             var next = run.sequences.lowerBound
             while next < run.sequences.upperBound {
                 let end = min(next + IndexFingerprint.eventsAtOnce, run.sequences.upperBound)
-                expected.add(try PostingCollector.collect(questions.log, next..<end))
+                expected.add(try Postings.collect(questions.log, next..<end))
                 next = end
             }
             if try IndexFingerprint(of: run) != expected {
@@ -46,7 +47,7 @@ extension Auditor {
             from: run.sequences.lowerBound,
             upTo: run.sequences.upperBound
         ) { header, record in
-            var postings = PostingCollector(reservingFor: 1)
+            var postings = Postings(reservingFor: 1)
             postings.append(try header.indexEntry(record))
             for posting in postings.streams {
                 expected.streams += 1
@@ -113,7 +114,7 @@ private struct IndexFingerprint: Equatable {
         counts = Counts(streams: sums[0].count, signals: sums[1].count)
     }
 
-    mutating func add(_ postings: PostingCollector) {
+    mutating func add(_ postings: Postings) {
         for posting in postings.streams { streams &+= Self.fingerprint(of: posting) }
         for posting in postings.signals { signals &+= Self.fingerprint(of: posting) }
         counts.streams += UInt64(postings.streams.count)

@@ -57,7 +57,7 @@ struct EventSealer {
     ///
     /// `signal`: the digest of its id, where it is known.
     ///
-    /// - Throws: `RecordFault.tooLong`, or what the vault throws.
+    /// - Throws: `SealingFault.tooLong`, or what the vault throws.
     mutating func seal(
         _ event: Event,
         signal: SignalDigest? = nil,

@@ -1,17 +1,17 @@
 import Entitlements
-public import EventLog
+package import EventLog
 
 /// What a salvage asks of the bytes of events.
-public enum RecordContent {
+package enum RecordContent {
     /// The streams that a record names: its subject's, and those in its facts; empty where the record
     /// is of a format that this version does not know.
-    public static func streams(of record: [UInt8]) -> [UInt64] {
+    package static func streams(of record: [UInt8]) -> [UInt64] {
         guard let header = try? RecordHeader(reading: record.span) else { return [] }
         return [header.stream] + ((try? header.otherStreams(record.span)) ?? [])
     }
 
     /// The streams that a record erases (Z6); none where it is no erasure.
-    public static func streams(erasedBy record: [UInt8]) -> [UInt64] {
+    package static func streams(erasedBy record: [UInt8]) -> [UInt64] {
         guard let header = try? RecordHeader(reading: record.span),
             (try? header.eventKind()) == .customerErased
         else { return [] }
@@ -19,13 +19,13 @@ public enum RecordContent {
     }
 
     /// The carriers of the evidence that a record says to be deleted; none where it is no erasure.
-    public static func evidence(deletedBy record: [UInt8]) -> [UInt64] {
+    package static func evidence(deletedBy record: [UInt8]) -> [UInt64] {
         guard let header = try? RecordHeader(reading: record.span) else { return [] }
         return (try? header.deletedEvidence(record.span)) ?? []
     }
 
     /// The SHA-256 of what a shared part of evidence contains; nil where the bytes are none.
-    public static func digest(ofSharedPart bytes: [UInt8]) -> Digest? {
+    package static func digest(ofSharedPart bytes: [UInt8]) -> Digest? {
         guard let content = try? SharedPart.content(bytes) else { return nil }
         return TreeHash.companion(content.span)
     }

@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import EventLog
+import PostingIndex
 
 /// What decisions at append are made against: the log as it stands, and what was read of it (E4).
 struct DecisionReader {

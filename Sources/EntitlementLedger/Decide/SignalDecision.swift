@@ -9,6 +9,9 @@ struct SignalDecision {
     private(set) var reader: DecisionReader
     private let submission: Submission
 
+    /// The name of the signal that notes a refused claim on its purchase.
+    static let refusedClaim = "claim_refused"
+
     /// `reader`: of the submission's environment.
     init(_ submission: Submission, _ reader: DecisionReader) throws {
         self.submission = submission
@@ -65,7 +68,7 @@ struct SignalDecision {
                     .purchase(claim.purchase),
                     claim.transactionStart,
                     claim.observedAt,
-                    EventData(.signalNoted, [.name: .text("claim_refused")])
+                    EventData(.signalNoted, [.name: .text(Self.refusedClaim)])
                 )
             )
             return

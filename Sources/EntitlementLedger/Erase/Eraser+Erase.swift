@@ -211,7 +211,7 @@ private struct ErasureSealer {
                 source: SourceCode.code(of: request.source),
                 environment: part.environment.rawValue
             ),
-            // The request's, in whatever world its events stand: so a repeat finds the first.
+            // The request's, in whatever environment its events stand: so a repeat finds the first.
             signal: appender.vault.digestSecret.signal(
                 environment: request.environment.rawValue,
                 source: request.source,

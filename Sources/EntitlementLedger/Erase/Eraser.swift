@@ -5,7 +5,7 @@ public struct Eraser: Sendable {
     let questions: Questions
     let prover: Prover
     let archiver: Archiver
-    let rollUps: RollUpShelf
+    let rollUps: RollUpCache
     /// The vault with what is destroyed; nil: its key is not at hand.
     let opened: (any Vault)?
     /// nil: the ledger is only read.

@@ -1,5 +1,6 @@
 import Entitlements
 import EventLog
+import PostingIndex
 
 /// Finds the evidence that names those who go and that the loss of their keys does not close: what
 /// names too many for that, and what older programs sealed for its events alone (Storage,

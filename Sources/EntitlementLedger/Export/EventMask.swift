@@ -1,4 +1,3 @@
-import Encodings
 import Entitlements
 import EventLog
 import LedgerAPI
@@ -9,12 +8,12 @@ struct EventMask {
     let redaction: ExportRedaction
     let view: CustomerView
 
-    /// An event in CloudEvents form; what is hidden is null, and a subject `masked/NUMBER`; nil: it
-    /// is not the asker's.
+    /// An event with what is hidden left out, and a subject `masked/NUMBER`; nil: it is not the
+    /// asker's.
     ///
     /// - Throws: as `EventOpener.open`.
-    func json(_ record: Span<UInt8>) throws -> JSONValue? {
-        try view.shown(masked(record), record)?.json
+    func shown(_ record: Span<UInt8>) throws -> OpenedEvent? {
+        try view.shown(masked(record), record)
     }
 
     private func masked(_ record: Span<UInt8>) throws -> OpenedEvent {

@@ -1,10 +1,10 @@
 import Encodings
 import Entitlements
-public import EventLog
-public import LedgerAPI
+package import EventLog
+package import LedgerAPI
 
 /// Where an export that is to be checked is read from.
-public protocol ExportSource {
+package protocol ExportSource {
     /// Reads a file piece by piece; false where there is none, or a link or a pipe in its place.
     func read(_ name: String, _ body: ([UInt8]) throws -> Void) throws -> Bool
     /// A file's lines, from the first on; nil likewise.
@@ -14,7 +14,7 @@ public protocol ExportSource {
 }
 
 /// Lines of a file, one after the other.
-public protocol ExportLines {
+package protocol ExportLines {
     /// The next line without its end, nothing for one that is too long; nil at the end.
     func next() throws -> [UInt8]?
 }
@@ -27,7 +27,7 @@ extension ExportCheckAnswer {
     ///
     /// Cost: two passes over the files, a SHA-256 and a proof for each record; bounded memory.
     /// - Throws: what the source throws.
-    public init(_ source: some ExportSource, key given: VerifierKey?) throws {
+    package init(_ source: some ExportSource, key given: VerifierKey?) throws {
         self.init(isKeyGiven: given != nil)
         guard let manifest = try manifest(source, given) else { return }
         try checkFiles(manifest, source)

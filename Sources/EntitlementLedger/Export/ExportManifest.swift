@@ -1,7 +1,7 @@
 import Crypto
 import Encodings
 import Entitlements
-public import EventLog
+package import EventLog
 import LedgerAPI
 
 /// What a file of an export comes to.
@@ -11,10 +11,10 @@ public struct ExportedFile: Sendable, Hashable {
     /// Its bytes.
     public var byteCount: UInt64
     /// SHA-256 of its bytes.
-    public var digest: EventLog.Digest
+    package var digest: EventLog.Digest
 
     /// Describes a file.
-    public init(name: String, byteCount: UInt64, digest: EventLog.Digest) {
+    package init(name: String, byteCount: UInt64, digest: EventLog.Digest) {
         self.name = name
         self.byteCount = byteCount
         self.digest = digest
@@ -22,22 +22,22 @@ public struct ExportedFile: Sendable, Hashable {
 }
 
 /// Counts and hashes a file's bytes as they are written or read.
-public struct FileDigest: Sendable {
+package struct FileDigest: Sendable {
     private var hash = SHA256()
     /// Bytes so far.
-    public private(set) var byteCount: UInt64 = 0
+    package private(set) var byteCount: UInt64 = 0
 
     /// Begins with no bytes.
-    public init() {}
+    package init() {}
 
     /// Adds bytes.
-    public mutating func add(_ bytes: some Collection<UInt8>) {
+    package mutating func add(_ bytes: some Collection<UInt8>) {
         hash.update(data: Array(bytes))
         byteCount += UInt64(bytes.count)
     }
 
     /// The file of these bytes.
-    public func file(_ name: String) -> ExportedFile {
+    package func file(_ name: String) -> ExportedFile {
         let bytes = Array(hash.finalize())
         return ExportedFile(
             name: name,
@@ -48,14 +48,14 @@ public struct FileDigest: Sendable {
 }
 
 /// What ties the files of an export together: the manifest and the ledger's signature over it.
-public struct ExportManifest: Sendable {
+package struct ExportManifest: Sendable {
     /// The first line of what is signed: no checkpoint, whose second line is a number.
     static let heading = "entitlement-ledger export v1"
 
     /// `manifest.json`, one line.
-    public var text: String
+    package var text: String
     /// `manifest.note`, a signed note over the manifest's digest (C2SP signed-note).
-    public var note: String
+    package var note: String
 
     /// The text that is signed.
     static func statement(of manifest: [UInt8]) -> String {
@@ -69,7 +69,7 @@ extension LedgerExport {
     /// The manifest over the files that were written.
     ///
     /// - Throws: `NoteFault` where the ledger's key does not sign.
-    public func manifest(of files: [ExportedFile]) throws -> ExportManifest {
+    package func manifest(of files: [ExportedFile]) throws -> ExportManifest {
         let signer = try prover.signer
         let manifest = ExportManifestAnswer(
             ledger: Hexadecimal.encode(questions.identity.id),

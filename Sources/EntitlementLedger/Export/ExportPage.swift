@@ -48,7 +48,7 @@ struct ExportPage: Sendable {
         """
 
     /// A line, after the heading of its section.
-    mutating func text(_ part: ExportPart, _ line: JSONValue) throws -> String {
+    mutating func text(_ part: ExportPart, _ line: ExportLine) -> String {
         var page = XMLText()
         var text = ""
         if section != part {
@@ -58,29 +58,40 @@ struct ExportPage: Sendable {
             text += page.text + tableStart
             page = XMLText()
         }
-        switch part {
-        case .identity: Self.identity(line, &page)
-        case .state: Self.state(line, &page)
-        case .explanations: Self.explanation(line, &page)
-        case .timeline: text += TimelineChart(try TimelineAnswer.fields.read(line)).svg
-        case .events, .errors, .evidence: page.row(Self.columns(part).map { line.cell($0) })
-        case .proofs, .range: break
+        switch line {
+        case .identity(let identity): Self.show(identity, &page)
+        case .state(let state): Self.show(state, &page)
+        case .explanation(let explanation): Self.show(explanation, &page)
+        case .timeline(let timeline): text += TimelineChart(timeline).svg
+        case .event, .evidence:
+            for row in Self.table(part)?.rows(of: line) ?? [] { page.row(row.map(Self.cell)) }
+        case .proof, .range: break
         }
         return text + page.text
     }
 
     var tail: String { tableEnd + "</body></html>\n" }
 
-    private var isTable: Bool { section.map { !Self.columns($0).isEmpty } ?? false }
-
     private var tableStart: String {
-        guard let section, isTable else { return "" }
+        guard let table = section.flatMap(Self.table) else { return "" }
         var page = XMLText()
-        page.row(Self.columns(section), as: "th")
+        page.row(table.columns, as: "th")
         return "<table><thead>" + page.text + "</thead><tbody>"
     }
 
-    private var tableEnd: String { isTable ? "</tbody></table>" : "" }
+    private var tableEnd: String {
+        section.flatMap(Self.table) == nil ? "" : "</tbody></table>"
+    }
+
+    /// The table that a section is.
+    private static func table(_ part: ExportPart) -> ExportTable? {
+        switch part {
+        case .events: .events
+        case .errors: .errors
+        case .evidence: .evidence
+        default: nil
+        }
+    }
 
     private static func title(_ part: ExportPart) -> String {
         switch part {
@@ -95,48 +106,40 @@ struct ExportPage: Sendable {
         }
     }
 
-    private static func columns(_ part: ExportPart) -> [String] {
-        switch part {
-        case .events, .errors:
-            ["sequence", "recordedtime", "time", "type", "subject", "source", "data"]
-        case .evidence: ["sequence", "digest", "content"]
-        default: []
-        }
-    }
-
-    private static func identity(_ line: JSONValue, _ page: inout XMLText) {
-        for member in ["names", "purchases"] {
-            page.element("h3") { $0.write(member) }
+    private static func show(_ identity: ExportedIdentity, _ page: inout XMLText) {
+        for (title, streams) in [("names", identity.names), ("purchases", identity.purchases)] {
+            page.element("h3") { $0.write(title) }
             page.element("table") { page in
-                for entry in line[member]?.array ?? [] {
-                    page.row([entry.cell("name"), "stream " + entry.cell("stream")])
-                }
+                for stream in streams { page.row([stream.name, "stream \(stream.number)"]) }
             }
         }
     }
 
-    private static func state(_ line: JSONValue, _ page: inout XMLText) {
+    private static func show(_ answer: StateAnswer, _ page: inout XMLText) {
         page.list([
-            ("customer", line.cell("customer")), ("tier", line.cell("tier")),
-            ("valid until", line.cell("validUntil")),
+            ("customer", answer.question.customer ?? none), ("tier", answer.state.tier),
+            ("valid until", answer.state.validUntil?.description ?? none),
         ])
-        let columns = ["allowed", "until", "reason", "sources"]
         page.element("table") { page in
-            page.row(["feature"] + columns, as: "th")
-            for feature in line["features"]?.members ?? [] {
-                page.row([feature.name] + columns.map { feature.value.cell($0) })
-            }
+            page.row(ExportTable.features.columns, as: "th")
+            for row in ExportTable.features.rows(of: .state(answer)) { page.row(row.map(cell)) }
         }
     }
 
-    private static func explanation(_ line: JSONValue, _ page: inout XMLText) {
-        page.element("h3") { $0.write(line.cell("feature")) }
-        page.element("p") { $0.write(line.cell("summary")) }
+    private static func show(_ answer: ExplanationAnswer, _ page: inout XMLText) {
+        page.element("h3") { $0.write(answer.feature) }
+        page.element("p") { $0.write(answer.summary) }
         page.element("ol") { page in
-            for step in line["steps"]?.array ?? [] {
-                page.element("li") { $0.write(step.cell("text")) }
-            }
+            for step in answer.steps { page.element("li") { $0.write(step.text) } }
         }
+    }
+
+    /// What stands where there is nothing.
+    private static let none = "–"
+
+    /// A cell as text for people.
+    private static func cell(_ value: JSONValue) -> String {
+        value.isNull ? none : value.string ?? value.description
     }
 }
 
@@ -154,13 +157,5 @@ extension XMLText {
                 page.element("dd") { $0.write(value) }
             }
         }
-    }
-}
-
-extension JSONValue {
-    /// A member as text for people.
-    fileprivate func cell(_ name: String) -> String {
-        guard let value = self[name], !value.isNull else { return "–" }
-        return value.string ?? value.description
     }
 }

@@ -1,7 +1,7 @@
 import Entitlements
 
 /// One kind of content; its lines are JSON objects, whatever they are written as.
-public enum ExportPart: String, CaseIterable, Sendable {
+package enum ExportPart: String, CaseIterable, Sendable {
     /// The customer's names and purchases with their numbers in the log.
     case identity
     /// What the customer is entitled to: the `show` shape.
@@ -23,16 +23,16 @@ public enum ExportPart: String, CaseIterable, Sendable {
 }
 
 /// A file of an export.
-public struct ExportFile: Sendable, Hashable {
+package struct ExportFile: Sendable, Hashable {
     /// Its name.
-    public var name: String
+    package var name: String
     /// What it holds, in this order.
-    public var parts: [ExportPart]
+    package var parts: [ExportPart]
     /// How that is written.
-    public var form: Form
+    package var form: Form
 
     /// How lines are written.
-    public enum Form: Sendable, Hashable {
+    package enum Form: Sendable, Hashable {
         /// A JSON object a line.
         case lines
         /// Comma-separated values.
@@ -51,20 +51,20 @@ public struct ExportFile: Sendable, Hashable {
     }
 
     /// What ties the others together; written last.
-    public static let manifest = "manifest.json"
+    package static let manifest = "manifest.json"
     /// The ledger's signature over the manifest.
-    public static let signature = "manifest.note"
+    package static let signature = "manifest.note"
     /// Records with their proofs, in every export.
-    public static let proofs = "proofs.ndjson"
+    package static let proofs = "proofs.ndjson"
     /// What ties a range to the checkpoint.
-    public static let range = "range.json"
+    package static let range = "range.json"
     /// Events as CloudEvents.
-    public static let events = "events.ndjson"
+    package static let events = "events.ndjson"
 }
 
 extension ExportPlan {
     /// The files that come of it; the manifest and its signature follow them.
-    public var files: [ExportFile] {
+    package var files: [ExportFile] {
         let isCustomer = customer != nil
         var files = [ExportFile(ExportFile.proofs, [.proofs])]
         if !isCustomer { files.append(ExportFile(ExportFile.range, [.range])) }
@@ -86,7 +86,7 @@ extension ExportPlan {
     }
 
     /// The tables that hold it.
-    public var tables: [ExportTable] { ExportTable.all.filter { parts.contains($0.part) } }
+    public var tables: [ExportTable] { ExportTable.allCases.filter { parts.contains($0.part) } }
 
     /// What it consists of.
     ///

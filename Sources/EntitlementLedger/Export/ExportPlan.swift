@@ -49,24 +49,6 @@ public struct ExportPlan: Sendable, Hashable {
     }
 }
 
-/// Why there is nothing to export.
-public struct ExportRefusal: Error, Sendable, Hashable {
-    /// What kind.
-    public var code: Code
-    /// A sentence; holds no id.
-    public var message: String
-
-    /// The closed set of reasons.
-    public enum Code: String, Sendable {
-        /// No name of the ledger is this one: never recorded, or erased (C6).
-        case unknownCustomer = "unknown_customer"
-        /// The range holds no event.
-        case emptyRange = "empty_range"
-        /// The export that was begun is another one.
-        case otherExport = "other_export"
-    }
-}
-
 extension ExportPlan {
     /// The plan as JSON, for an export that is to go on later.
     package var json: JSONValue {

@@ -2,9 +2,9 @@ import Encodings
 import Entitlements
 
 /// An export as one text, handed out piece by piece: for who takes it over a connection.
-public struct ExportStream: Sendable {
+package struct ExportStream: Sendable {
     /// What it looks like.
-    public enum Form: Sendable {
+    package enum Form: Sendable {
         /// Every file, a line of theirs each: `{"file":NAME,"line":LINE}`; the manifest comes last.
         case bundle
         /// The first file with an ending, by itself: without proofs.
@@ -34,7 +34,7 @@ public struct ExportStream: Sendable {
     }
 
     /// Begins a text.
-    public init(_ export: LedgerExport, _ form: Form) {
+    package init(_ export: LedgerExport, _ form: Form) {
         self.export = export
         switch form {
         case .bundle:
@@ -47,7 +47,7 @@ public struct ExportStream: Sendable {
     }
 
     /// The next piece, some hundred lines at most; nil at the end.
-    public mutating func next() throws -> String? {
+    package mutating func next() throws -> String? {
         while !isFinished {
             let piece = try step()
             if !piece.isEmpty { return piece }
@@ -72,9 +72,9 @@ public struct ExportStream: Sendable {
         }
         var piece = ""
         for line in try export.next(&position) {
-            let text = try current.text.text(position.part, line)
+            let text = current.text.text(position.part, line)
             current.digest.add(Array(text.utf8))
-            piece += isBundle ? Self.wrapped(current.file.name, line) : text
+            piece += isBundle ? Self.wrapped(current.file.name, line.text) : text
         }
         if position.isAtEnd { current.parts = current.parts.dropFirst() }
         current.position = position.isAtEnd ? nil : position
@@ -85,10 +85,10 @@ public struct ExportStream: Sendable {
     private func manifest() throws -> String {
         let manifest = try export.manifest(of: written)
         return "{\"file\":\"\(ExportFile.manifest)\",\"line\":\(manifest.text.dropLast())}\n"
-            + Self.wrapped(ExportFile.signature, .string(manifest.note))
+            + Self.wrapped(ExportFile.signature, JSONValue.string(manifest.note).description)
     }
 
-    private static func wrapped(_ name: String, _ line: JSONValue) -> String {
-        "{\"file\":\"\(name)\",\"line\":\(line.description)}\n"
+    private static func wrapped(_ name: String, _ line: String) -> String {
+        "{\"file\":\"\(name)\",\"line\":\(line)}\n"
     }
 }

@@ -1,87 +1,57 @@
 package import Encodings
-import Entitlements
+import LedgerAPI
 
 /// A flat table of an export: for spreadsheets and databases.
-public struct ExportTable: Sendable, Hashable {
+///
+/// No cell holds JSON; all that there is stands in the files of lines.
+public enum ExportTable: String, CaseIterable, Sendable {
+    case names, purchases, features, stretches, explanations, steps, errors, events, evidence
+    case proofs
+
     /// Its name.
-    public var name: String
+    public var name: String { rawValue }
+
     /// What it is made of.
-    public var part: ExportPart
+    package var part: ExportPart {
+        switch self {
+        case .names, .purchases: .identity
+        case .features: .state
+        case .stretches: .timeline
+        case .explanations, .steps: .explanations
+        case .errors: .errors
+        case .events: .events
+        case .evidence: .evidence
+        case .proofs: .proofs
+        }
+    }
+
     /// The names of its columns.
-    public var columns: [String]
-    /// How rows are found in a line.
-    private var layout: Layout
-
-    private enum Layout: Sendable, Hashable {
-        /// The line is a row.
-        case line
-        /// Each element of a member.
-        case elements(of: String)
-        /// Each member of a member, its name as the first column.
-        case members(of: String)
-    }
-
-    private init(
-        _ name: String,
-        _ part: ExportPart,
-        _ columns: [String],
-        _ layout: Layout = .line
-    ) {
-        self.name = name
-        self.part = part
-        self.columns = columns
-        self.layout = layout
-    }
-
-    /// The rows of a line: a cell for each column; what is not flat is JSON text.
-    package func rows(of line: JSONValue) -> [[JSONValue]] {
-        switch layout {
-        case .line: [row(line)]
-        case .elements(let member): (line[member]?.array ?? []).map { row($0) }
-        case .members(let member):
-            (line[member]?.members ?? []).map { [.string($0.name)] + row($0.value).dropFirst() }
+    public var columns: [String] {
+        switch self {
+        case .names, .purchases: ExportedIdentity.Stream.columns
+        case .features: ExportedFeature.columns
+        case .stretches: SourceStretch.columns
+        case .explanations: ExportedDecision.columns
+        case .steps: ExportedStep.columns
+        case .errors, .events: ExportedEvent.columns
+        case .evidence: ExportedMember.columns
+        case .proofs: ExportedRecord.columns
         }
     }
 
-    private func row(_ value: JSONValue) -> [JSONValue] {
-        columns.map { name in
-            switch value[name] ?? .null {
-            case let cell where cell.array != nil || cell.members != nil:
-                .string(cell.description)
-            case let cell: cell
-            }
+    /// The rows of a line of its part: a cell for each column.
+    package func rows(of line: ExportLine) -> [[JSONValue]] {
+        switch (self, line) {
+        case (.names, .identity(let line)): line.names.map(\.cells)
+        case (.purchases, .identity(let line)): line.purchases.map(\.cells)
+        case (.features, .state(let line)): line.exportedFeatures.map(\.cells)
+        case (.stretches, .timeline(let line)): line.stretches.map(\.cells)
+        case (.explanations, .explanation(let line)): [line.exportedDecision.cells]
+        case (.steps, .explanation(let line)): line.exportedSteps.map(\.cells)
+        case (.errors, .event(let event)), (.events, .event(let event)): [event.row.cells]
+        case (.evidence, .evidence(let line)): line.exportedMembers.map(\.cells)
+        case (.proofs, .proof(let line)): [line.exportedRecord.cells]
+        default: []
         }
     }
-
-    /// All tables.
-    static let all = [
-        ExportTable("names", .identity, ["name", "stream"], .elements(of: "names")),
-        ExportTable("purchases", .identity, ["name", "stream"], .elements(of: "purchases")),
-        ExportTable(
-            "features",
-            .state,
-            ["feature", "allowed", "until", "reason", "sources", "limit"],
-            .members(of: "features")
-        ),
-        ExportTable(
-            "stretches",
-            .timeline,
-            ["source", "productId", "from", "to"],
-            .elements(of: "stretches")
-        ),
-        ExportTable(
-            "explanations",
-            .explanations,
-            ["feature", "allowed", "until", "reason", "summary", "steps"]
-        ),
-        ExportTable("errors", .errors, eventColumns),
-        ExportTable("events", .events, eventColumns),
-        ExportTable("evidence", .evidence, ["sequence", "digest", "content"]),
-        ExportTable("proofs", .proofs, ["sequence", "record", "proof"]),
-    ]
-
-    private static let eventColumns = [
-        "sequence", "recordedtime", "time", "type", "subject", "source", "id", "environment",
-        "data",
-    ]
 }

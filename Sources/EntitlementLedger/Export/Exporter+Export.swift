@@ -6,7 +6,7 @@ public import LedgerAPI
 extension Exporter {
     /// Plans an export of a customer (row 8.6).
     ///
-    /// - Throws: `ExportRefusal.unknownCustomer` for a name that the ledger does not know, one that
+    /// - Throws: `LedgerFault.unknownCustomer` for a name that the ledger does not know, one that
     ///   was erased among them.
     public func exportPlan(
         of question: CustomerQuestion,
@@ -31,7 +31,7 @@ extension Exporter {
 
     /// Plans an export of a range of the log, for an auditor.
     ///
-    /// - Throws: `ExportRefusal.emptyRange`.
+    /// - Throws: `LedgerFault.emptyRange`.
     public func exportPlan(
         of range: Range<UInt64>,
         redaction: ExportRedaction,
@@ -65,7 +65,7 @@ extension Exporter {
     /// Gathers what a plan exports.
     ///
     /// `names`: which members of evidence name nobody, and stay where names are hidden.
-    /// - Throws: `ExportRefusal`; `otherExport` where the plan is of another ledger or a longer log.
+    /// - Throws: `LedgerFault`; `otherExport` where the plan is of another ledger or a longer log.
     public func export(
         _ plan: ExportPlan,
         reading names: any EvidenceNames
@@ -75,11 +75,11 @@ extension Exporter {
 
     private func export(_ plan: ExportPlan, impersonal: Set<Name>) throws -> LedgerExport {
         guard try plan.size <= questions.size() else {
-            throw ExportRefusal(code: .otherExport, message: "the export is of a longer log")
+            throw LedgerFault(.otherExport, "the export is of a longer log")
         }
         let note = try? SignedNote.parse(plan.checkpoint)
         guard let checkpoint = try? note?.verified(by: [prover.verifierKey]) else {
-            throw ExportRefusal(code: .otherExport, message: "the export is of another ledger")
+            throw LedgerFault(.otherExport, "the export is of another ledger")
         }
         return try LedgerExport(
             self,

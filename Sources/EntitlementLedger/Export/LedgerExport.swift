@@ -1,4 +1,4 @@
-package import Encodings
+import Encodings
 import Entitlements
 import EventLog
 import LedgerAPI
@@ -21,6 +21,8 @@ public struct LedgerExport: Sendable {
     private let view: CustomerView
     /// The feature ids of the catalog in force at T.
     private let features: [String]
+    /// What purchases are at the times of events; nil: no table or page asks.
+    private let moments: PurchaseMoments?
 
     /// Records of one piece.
     static let pieceSize: UInt64 = 256
@@ -28,7 +30,7 @@ public struct LedgerExport: Sendable {
     /// Where a reader of a part is.
     public struct Position: Sendable {
         /// The part.
-        public let part: ExportPart
+        package let part: ExportPart
         /// Lines or records that were read.
         public fileprivate(set) var index: UInt64 = 0
         /// Whether everything was read.
@@ -36,7 +38,7 @@ public struct LedgerExport: Sendable {
         fileprivate var lastCarrier: UInt64?
 
         /// The beginning of a part.
-        public init(_ part: ExportPart) { self.part = part }
+        package init(_ part: ExportPart) { self.part = part }
     }
 
     init(
@@ -54,13 +56,14 @@ public struct LedgerExport: Sendable {
         case .customer(let id, let environment):
             let name = StreamName(.customer(id), in: environment)
             guard let stream = try questions.vault.stream(of: name) else {
-                throw ExportRefusal(
-                    code: .unknownCustomer,
-                    message: "nothing is recorded under this id: never, or it was erased"
+                throw LedgerFault(
+                    .unknownCustomer,
+                    "nothing is recorded under this id: never, or it was erased"
                 )
             }
             let loaded = try questions.loadFacts(of: id, environment: environment, size: plan.size)
-            let view = CustomerView(plan.visibility, of: loaded.timeline, loaded.facts)
+            let timeline = loaded.timeline
+            let view = CustomerView(plan.visibility, of: timeline, loaded.facts)
             streams = try questions.streams(ofCustomer: stream, below: plan.size)
                 .filter(view.names).sorted()
             sequences = try questions.sequences(of: streams, below: plan.size, shownTo: view)
@@ -68,14 +71,18 @@ public struct LedgerExport: Sendable {
             features =
                 try questions.catalogHistory(size: plan.size).catalog(at: plan.at)?
                 .features.map(\.id) ?? []
+            moments =
+                plan.formats.allSatisfy { $0 == .ndjson }
+                ? nil : PurchaseMoments(timeline, loaded.facts)
         case .range(let range):
             guard !range.isEmpty, range.upperBound <= checkpoint.size else {
-                throw ExportRefusal(code: .emptyRange, message: "the range holds no event")
+                throw LedgerFault(.emptyRange, "the range holds no event")
             }
             sequences = nil
             streams = []
             view = .everything
             features = []
+            moments = nil
         }
     }
 
@@ -120,12 +127,14 @@ public struct LedgerExport: Sendable {
     private static let tellingByteCount = 4
 
     /// The next lines of a part; the position says whether there are more.
-    package func next(_ position: inout Position) throws -> [JSONValue] {
+    package func next(_ position: inout Position) throws -> [ExportLine] {
         switch position.part {
-        case .identity: return try single(&position) { try identity() }
-        case .state: return try single(&position) { try state() }
-        case .timeline: return try single(&position) { try timeline() }
-        case .range: return try single(&position) { try rangeProof() }
+        case .identity: return try single(&position) { .identity(try identity()) }
+        case .state: return try single(&position) { try state().map { .state($0) } }
+        case .timeline: return try single(&position) { try timeline().map { .timeline($0) } }
+        case .range:
+            guard case .range(let range) = plan.scope else { return [] }
+            return try single(&position) { .range(try rangeProof(range)) }
         case .explanations: return try explanation(&position)
         case .events, .errors, .evidence, .proofs: return try records(&position)
         }
@@ -133,15 +142,15 @@ public struct LedgerExport: Sendable {
 
     private func single(
         _ position: inout Position,
-        _ body: () throws -> JSONValue
-    ) throws -> [JSONValue] {
+        _ body: () throws -> ExportLine?
+    ) throws -> [ExportLine] {
         guard !position.isAtEnd else { return [] }
         let line = try body()
         position.isAtEnd = true
-        return [line]
+        return line.map { [$0] } ?? []
     }
 
-    private func explanation(_ position: inout Position) throws -> [JSONValue] {
+    private func explanation(_ position: inout Position) throws -> [ExportLine] {
         guard position.index < UInt64(features.count) else {
             position.isAtEnd = true
             return []
@@ -149,22 +158,22 @@ public struct LedgerExport: Sendable {
         let feature = features[Int(position.index)]
         position.index += 1
         position.isAtEnd = position.index == UInt64(features.count)
-        return try explanation(of: feature).map { [$0] } ?? []
+        return try explanation(of: feature).map { [.explanation($0)] } ?? []
     }
 
-    private func records(_ position: inout Position) throws -> [JSONValue] {
+    private func records(_ position: inout Position) throws -> [ExportLine] {
         let end = min(recordCount, position.index + Self.pieceSize)
         let piece = (position.index..<end).map { sequence(at: $0) }
         position.index = end
         position.isAtEnd = end == recordCount
-        var lines: [JSONValue] = []
+        var lines: [ExportLine] = []
         let mask = EventMask(questions: questions, redaction: plan.redaction, view: view)
         var carriers: [UInt64] = []
         try questions.log.readRecords(piece) { sequence, record in
             switch position.part {
-            case .events: lines += try mask.json(record).map { [$0] } ?? []
+            case .events: lines += try mask.shown(record).map { [.event(try shown($0))] } ?? []
             case .errors where try RecordHeader(reading: record).tellsError:
-                lines += try mask.json(record).map { [$0] } ?? []
+                lines += try mask.shown(record).map { [.event(try shown($0))] } ?? []
             case .evidence:
                 let header = try RecordHeader(checking: record)
                 // Events of one signal stand one after the other.
@@ -175,9 +184,9 @@ public struct LedgerExport: Sendable {
                 carriers.append(sequence)
             default: break
             }
-            if position.part == .proofs { lines.append(try proof(sequence, record)) }
+            if position.part == .proofs { lines.append(.proof(try proof(sequence, record))) }
         }
-        return try lines + carriers.map { try evidence($0) }
+        return try lines + carriers.map { .evidence(try evidence($0)) }
     }
 
     private func sequence(at index: UInt64) -> UInt64 {
@@ -186,29 +195,44 @@ public struct LedgerExport: Sendable {
         return range.lowerBound + index
     }
 
+    /// An event with what is shown of its purchase.
+    private func shown(_ event: OpenedEvent) throws -> ShownEvent {
+        let header = event.header
+        let time = Instant(milliseconds: header.time)
+        let found = moments?.moment(ofEvent: header.sequence, about: header.stream, at: time)
+        guard var moment = found else { return ShownEvent(event: event, purchase: nil) }
+        // A customer's own refunds are rows of their export; one that another caused is not theirs
+        // to see (Stores, rule 7).
+        if plan.visibility == .own { moment.revokedAt = nil }
+        let names = MaskedNames(questions: questions, redaction: plan.redaction)
+        let owner = try moment.owner.flatMap { owner in
+            view.isCustomer(owner) ? try names.customerName(owner) : nil
+        }
+        return ShownEvent(event: event, purchase: (moment, owner))
+    }
+
     // MARK: What identifies and explains
 
-    private func identity() throws -> JSONValue {
+    private func identity() throws -> ExportedIdentity {
         let names = MaskedNames(questions: questions, redaction: plan.redaction)
-        var customers: [JSONValue] = []
-        var purchases: [JSONValue] = []
+        var customers: [ExportedIdentity.Stream] = []
+        var purchases: [ExportedIdentity.Stream] = []
         for stream in streams {
             let subject = try questions.vault.name(of: stream)?.subject
             switch subject.flatMap(Subject.init) {
-            case .customer?: customers.append(try entry(names.customerName(stream), stream))
-            case .purchase?: purchases.append(try entry(names.purchaseName(stream), stream))
+            case .customer?:
+                customers.append(.init(name: try names.customerName(stream), number: stream))
+            case .purchase?:
+                purchases.append(.init(name: try names.purchaseName(stream), number: stream))
             default: break
             }
         }
-        return .object([
-            JSONMember("customer", .optional(try shownCustomer)),
-            JSONMember("environment", .optional(plan.customer?.environment.name)),
-            JSONMember("names", .array(customers)), JSONMember("purchases", .array(purchases)),
-        ])
-    }
-
-    private func entry(_ name: String, _ stream: UInt64) throws -> JSONValue {
-        .members(["name": .string(name), "stream": .string(String(stream))])
+        return ExportedIdentity(
+            customer: try shownCustomer,
+            environment: plan.customer?.environment,
+            names: customers,
+            purchases: purchases
+        )
     }
 
     /// The customer as they may be shown.
@@ -235,22 +259,20 @@ public struct LedgerExport: Sendable {
         }
     }
 
-    private func state() throws -> JSONValue {
-        guard let question else { return .null }
+    private func state() throws -> StateAnswer? {
+        guard let question else { return nil }
         guard plan.redaction.hidesCustomers else {
-            return try JSONValue(parsing: questions.show(question, size: plan.size).text.bytes)
+            return try questions.show(question, size: plan.size).answer
         }
         let state = try questions.state(question, size: plan.size)
         let names = MaskedNames(questions: questions, redaction: plan.redaction)
         var echo = question.echo(size: plan.size)
         echo.customer = try shownCustomer
-        let answer = StateAnswer(echo, try StateContent(state, names: names))
-        return try JSONValue(parsing: AnswerText(answer).bytes)
+        return StateAnswer(echo, try StateContent(state, names: names))
     }
 
-    /// The events themselves are a part of their own.
-    private func timeline() throws -> JSONValue {
-        guard let question else { return .null }
+    private func timeline() throws -> TimelineAnswer? {
+        guard let question else { return nil }
         var answer =
             plan.redaction.hidesCustomers
             ? try questions.timelineContent(
@@ -259,29 +281,28 @@ public struct LedgerExport: Sendable {
                 names: MaskedNames(questions: questions, redaction: plan.redaction)
             )
             : try questions.timelineAnswer(question, size: plan.size).answer
-        answer.events = answer.events.map(\.mark)
         answer.question.customer = try shownCustomer
-        return try JSONValue(parsing: AnswerText(answer).bytes)
+        return answer
     }
 
     /// In English: for the customer where the export is their own, else for support.
-    private func explanation(of feature: String) throws -> JSONValue? {
+    private func explanation(of feature: String) throws -> ExplanationAnswer? {
         guard let question,
             case .explained(let explanation, let size) = try questions.explain(feature, question)
         else { return nil }
         let isMasked = plan.redaction.hidesCustomers
         var echo = question.echo(size: size)
         echo.customer = try shownCustomer
-        let answer = try ExplanationAnswer(
+        return try ExplanationAnswer(
             echo,
             explanation,
             for: plan.visibility == .own ? .customer : .support,
             in: .english,
+            .utc,
             customer: echo.customer ?? "",
             names: MaskedNames(questions: questions, redaction: plan.redaction),
             token: isMasked ? "" : questions.token(ofAccessTo: feature, question, size: size)
         )
-        return try JSONValue(parsing: AnswerText(answer).bytes)
     }
 }
 

@@ -13,13 +13,15 @@ public struct ArchiveProgress: Sendable, Equatable {
 public final class Archiver: Sendable {
     private let log: any LogReader
     private let prover: Prover
+    private let knownLoss: KnownLoss?
     /// Held while an archive is written, or evidence deleted from one.
     let writing = Mutex<Void>(())
 
-    /// Makes the part; `prover` signs for the log.
-    init(_ log: any LogReader, _ prover: Prover) {
+    /// Makes the part; `prover` signs for the log, `knownLoss` goes with its archives.
+    init(_ log: any LogReader, _ prover: Prover, knownLoss: KnownLoss?) {
         self.log = log
         self.prover = prover
+        self.knownLoss = knownLoss
     }
 
     /// Continues an archive up to the last checkpoint that was signed; writes nothing to the ledger.
@@ -42,6 +44,7 @@ public final class Archiver: Sendable {
             try writer.write(
                 upTo: SignedNote.parse(last.note),
                 manifest: manifest,
+                loss: knownLoss,
                 progress: progress
             )
         }

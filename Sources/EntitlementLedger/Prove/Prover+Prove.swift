@@ -9,7 +9,7 @@ extension Prover {
     ///
     /// - Throws: `LedgerFault.unknownSequence` for an event behind the newest checkpoint;
     ///   `LogStorageFault`, `DecodingFault` for a damaged log.
-    public func proof(of sequence: UInt64, withRecord: Bool = true) throws -> RecordProof {
+    public func proof(of sequence: UInt64, withRecord: Bool = true) throws -> InclusionProofFile {
         let newest = try log.lastCheckpoint()
         guard let kept = newest, sequence < kept.size else {
             throw LedgerFault(
@@ -21,7 +21,7 @@ extension Prover {
         let proof = try TreeReader(LogTiles(log)).inclusionProof(leaf: sequence, size: kept.size)
         var record: [UInt8]?
         if withRecord { try log.readRecords([sequence]) { record = $1.copy() } }
-        return RecordProof(
+        return InclusionProofFile(
             record: record,
             sequence: sequence,
             hashes: proof.hashes,
@@ -43,7 +43,7 @@ extension Prover {
     ///
     /// - Throws: `LedgerFault.unknownSequence` where the newest checkpoint has fewer events;
     ///   `LogStorageFault`, `DecodingFault` for a damaged log.
-    public func growthProof(from oldSize: UInt64) throws -> GrowthProof {
+    public func consistencyProof(from oldSize: UInt64) throws -> ConsistencyProofFile {
         let newest = try log.lastCheckpoint()
         guard let kept = newest, oldSize <= kept.size else {
             throw LedgerFault(
@@ -56,7 +56,7 @@ extension Prover {
             oldSize == 0
             ? []
             : try TreeReader(LogTiles(log)).consistencyProof(from: oldSize, to: kept.size).hashes
-        return GrowthProof(
+        return ConsistencyProofFile(
             oldSize: oldSize,
             hashes: hashes,
             checkpoint: try SignedNote.parse(kept.note)
@@ -100,7 +100,7 @@ extension Prover {
     ///
     /// - Returns: the checkpoint with all its signatures.
     /// - Throws: `NoteFault` where no kept checkpoint is the one that the witnesses signed.
-    public func addCosignatures(_ lines: String, of witnesses: [VerifierKey]) throws -> String {
+    package func addCosignatures(_ lines: String, of witnesses: [VerifierKey]) throws -> String {
         guard let storage else { throw LedgerFault.onlyRead }
         var refusal: NoteFault?
         for kept in try log.checkpoints().reversed() {

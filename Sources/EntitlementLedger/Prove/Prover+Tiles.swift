@@ -1,4 +1,4 @@
-public import EventLog
+package import EventLog
 
 extension Prover {
     /// A tile as C2SP tlog-tiles serves it, if the newest checkpoint asks for it.
@@ -8,7 +8,7 @@ extension Prover {
     ///
     /// - Returns: nil where there is no such tile.
     /// - Throws: `LogStorageFault`.
-    public func publishedTile(_ coordinate: TileCoordinate) throws -> [UInt8]? {
+    package func publishedTile(_ coordinate: TileCoordinate) throws -> [UInt8]? {
         guard try isPublished(coordinate) else { return nil }
         let count = coordinate.width * EventLog.Digest.byteCount
         let tile = try log.tile(level: coordinate.level, index: coordinate.index) ?? []
@@ -19,7 +19,7 @@ extension Prover {
     }
 
     /// Records as C2SP tlog-tiles serves them, each behind its length; see ``publishedTile(_:)``.
-    public func publishedRecords(_ coordinate: TileCoordinate) throws -> [UInt8]? {
+    package func publishedRecords(_ coordinate: TileCoordinate) throws -> [UInt8]? {
         guard try isPublished(coordinate) else { return nil }
         let first = coordinate.index * Bundle.recordCount
         var bytes: [UInt8] = []

@@ -1,4 +1,4 @@
-public import EventLog
+package import EventLog
 
 /// The part of a ledger that signs checkpoints and proves by them what stands in the log.
 public struct Prover: Sendable {
@@ -13,7 +13,7 @@ public struct Prover: Sendable {
     let published: String?
 
     /// The key that verifies this ledger's checkpoints.
-    public var verifierKey: VerifierKey {
+    package var verifierKey: VerifierKey {
         get throws { try vault.verifierKey(named: identity.origin) }
     }
 

@@ -8,7 +8,7 @@ public struct CustomerAccess: Sendable, Hashable {
     public var id: String
     /// Whom it was about.
     public var customer: String
-    /// The world.
+    /// The environment.
     public var environment: StoreEnvironment
     /// Who: a key's id.
     public var actor: String
@@ -82,7 +82,7 @@ extension Appender {
             }
             guard !sealed.isEmpty else { return true }
             let outcomes = try append(sealed)
-            waiting = zip(names, outcomes).filter { $0.1 == .moved }.map(\.0)
+            waiting = zip(names, outcomes).filter { $0.1 == .stale }.map(\.0)
             return waiting.isEmpty ? true : nil
         }
     }
@@ -118,7 +118,7 @@ extension Appender {
             recordedAt: nil
         )
         // What an access says is bounded far below a record: it is never refused.
-        guard case .value(let sealed) = decided else { throw RecordFault.tooLong }
+        guard case .value(let sealed) = decided else { throw SealingFault.tooLong }
         return sealed
     }
 }

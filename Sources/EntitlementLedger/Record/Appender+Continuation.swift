@@ -1,6 +1,6 @@
 import Encodings
 import Entitlements
-public import EventLog
+package import EventLog
 
 extension Appender {
     /// Records where a log came from that goes on under a new name, for its old tree was lost, or what
@@ -11,7 +11,7 @@ extension Appender {
     ///   - checkpoint: the last that the old log signed and that is at hand.
     ///   - gaps: sequences that are lost, ascending.
     /// - Throws: what `record` throws.
-    public func noteContinuation(
+    package func noteContinuation(
         of origin: String,
         checkpoint: Checkpoint?,
         gaps: [Range<UInt64>]

@@ -68,15 +68,31 @@ extension Appender {
     }
 
     /// Records one submission together with whoever else is waiting (group commit).
+    ///
+    /// What reads, compresses and seals is done on a pool, so that no thread waits that others share.
     public func record(concurrently submission: Submission) async throws -> Receipt {
-        let preparation = Preparation(self)
-        switch try preparation.seal(submission, recordedAt: nil) {
+        try await record(concurrently: submission, on: DispatchPool())
+    }
+
+    /// The same on a pool of the caller's.
+    public func record(
+        concurrently submission: Submission,
+        on pool: some BlockingPool
+    ) async throws -> Receipt {
+        let state = try await pool.blocking { [self] in
+            try Preparation(self).seal(submission, recordedAt: nil)
+        }
+        switch state {
         case .settled(let receipt): return receipt
         case .sealed(let sealed):
             let outcome = try await writer.append(sealed)
-            if let receipt = try preparation.receipt(outcome, sealed, submission) {
-                return receipt
+            let read: @Sendable () throws -> Receipt? = { [self] in
+                try Preparation(self).receipt(outcome, sealed, submission)
             }
+            // Of all outcomes a repetition alone is looked up in the log.
+            let receipt =
+                if case .duplicate = outcome { try await pool.blocking(read) } else { try read() }
+            if let receipt { return receipt }
         case .undecided: break
         }
         return try await writer.alone { [self] append in

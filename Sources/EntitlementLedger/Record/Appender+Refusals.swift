@@ -13,7 +13,7 @@ extension Appender {
     /// - Parameters:
     ///   - code: the refusal's code, of a closed set; no value from the signal.
     ///   - store: the store that it claims to come from, such as `app_store`.
-    ///   - environment: the world of the endpoint that it was posted to.
+    ///   - environment: the environment of the endpoint that it was posted to.
     public func countRefusal(_ code: String, of store: String, environment: StoreEnvironment) {
         let now = clock()
         let reason = refusals.reason(

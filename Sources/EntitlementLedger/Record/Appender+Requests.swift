@@ -9,7 +9,7 @@ public struct Request: Sendable {
     public var id: String
     /// Who asks, such as `support` or `app`.
     public var source: String
-    /// The world.
+    /// The environment.
     public var environment: StoreEnvironment
 
     /// Makes a request.
@@ -223,7 +223,7 @@ extension Appender {
         case .value(let sealed):
             switch try append([sealed])[0] {
             case .appended(let first, _): return .appended(first: first, count: 1)
-            case .moved, .duplicate: return nil
+            case .stale, .duplicate: return nil
             case .recordedTimeBeforeLast, .recordedTimeAfterClock: return nil
             }
         }

@@ -8,7 +8,7 @@ public struct UseOutcome: Sendable, Equatable {
     /// The end of the lease, for a limit in seconds a use: its time + amount (row Z16); nil: none.
     public var endsAt: Instant?
     /// The limit as it stands after the use; nil: the feature has none.
-    public var limit: CustomerState.LimitState?
+    package var limit: CustomerState.LimitState?
 }
 
 extension Appender {

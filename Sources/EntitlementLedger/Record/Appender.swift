@@ -11,7 +11,7 @@ public final class Appender: Sendable {
     let writer: LogWriter
     let clock: @Sendable () -> Instant
     let randomness: RandomSource
-    let sharedParts: SharedPartShelf
+    let sharedParts: SharedPartCache
     let refusals = RefusalTally()
 
     /// Makes the part; `storage` is what `questions` read.
@@ -34,6 +34,6 @@ public final class Appender: Sendable {
             views: questions.views,
             judge: ClockJudge(clock, witness)
         )
-        sharedParts = SharedPartShelf(log: storage)
+        sharedParts = SharedPartCache(log: storage)
     }
 }

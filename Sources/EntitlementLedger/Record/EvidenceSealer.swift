@@ -6,7 +6,7 @@ import EventLog
 struct EvidenceSealer {
     let vault: any Vault
     let randomness: RandomSource
-    let sharedParts: SharedPartShelf
+    let sharedParts: SharedPartCache
 
     /// Evidence as it is handed to the writer.
     struct Sealed {

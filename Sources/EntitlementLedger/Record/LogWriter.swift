@@ -1,6 +1,7 @@
 import Dispatch
 import Entitlements
 import EventLog
+import PostingIndex
 import Synchronization
 
 /// The one writer: takes all submissions that wait as a group, decides them against the log and

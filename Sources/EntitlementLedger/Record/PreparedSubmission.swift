@@ -90,11 +90,10 @@ struct Preparation {
                 do {
                     _ = try Catalog(document: document)
                 } catch {
-                    let fault = error.faults[0]
                     return Refusal(
                         .invalidCatalog,
-                        "data." + fault.path,
-                        "\(fault.code.rawValue): \(fault.detail)"
+                        "data." + error.path,
+                        "\(error.code.rawValue): \(error.detail)"
                     )
                 }
             }
@@ -130,7 +129,7 @@ struct Preparation {
         case .appended(let first, _):
             .appended(first: first, count: sealed.records.count)
         case .duplicate(let sequence): try repeated(submission, sequence)
-        case .moved: nil
+        case .stale: nil
         case .recordedTimeBeforeLast:
             .refused(
                 Refusal(.recordedTime, "recordedtime", "lies before the ledger's last event")

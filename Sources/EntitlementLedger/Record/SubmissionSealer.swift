@@ -63,7 +63,7 @@ struct SubmissionSealer {
                     recordedAt: recordedAt?.milliseconds
                 )
             )
-        } catch RecordFault.tooLong {
+        } catch SealingFault.tooLong {
             let detail = "an event has at most \(RecordHeader.lengthLimit) bytes"
             return .refused(Refusal(.tooLarge, "data", detail))
         }

@@ -1,20 +1,20 @@
-public import Entitlements
+package import Entitlements
 import EventLog
-public import LedgerAPI
+package import LedgerAPI
 
 /// Recomputes from the log alone what the ledger would have answered as known at R.
 ///
 /// Nothing of it comes from views on the disk, and nothing that was recorded after R can be seen: the
 /// prefix is read anew, its index is made in memory.
-public struct AuditReplay: Sendable {
+package struct AuditReplay: Sendable {
     private let auditor: Auditor
     /// The prefix as a ledger of its own.
     private let prefix: Ledger
     /// Events of the prefix.
-    public let size: UInt64
+    package let size: UInt64
 
     /// Judges evidence: the payload, the first event that was read from it, and when it was recorded.
-    public typealias Verify = (
+    package typealias Verify = (
         _ evidence: [UInt8], _ event: Event, _ recordedAt: Instant
     ) -> EvidenceVerdict
 
@@ -31,7 +31,7 @@ public struct AuditReplay: Sendable {
     /// Answers at T about everybody, or one customer, and holds the live ledger's answers against it.
     ///
     /// - Throws: `LedgerFault`, `LogStorageFault`.
-    public func answers(
+    package func answers(
         at instant: Instant,
         environment: StoreEnvironment,
         customer: String? = nil,
@@ -54,7 +54,7 @@ public struct AuditReplay: Sendable {
     /// `next`: the next token, nil for what is none, and who is meant; ends with nil.
     ///
     /// - Throws: `LogStorageFault`.
-    public func tokens(
+    package func tokens(
         _ next: () throws -> (token: DecisionToken?, customer: String?)?
     ) throws -> TokenReplay {
         var replay = TokenReplay()
@@ -77,7 +77,7 @@ public struct AuditReplay: Sendable {
     /// Judges the evidence of the prefix again, as of when it was signed (rows 7.3, 7.4).
     ///
     /// - Throws: `LogStorageFault` where evidence is not what was recorded.
-    public func evidence(
+    package func evidence(
         of customer: String? = nil,
         environment: StoreEnvironment,
         _ verify: Verify,
@@ -119,17 +119,13 @@ extension Questions {
         of token: DecisionToken,
         _ customer: String?
     ) throws -> TokenReplay.Outcome {
-        do {
-            _ = try answer(to: token, customer: customer)
-            return .same
-        } catch let refusal as TokenRefusal {
-            switch refusal.code {
-            case .differs: return token.rules == RulesVersion.current ? .differs : .otherRules
-            case .erased: return .erased
-            case .unknownSequence, .otherLedger: return .otherLedger
-            case .customerMissing: return .customerMissing
-            case .otherCustomer: return .otherCustomer
-            }
+        switch try answer(to: token, customer: customer).refusal?.code {
+        case nil: .same
+        case .differs: token.rules == RulesVersion.current ? .differs : .otherRules
+        case .erased: .erased
+        case .unknownSequence, .otherLedger: .otherLedger
+        case .customerMissing: .customerMissing
+        case .otherCustomer: .otherCustomer
         }
     }
 }

@@ -1,8 +1,8 @@
 import Crypto
 import Encodings
-public import Entitlements
+package import Entitlements
 import EventLog
-public import LedgerAPI
+package import LedgerAPI
 
 extension Auditor {
     /// Reads a prefix anew, to hold against it what was and is answered.
@@ -10,13 +10,13 @@ extension Auditor {
     /// Cost: one pass over it; memory grows with its events.
     ///
     /// - Throws: `LedgerFault`, `LogStorageFault`.
-    public func replay(knownAt known: BitemporalPoint.Known) throws -> AuditReplay {
+    package func replay(knownAt known: BitemporalPoint.Known) throws -> AuditReplay {
         try AuditReplay(self, knownAt: known)
     }
 
     /// Folds the log again up to a prefix, answers every customer at T and compares the views
     /// with the log; writes nothing.
-    public func replay(
+    package func replay(
         point: BitemporalPoint,
         environment: StoreEnvironment,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
@@ -96,7 +96,7 @@ extension Auditor {
     /// Writes the views anew from the log, beside the old ones, and switches at once.
     ///
     /// - Returns: the number of events that they hold.
-    public func rebuild(
+    package func rebuild(
         progress: (_ done: UInt64, _ of: UInt64) throws -> Void = { _, _ in }
     ) throws -> UInt64 {
         _ = try appending.whole

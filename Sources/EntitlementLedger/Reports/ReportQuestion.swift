@@ -1,11 +1,11 @@
 public import Entitlements
 import LedgerAPI
 
-/// A question about all customers or purchases of a world.
+/// A question about all customers or purchases of an environment.
 public struct ReportQuestion: Sendable, Hashable {
     /// Which report.
     public var kind: ReportKind
-    /// The world that is asked about.
+    /// The environment that is asked about.
     public var environment: StoreEnvironment
     /// T and R.
     public var point: BitemporalPoint
@@ -13,7 +13,7 @@ public struct ReportQuestion: Sendable, Hashable {
     /// counts whoever is there at T.
     public var range = Interval(start: Instant(milliseconds: .min), end: nil)
     /// When a stage is slow; for `stages`.
-    public var thresholds = StageReport.Thresholds()
+    package var thresholds = StageReport.Thresholds()
     /// When errors are an alert; for `errors`.
     public var rule = AlertRule.usual
 

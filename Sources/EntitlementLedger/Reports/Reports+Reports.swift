@@ -1,5 +1,5 @@
 import Encodings
-public import Entitlements
+package import Entitlements
 import EventLog
 public import LedgerAPI
 
@@ -36,7 +36,7 @@ extension Reports {
     }
 
     /// Customers by tier, and what they own by status and product.
-    public func customers(_ question: ReportQuestion) throws -> CustomerReport {
+    package func customers(_ question: ReportQuestion) throws -> CustomerReport {
         let at = question.point.at
         let parts = try questions.foldCustomers(
             upTo: questions.prefix(knownAt: question.point.knownAt),
@@ -52,7 +52,7 @@ extension Reports {
     /// after it; where there is none it is made.
     ///
     /// Cost: some record reads for each purchase that was spoken of since, else as from the log.
-    public func revenue(_ question: ReportQuestion) throws -> RevenueReport {
+    package func revenue(_ question: ReportQuestion) throws -> RevenueReport {
         let size = try questions.prefix(knownAt: question.point.knownAt)
         if let report = try rolledUpRevenue(question, size: size) { return report }
         if try question.range.isOfWholeDays && size == questions.size()
@@ -65,7 +65,7 @@ extension Reports {
     }
 
     /// The same from the log alone.
-    public func revenueFromLog(_ question: ReportQuestion) throws -> RevenueReport {
+    package func revenueFromLog(_ question: ReportQuestion) throws -> RevenueReport {
         let size = try questions.prefix(knownAt: question.point.knownAt)
         return try foldRevenue(question, size: size, pendingAfter: nil).report
     }
@@ -124,7 +124,7 @@ extension Reports {
     }
 
     /// How purchase flows end.
-    public func funnel(_ question: ReportQuestion) throws -> FunnelReport {
+    package func funnel(_ question: ReportQuestion) throws -> FunnelReport {
         let (at, range) = (question.point.at, question.range)
         let parts = try flows(question).run { part in
             var report = FunnelReport()
@@ -136,7 +136,7 @@ extension Reports {
     }
 
     /// How long the stages of purchase flows took.
-    public func stageTimes(_ question: ReportQuestion) throws -> StageReport {
+    package func stageTimes(_ question: ReportQuestion) throws -> StageReport {
         let (at, range) = (question.point.at, question.range)
         let parts = try flows(question).run { part in
             var report = StageReport()
@@ -152,7 +152,7 @@ extension Reports {
     }
 
     /// Who saw which variant of an experiment, and bought.
-    public func experiments(_ question: ReportQuestion) throws -> ExperimentReport {
+    package func experiments(_ question: ReportQuestion) throws -> ExperimentReport {
         let (at, range) = (question.point.at, question.range)
         let fold = try flows(question, link: .customerLinked)
         let catalogs = try questions.catalogHistory(size: fold.size)

@@ -1,5 +1,6 @@
 public import Entitlements
 import EventLog
+import PostingIndex
 
 /// Where the roll-up is laid under what followed, and moved along.
 extension Reports {

@@ -2,5 +2,5 @@
 public struct Reports: Sendable {
     let questions: Questions
     /// Revenue as it is kept day by day.
-    let rollUps: RollUpShelf
+    let rollUps: RollUpCache
 }

@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import EventLog
+import PostingIndex
 
 /// Revenue day by day, of a prefix of the log: a view, disposable like the others.
 ///

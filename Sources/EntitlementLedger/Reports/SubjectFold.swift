@@ -1,5 +1,6 @@
 import Entitlements
 import EventLog
+import PostingIndex
 import Synchronization
 
 /// Reads the records of some kinds subject by subject, on all cores, in bounded memory.

@@ -1,5 +1,5 @@
 public import Entitlements
-public import EventLog
+package import EventLog
 
 /// Makes a log from an archive, whole or up to a point in what was recorded.
 public struct ArchiveRestore {
@@ -23,18 +23,20 @@ public struct ArchiveRestore {
         public var lastRecordedAt: Instant?
         /// The archive's checkpoint, a signed note.
         public var checkpoint: String
+        /// What of a salvage's loss concerns what is restored; nil: nothing.
+        package var loss: KnownLoss?
     }
 
     private let reader: ArchiveReader
     private let key: VerifierKey
     /// What the archive was last signed at.
-    public let checkpoint: Checkpoint
+    package let checkpoint: Checkpoint
     private let note: SignedNote
 
     /// Reads an archive whose checkpoint is signed by a key.
     ///
     /// - Throws: `ArchiveFault`; what the reader throws.
-    public init(_ reader: ArchiveReader, key: VerifierKey) throws {
+    package init(_ reader: ArchiveReader, key: VerifierKey) throws {
         self.reader = reader
         self.key = key
         checkpoint = try reader.checkpoint(by: key)
@@ -49,7 +51,7 @@ public struct ArchiveRestore {
     /// Says what a restore would do; reads O(log n) bundles.
     ///
     /// - Throws: `LedgerFault.unknownSequence` for a cut beyond the archive, `ArchiveFault`.
-    public func plan(_ cut: Cut) throws -> Plan {
+    package func plan(_ cut: Cut) throws -> Plan {
         let size: UInt64
         switch cut {
         case .everything: size = checkpoint.size
@@ -64,11 +66,12 @@ public struct ArchiveRestore {
         case .recorded(let instant): size = try sizeRecorded(by: instant.milliseconds)
         }
         let last = size == 0 ? nil : try recordedAt(size - 1)
-        return Plan(
+        return try Plan(
             archived: checkpoint.size,
             restored: size,
             lastRecordedAt: last.map { Instant(milliseconds: $0) },
-            checkpoint: note.description
+            checkpoint: note.description,
+            loss: reader.loss()?.restored(size, of: checkpoint.size)
         )
     }
 
@@ -105,7 +108,7 @@ public struct ArchiveRestore {
     /// - Returns: the streams that any erasure in the archive names.
     /// - Throws: `ArchiveFault.damaged` where the archive is not what its checkpoint says; what
     ///   reader and log throw.
-    public func run(
+    package func run(
         _ plan: Plan,
         into log: any LogStorage,
         isContinued: Bool = false,

@@ -1,10 +1,10 @@
-public import EventLog
+package import EventLog
 
 /// Writes records that exist already into another log: byte for byte, at their sequences.
 ///
 /// What `restore` and `salvage` make a log of. Each record is checked (form, checksum, sequence,
 /// recorded time); whether it is the one that stood there, the caller knows by the tree: see `end`.
-public struct RecordCopy {
+package struct RecordCopy {
     private let log: any LogStorage
     private var batch: LogBatch
     private var tree: TreeEdge
@@ -20,7 +20,7 @@ public struct RecordCopy {
     /// Continues a log at its end.
     ///
     /// - Throws: what the log throws.
-    public init(into log: any LogStorage) throws {
+    package init(into log: any LogStorage) throws {
         self.log = log
         let end = try log.end()
         batch = LogBatch(after: end)
@@ -28,10 +28,10 @@ public struct RecordCopy {
     }
 
     /// The sequence of the record that comes next.
-    public var next: UInt64 { tree.size }
+    package var next: UInt64 { tree.size }
 
     /// The root of all that was appended, also of what waits for the next commit.
-    public var root: EventLog.Digest { tree.root }
+    package var root: EventLog.Digest { tree.root }
 
     /// Appends the next record, or the gap that stands in the place of one.
     ///
@@ -43,7 +43,7 @@ public struct RecordCopy {
     ///
     /// - Throws: `DecodingFault` or `LogStorageFault.damaged` for a record that cannot stand here;
     ///   what log and `sharedPart` throw. After that the copy is of no more use.
-    public mutating func append(
+    package mutating func append(
         _ record: [UInt8],
         companion: [UInt8]? = nil,
         sharedPart: (EventLog.Digest) throws -> [UInt8]? = { _ in nil }
@@ -105,7 +105,7 @@ public struct RecordCopy {
     ///
     /// - Returns: the log's end.
     /// - Throws: what the log throws.
-    public mutating func finish() throws -> LogEnd {
+    package mutating func finish() throws -> LogEnd {
         try commit()
         return try log.end()
     }

@@ -32,7 +32,7 @@ public struct DecisionToken: Hashable, Sendable {
     public let answer: Answer
     /// Who was answered.
     public let visibility: Visibility
-    /// The world that was asked about.
+    /// The environment that was asked about.
     public let environment: StoreEnvironment
     /// The effective instant that is asked about (T).
     public let at: Instant

@@ -3,9 +3,10 @@ import Encodings
 import Entitlements
 import EventLog
 import LedgerAPI
+import PostingIndex
 
 /// Why a decision token is not answered.
-public struct TokenRefusal: Error, Hashable, Sendable {
+public struct TokenRefusal: Hashable, Sendable {
     /// What kind.
     public var code: Code
     /// A sentence; holds no id.
@@ -29,6 +30,26 @@ public struct TokenRefusal: Error, Hashable, Sendable {
     }
 }
 
+/// What becomes of a decision token that is asked again.
+public enum TokenOutcome: Hashable, Sendable {
+    /// The answer, the same as when the token was given.
+    case answered(TokenAnswer)
+    /// It is not answered.
+    case refused(TokenRefusal)
+
+    /// The answer; nil: it is refused.
+    package var answer: TokenAnswer? {
+        guard case .answered(let answer) = self else { return nil }
+        return answer
+    }
+
+    /// Why it is not answered; nil: it is.
+    package var refusal: TokenRefusal? {
+        guard case .refused(let refusal) = self else { return nil }
+        return refusal
+    }
+}
+
 extension TokenRefusal {
     fileprivate static let otherLedger = TokenRefusal(
         code: .otherLedger,
@@ -41,16 +62,25 @@ extension Questions {
     ///
     /// `customer`: who is meant, for a token that names nobody; else it is compared.
     ///
-    /// - Throws: `TokenRefusal`; `differs` where rules, log or views say otherwise than then.
-    public func answer(to token: DecisionToken, customer asked: String? = nil) throws -> TokenAnswer
-    {
+    /// - Returns: the answer; a refusal `differs` where rules, log or views say otherwise than then.
+    /// - Throws: `LedgerFault`, `LogStorageFault`.
+    public func answer(
+        to token: DecisionToken,
+        customer asked: String? = nil
+    ) throws -> TokenOutcome {
         guard try token.size <= size() else {
-            throw TokenRefusal(
-                code: .unknownSequence,
-                message: "the token is of \(token.size) events, the log has fewer"
+            return .refused(
+                TokenRefusal(
+                    code: .unknownSequence,
+                    message: "the token is of \(token.size) events, the log has fewer"
+                )
             )
         }
-        let customer = try customer(of: token, asked)
+        let customer: String
+        switch try self.customer(of: token, asked) {
+        case .named(let name): customer = name
+        case .refused(let refusal): return .refused(refusal)
+        }
         let question = CustomerQuestion(
             customer: customer,
             environment: token.environment,
@@ -63,14 +93,16 @@ extension Questions {
         let answer = try answer(to: question, token)
         // Rules of a later program have fields that this one does not know.
         guard token.rules <= RulesVersion.current, answer.token == token.text else {
-            throw TokenRefusal(
-                code: .differs,
-                message: token.rules == RulesVersion.current
-                    ? "the ledger answers otherwise than when the token was given"
-                    : "the token is of rules \(token.rules), this program's are \(RulesVersion.current)"
+            return .refused(
+                TokenRefusal(
+                    code: .differs,
+                    message: token.rules == RulesVersion.current
+                        ? "the ledger answers otherwise than when the token was given"
+                        : "the token is of rules \(token.rules), this program's are \(RulesVersion.current)"
+                )
             )
         }
-        return answer
+        return .answered(answer)
     }
 
     /// The answer by the fields that the token's rules had.
@@ -91,16 +123,23 @@ extension Questions {
         }
     }
 
-    /// The name of the customer whom a token is about.
-    private func customer(of token: DecisionToken, _ asked: String?) throws -> String {
+    /// The customer whom a token is about.
+    private enum TokenCustomer {
+        case named(String)
+        case refused(TokenRefusal)
+    }
+
+    private func customer(of token: DecisionToken, _ asked: String?) throws -> TokenCustomer {
         guard let place = token.customer else {
             guard let asked else {
-                throw TokenRefusal(
-                    code: .customerMissing,
-                    message: "nothing that was recorded names the customer: say who is meant"
+                return .refused(
+                    TokenRefusal(
+                        code: .customerMissing,
+                        message: "nothing that was recorded names the customer: say who is meant"
+                    )
                 )
             }
-            return asked
+            return .named(asked)
         }
         var streams: [UInt64] = []
         if place.sequence < token.size {
@@ -108,15 +147,19 @@ extension Questions {
                 streams = try RecordHeader(checking: record).indexEntry(record).streams
             }
         }
-        guard Int(place.index) < streams.count else { throw TokenRefusal.otherLedger }
+        guard Int(place.index) < streams.count else { return .refused(.otherLedger) }
         guard let subject = try vault.name(of: streams[Int(place.index)])?.subject else {
-            throw TokenRefusal(code: .erased, message: "no name stands where the token points")
+            return .refused(
+                TokenRefusal(code: .erased, message: "no name stands where the token points")
+            )
         }
-        guard case .customer(let name)? = Subject(subject) else { throw TokenRefusal.otherLedger }
+        guard case .customer(let name)? = Subject(subject) else { return .refused(.otherLedger) }
         if let asked, !asked.isSame(as: name) {
-            throw TokenRefusal(code: .otherCustomer, message: "the token is about another customer")
+            return .refused(
+                TokenRefusal(code: .otherCustomer, message: "the token is about another customer")
+            )
         }
-        return name
+        return .named(name)
     }
 
     /// The token of the decision that an explanation is about: `can` answers it again.

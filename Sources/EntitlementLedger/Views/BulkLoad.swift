@@ -1,4 +1,5 @@
 import EventLog
+import PostingIndex
 
 /// Makes the index of a log anew: parts that fit in memory are sorted, written as runs, and joined.
 ///
@@ -46,7 +47,7 @@ struct BulkLoad {
         var next = start?.size ?? 0
         while next < size {
             let sequences = next..<min(next + Self.partSize, size)
-            var postings = try PostingCollector.collect(log, sequences)
+            var postings = try Postings.collect(log, sequences)
             postings.sort()
             next = sequences.upperBound
             let position = try position(next)

@@ -1,4 +1,5 @@
 import EventLog
+import PostingIndex
 
 /// What the log holds beyond the tables' position, in memory: a reader never sees less than the
 /// last acknowledged append.
@@ -23,12 +24,12 @@ struct Overlay {
     mutating func pass(to size: UInt64) { recent.pass(to: size) }
 
     /// What is to be moved into the tables next, and where it ends; it stays until it is dropped.
-    mutating func beginMoving() -> (postings: PostingCollector, end: UInt64) {
+    mutating func beginMoving() -> (postings: Postings, end: UInt64) {
         if moving == nil, recent.count > 0 {
             moving = recent
             recent = Part(from: recent.end)
         }
-        return (moving?.postings ?? PostingCollector(reservingFor: 0), moving?.end ?? recent.end)
+        return (moving?.postings ?? Postings(reservingFor: 0), moving?.end ?? recent.end)
     }
 
     /// Forgets what the tables hold by now.
@@ -57,7 +58,7 @@ extension Overlay {
     ///
     /// Between them may be gaps that a salvage left.
     private struct Part {
-        private(set) var postings = PostingCollector(reservingFor: 0)
+        private(set) var postings = Postings(reservingFor: 0)
         private(set) var start: UInt64
         private(set) var end: UInt64
         /// The first event of each signal.

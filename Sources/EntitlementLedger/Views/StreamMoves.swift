@@ -1,5 +1,6 @@
 import Entitlements
 import EventLog
+import PostingIndex
 import Synchronization
 
 /// Which streams may have moved since a size of the log, for questions that cannot wait for a lock.

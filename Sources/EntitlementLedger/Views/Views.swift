@@ -2,6 +2,7 @@ import Crypto
 import Dispatch
 import Encodings
 import EventLog
+import PostingIndex
 import Synchronization
 
 /// The views of a ledger: the index of one generation, and the overlay before it.

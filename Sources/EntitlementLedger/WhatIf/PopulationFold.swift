@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import EventLog
+import PostingIndex
 import Synchronization
 
 /// Folds all customers of an environment on all cores, in bounded memory.

@@ -1,4 +1,4 @@
-public import Entitlements
+package import Entitlements
 import EventLog
 
 extension Questions {
@@ -21,7 +21,7 @@ extension Questions {
     /// - Throws: `LedgerFault` for a prefix that the log does not have, `LogStorageFault` and
     ///   `DecodingFault` where a record is damaged, before any customer that it concerns is handed
     ///   out; what `add` throws.
-    public func foldCustomers<Result: Sendable>(
+    package func foldCustomers<Result: Sendable>(
         upTo size: UInt64,
         environment: StoreEnvironment,
         into initial: Result,

@@ -1,12 +1,12 @@
-public import Encodings
+package import Encodings
 
-/// Compares what customers have at one instant in two worlds: the recorded one, and one with other
+/// Compares what customers have at one instant in two environments: the recorded one, and one with other
 /// catalogs (row Z3).
 ///
 /// What the catalogs in force list is looked up once, not for each customer.
-public struct AccessComparison: Sendable {
+package struct AccessComparison: Sendable {
     /// The effective instant that is asked about (T).
-    public let at: Instant
+    package let at: Instant
     /// Every feature that either catalog in force lists, by id.
     private let features: [Feature]
 
@@ -17,8 +17,8 @@ public struct AccessComparison: Sendable {
         var after: Int?
     }
 
-    /// Compares at T, by the catalogs of both worlds.
-    public init(before: CatalogHistory, after: CatalogHistory, at instant: Instant) {
+    /// Compares at T, by the catalogs of both environments.
+    package init(before: CatalogHistory, after: CatalogHistory, at instant: Instant) {
         at = instant
         let (before, after) = (before.catalog(at: instant), after.catalog(at: instant))
         let ids = Set(texts: [before, after].flatMap { $0?.features.map(\.id) ?? [] })
@@ -29,8 +29,8 @@ public struct AccessComparison: Sendable {
 
     /// What one customer gains and loses.
     ///
-    /// `before` and `after`: the customer's timelines under the catalogs of the two worlds.
-    public func change(
+    /// `before` and `after`: the customer's timelines under the catalogs of the two environments.
+    package func change(
         from before: CustomerTimeline,
         to after: CustomerTimeline
     ) -> AccessChange {
@@ -51,7 +51,7 @@ public struct AccessComparison: Sendable {
         return change
     }
 
-    /// The products that give access at T in either world, each once.
+    /// The products that give access at T in either environment, each once.
     private func held(_ timelines: CustomerTimeline...) -> [AccessChange.Product] {
         var products: [AccessChange.Product] = []
         for timeline in timelines {
@@ -64,7 +64,7 @@ public struct AccessComparison: Sendable {
         return products
     }
 
-    /// One customer in one world.
+    /// One customer in one environment.
     private struct Side {
         let reader: GateReader
         let gates: Gates
@@ -98,33 +98,33 @@ public struct AccessComparison: Sendable {
 }
 
 /// What one customer gains and loses at an instant.
-public struct AccessChange: Sendable {
-    /// K7 in the recorded world.
-    public var tierBefore: String
+package struct AccessChange: Sendable {
+    /// K7 in the recorded environment.
+    package var tierBefore: String
     /// K7 in the other one.
-    public var tierAfter: String
-    /// What gives access in either world.
-    public var products: [Product]
-    /// What the other world allows and the recorded one does not, by id.
-    public var gains: [Feature] = []
-    /// What the recorded world allows and the other one does not, by id.
-    public var losses: [Feature] = []
+    package var tierAfter: String
+    /// What gives access in either environment.
+    package var products: [Product]
+    /// What the other environment allows and the recorded one does not, by id.
+    package var gains: [Feature] = []
+    /// What the recorded environment allows and the other one does not, by id.
+    package var losses: [Feature] = []
 
     /// A product as a store names it.
-    public struct Product: Sendable, Hashable {
+    package struct Product: Sendable, Hashable {
         /// The store.
-        public var store: String
+        package var store: String
         /// The store's product id.
-        @Bytewise public var productID: String
+        @Bytewise package var productID: String
     }
 
-    /// A feature in the world that allows it.
-    public struct Feature: Sendable, Hashable {
+    /// A feature in the environment that allows it.
+    package struct Feature: Sendable, Hashable {
         /// Its id.
-        public var id: String
+        package var id: String
         /// Why it is allowed there.
-        public var reason: AccessReason
+        package var reason: AccessReason
         /// What unlocks it there.
-        public var sources: [AccessSource]
+        package var sources: [AccessSource]
     }
 }

@@ -1,5 +1,5 @@
 /// Gives the numbers of an answer their names.
-public protocol AnswerNames {
+package protocol AnswerNames {
     /// `STORE/ORIGINAL_ID`, or `erased/NUMBER`.
     func purchaseName(_ number: UInt64) throws -> String
     /// The id of the grant that was given at a sequence.
@@ -8,7 +8,7 @@ public protocol AnswerNames {
 
 extension AccessSource {
     /// The source as answers name it: `STORE/ORIGINAL_ID`, `grant/ID` or `trial/ID`.
-    public func name(_ names: some AnswerNames) throws -> String {
+    package func name(_ names: some AnswerNames) throws -> String {
         switch self {
         case .purchase(let number): try names.purchaseName(number)
         case .grant(let sequence): try "grant/" + names.grantID(givenAt: sequence)

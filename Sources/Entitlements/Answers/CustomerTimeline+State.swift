@@ -4,7 +4,7 @@ extension CustomerTimeline {
     /// The state at T (Model, "Questions").
     ///
     /// Cost: the boundaries after T, each linear in the stretches, until all is settled.
-    public func state(at instant: Instant) -> CustomerState {
+    package func state(at instant: Instant) -> CustomerState {
         var reader = GateReader(self)
         let gates = reader.gates(at: instant)
         var features = self.features(reader, gates, at: instant)
@@ -69,7 +69,7 @@ extension CustomerTimeline {
     }
 
     /// The purchases that the customer owns at an instant (C1), unordered.
-    public func owned(at instant: Instant) -> [OwnedPurchase] {
+    package func owned(at instant: Instant) -> [OwnedPurchase] {
         purchases.filter { $0.ownership.contains { $0.contains(instant) } }
     }
 
@@ -194,7 +194,7 @@ extension CustomerTimeline {
 
 extension PurchaseTimeline {
     /// The purchase at an instant.
-    public func state(at instant: Instant) -> CustomerState.PurchaseState {
+    package func state(at instant: Instant) -> CustomerState.PurchaseState {
         let period = period(at: instant)
         return CustomerState.PurchaseState(
             number: number,

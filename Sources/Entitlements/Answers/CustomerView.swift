@@ -12,7 +12,7 @@ public enum Visibility: String, Sendable, Hashable {
 /// whose effective time lies in a stretch in which the customer owns it (C1, as known at R). What
 /// is said of a purchase for an instant in such a stretch is cut to that stretch: its end may rest
 /// on what another owner did.
-public struct CustomerView: Sendable {
+package struct CustomerView: Sendable {
     /// What is the customer's; nil: everything is shown.
     private let own: Own?
 
@@ -28,14 +28,14 @@ public struct CustomerView: Sendable {
     }
 
     /// The view of who may see everything.
-    public static let everything = CustomerView(own: nil)
+    package static let everything = CustomerView(own: nil)
 
     private init(own: Own?) { self.own = own }
 
     /// The view of a customer.
     ///
     /// `timeline`: the customer's, made of these facts.
-    public init(_ visibility: Visibility, of timeline: CustomerTimeline, _ facts: [Fact]) {
+    package init(_ visibility: Visibility, of timeline: CustomerTimeline, _ facts: [Fact]) {
         guard visibility == .own else {
             self = .everything
             return
@@ -53,15 +53,15 @@ public struct CustomerView: Sendable {
     }
 
     /// Whether everything is shown.
-    public var isWhole: Bool { own == nil }
+    package var isWhole: Bool { own == nil }
 
     /// Whether a stream is a name of the customer (C2).
-    public func isCustomer(_ stream: UInt64) -> Bool {
+    package func isCustomer(_ stream: UInt64) -> Bool {
         own.map { $0.customers.canonical(stream) == $0.customer } ?? true
     }
 
     /// Whether a stream is a name of the customer, or of a purchase that is theirs at some time.
-    public func names(_ stream: UInt64) -> Bool {
+    package func names(_ stream: UInt64) -> Bool {
         own.map { isCustomer(stream) || $0.stretches[$0.purchases.canonical(stream)] != nil }
             ?? true
     }
@@ -69,7 +69,7 @@ public struct CustomerView: Sendable {
     /// Whether an event is shown.
     ///
     /// `time`: its effective one (T1). `subject`: the stream that it is about.
-    public func shows(_ time: Instant, about subject: UInt64) -> Bool {
+    package func shows(_ time: Instant, about subject: UInt64) -> Bool {
         guard let own else { return true }
         guard let stretches = own.stretches[own.purchases.canonical(subject)] else {
             return isCustomer(subject)
@@ -79,7 +79,7 @@ public struct CustomerView: Sendable {
 
     /// Whether a field of an event is left out of what is shown: free text and who wrote it are the
     /// operator's, and a transfer names whom it takes from.
-    public func hides(_ field: Field) -> Bool {
+    package func hides(_ field: Field) -> Bool {
         own != nil && (field.shape == .text || field == .from || field == .erased)
     }
 
@@ -87,14 +87,14 @@ public struct CustomerView: Sendable {
     /// customer owns it then; nil where the customer does not, or there is none.
     ///
     /// `purchase`: its number.
-    public func cut(_ instant: Instant?, of purchase: UInt64, at time: Instant) -> Instant? {
+    package func cut(_ instant: Instant?, of purchase: UInt64, at time: Instant) -> Instant? {
         guard let own, let instant else { return instant }
         let stretch = own.stretches[purchase]?.first { $0.contains(time) }
         return stretch.map { max(Instant.earlier(instant, $0.end) ?? instant, $0.start) }
     }
 
     /// Stretches of a purchase's values, in which the customer owns it.
-    public func shown(_ values: [NamedStretch], of purchase: UInt64) -> [NamedStretch] {
+    package func shown(_ values: [NamedStretch], of purchase: UInt64) -> [NamedStretch] {
         guard let own else { return values }
         return values.flatMap { value in
             (own.stretches[purchase] ?? []).compactMap { stretch in
@@ -106,7 +106,7 @@ public struct CustomerView: Sendable {
     }
 
     /// A state of the customer.
-    public func shown(_ state: CustomerState) -> CustomerState {
+    package func shown(_ state: CustomerState) -> CustomerState {
         guard own != nil else { return state }
         var shown = state
         shown.purchases = state.purchases.map { purchase in

@@ -1,16 +1,16 @@
 /// A fact that the ledger learned of well after it held.
-public struct LateFact: Sendable, Hashable {
+package struct LateFact: Sendable, Hashable {
     /// The event's place in the log.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// From its effective time (T1) to its recorded one (T3), in milliseconds.
-    public var delayMilliseconds: Int64
+    package var delayMilliseconds: Int64
 
     /// What is learned later than this after it held is late: stores tell of most things within
     /// minutes, and try again for some days.
-    public static let threshold: Int64 = Instant.millisecondsPerDay
+    package static let threshold: Int64 = Instant.millisecondsPerDay
 
     /// Nil: it came in time.
-    public init?(sequence: UInt64, time: Instant, recordedAt: Instant) {
+    package init?(sequence: UInt64, time: Instant, recordedAt: Instant) {
         let (delay, overflow) = recordedAt.milliseconds
             .subtractingReportingOverflow(time.milliseconds)
         guard !overflow, delay > Self.threshold else { return nil }

@@ -1,11 +1,11 @@
 import Encodings
 
 /// A stretch in which something has one value.
-public struct NamedStretch: Sendable, Hashable {
+package struct NamedStretch: Sendable, Hashable {
     /// The value, such as a tier or a status.
-    public var value: String
+    package var value: String
     /// When; the first stretch of all begins where the first event does.
-    public var interval: Interval
+    package var interval: Interval
 
     /// Joins values at ascending instants into stretches; each value holds until the next instant.
     static func joining(_ values: [(at: Instant, value: String)]) -> [NamedStretch] {
@@ -27,7 +27,7 @@ extension CustomerTimeline {
     }
 
     /// The tiers over time (K7).
-    public var tierStretches: [NamedStretch] {
+    package var tierStretches: [NamedStretch] {
         var reader = GateReader(self)
         return NamedStretch.joining(
             instants.map { instant in
@@ -39,7 +39,7 @@ extension CustomerTimeline {
     }
 
     /// For each feature of any catalog, why it is allowed over time (K5); by feature id.
-    public var featureStretches: [(feature: String, stretches: [NamedStretch])] {
+    package var featureStretches: [(feature: String, stretches: [NamedStretch])] {
         var reader = GateReader(self)
         var values: [Name: [(at: Instant, value: String)]] = [:]
         let features = catalogs.featureIDs
@@ -64,7 +64,7 @@ extension CustomerTimeline {
 
 extension PurchaseTimeline {
     /// The statuses over time (P9).
-    public var statusStretches: [NamedStretch] {
+    package var statusStretches: [NamedStretch] {
         let earliest = Instant(milliseconds: .min)
         let instants = Set(boundaries.filter { $0 != earliest }).sorted()
         return NamedStretch.joining(instants.map { ($0, status(at: $0).rawValue) })

@@ -1,23 +1,23 @@
-public import Encodings
+package import Encodings
 import Synchronization
 
 /// The catalogs of a prefix of the log, over effective time (K1).
-public struct CatalogHistory: Sendable {
+package struct CatalogHistory: Sendable {
     /// One publication.
-    public struct Publication: Sendable {
+    package struct Publication: Sendable {
         /// From when it is in force.
-        public var time: Instant
+        package var time: Instant
         /// Place of its event in the log; a tie in time goes to the later.
-        public var sequence: UInt64
+        package var sequence: UInt64
         /// What was published.
-        public let published: Catalog
+        package let published: Catalog
         /// Places of the features in the order of their ids.
         let featureOrder: [Int]
         /// Who looks at it; nil: nobody in particular.
         fileprivate var sight: Sight?
 
         /// Makes a publication.
-        public init(time: Instant, sequence: UInt64, catalog: Catalog) {
+        package init(time: Instant, sequence: UInt64, catalog: Catalog) {
             self.time = time
             self.sequence = sequence
             published = catalog
@@ -27,21 +27,21 @@ public struct CatalogHistory: Sendable {
         }
 
         /// What was published, as who looks at it sees it (K8).
-        public var catalog: Catalog { sight?.catalog(of: self) ?? published }
+        package var catalog: Catalog { sight?.catalog(of: self) ?? published }
     }
 
     /// Publications, ascending by `(time, sequence)`.
-    public struct Publications: RandomAccessCollection, Sendable {
+    package struct Publications: RandomAccessCollection, Sendable {
         fileprivate let published: [Publication]
         fileprivate var sight: Sight?
 
         /// Where they begin.
-        public var startIndex: Int { 0 }
+        package var startIndex: Int { 0 }
         /// How many they are.
-        public var endIndex: Int { published.count }
+        package var endIndex: Int { published.count }
 
         /// One of them, as who looks at them sees it.
-        public subscript(index: Int) -> Publication {
+        package subscript(index: Int) -> Publication {
             var publication = published[index]
             if let sight, !publication.published.experiments.isEmpty {
                 publication.sight = sight
@@ -73,13 +73,13 @@ public struct CatalogHistory: Sendable {
     }
 
     /// Ascending by `(time, sequence)`.
-    public private(set) var publications: Publications
+    package private(set) var publications: Publications
 
     /// The ids of the experiments of any of them.
-    public let experiments: Set<Name>
+    package let experiments: Set<Name>
 
     /// Makes a history of publications in any order.
-    public init(_ publications: [Publication]) {
+    package init(_ publications: [Publication]) {
         self.publications = Publications(
             published: publications.sorted { ($0.time, $0.sequence) < ($1.time, $1.sequence) }
         )
@@ -87,7 +87,7 @@ public struct CatalogHistory: Sendable {
     }
 
     /// Index of the catalog in force at an instant; nil if none was ever published (K1).
-    public func index(at instant: Instant) -> Int? {
+    package func index(at instant: Instant) -> Int? {
         let all = publications.published
         guard !all.isEmpty else { return nil }
         var (low, high) = (0, all.count)
@@ -99,24 +99,24 @@ public struct CatalogHistory: Sendable {
     }
 
     /// The catalog in force at an instant (K1).
-    public func catalog(at instant: Instant) -> Catalog? {
+    package func catalog(at instant: Instant) -> Catalog? {
         index(at: instant).map { publications[$0].catalog }
     }
 
     /// The ids of the features that any of them lists.
-    public var featureIDs: Set<Name> {
+    package var featureIDs: Set<Name> {
         Set(texts: publications.published.flatMap { $0.published.features.map(\.id) })
     }
 
     /// The tiers that any of them lists.
-    public var tiers: Set<Name> {
+    package var tiers: Set<Name> {
         Set(texts: publications.published.flatMap(\.published.tiers))
     }
 
     /// These catalogs as a customer sees them (K8).
     ///
     /// Cost: of what is looked at then, not of how many were published.
-    public func seen(position: (_ experiment: String) -> UInt64) -> CatalogHistory {
+    package func seen(position: (_ experiment: String) -> UInt64) -> CatalogHistory {
         guard !experiments.isEmpty else { return self }
         var seen = self
         seen.publications.sight = Sight(

@@ -1,10 +1,10 @@
-public import Encodings
+package import Encodings
 
 extension Catalog {
     /// Members of a document that nothing reads and that are spelt nearly as one that is read.
     ///
     /// Cost: linear in the document.
-    public static func misspeltMembers(in document: JSONValue) -> [CatalogDoubt] {
+    package static func misspeltMembers(in document: JSONValue) -> [CatalogDoubt] {
         CatalogPart.document.doubts(document, "")
     }
 }

@@ -71,7 +71,8 @@ extension CatalogReader {
             id: text(json["id"], path + ".id"),
             stores: stores(json["stores"], path + ".stores"),
             kind: kind ?? .consumable,
-            unlocks: unlocks(json["unlocks"], path + ".unlocks")
+            unlocks: unlocks(json["unlocks"], path + ".unlocks"),
+            titles: ProductText.titles(of: json)
         )
     }
 

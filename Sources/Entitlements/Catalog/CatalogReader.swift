@@ -1,6 +1,8 @@
 public import Encodings
 
 extension Catalog {
+    /// Faults that are listed: a document may have one in every few bytes.
+    package static let faultLimit = 1000
     /// Days of a trial.
     static let trialDayRange: ClosedRange<Int64> = 0...36_500
     /// Seconds of leeway: a year at most.
@@ -12,30 +14,30 @@ extension Catalog {
     /// Seconds by which local time may differ from UTC: 26 hours either way, more than any zone has.
     package static let offsetSecondRange: ClosedRange<Int64> = -93_600...93_600
 
-    /// Reads a catalog document and lists its faults (K10), at most ``CatalogFaults/limit``.
+    /// Reads a catalog document and lists its faults (K10), at most `faultLimit`.
     ///
     /// Named time zones are read from the member `timeZones`, where `publish` puts them. Cost:
     /// linear in the document.
-    /// - Throws: `CatalogFaults`, never empty.
-    public init(document: JSONValue) throws(CatalogFaults) {
+    /// - Throws: `InputFault`, with all that is wrong.
+    public init(document: JSONValue) throws(InputFault) {
         try self.init(CatalogReader(document))
     }
 
     /// Reads a catalog as it was recorded, however many things it lists: what was published once is
     /// read for ever.
-    /// - Throws: `CatalogFaults`, never empty.
-    public init(recorded document: JSONValue) throws(CatalogFaults) {
+    /// - Throws: `InputFault`, with all that is wrong.
+    package init(recorded document: JSONValue) throws(InputFault) {
         try self.init(CatalogReader(document, isLimited: false))
     }
 
-    private init(_ reader: CatalogReader) throws(CatalogFaults) {
+    private init(_ reader: CatalogReader) throws(InputFault) {
         var reader = reader
         self = reader.catalog()
-        guard reader.faults.isEmpty else { throw CatalogFaults(faults: reader.faults) }
+        if let fault = InputFault(reader.faults) { throw fault }
     }
 
     /// The named zones that a document's limits use, `UTC` apart.
-    public static func zoneNames(in document: JSONValue) -> Set<String> {
+    package static func zoneNames(in document: JSONValue) -> Set<String> {
         var reader = CatalogReader(document)
         _ = reader.catalog()
         return reader.zoneNames
@@ -95,7 +97,7 @@ struct CatalogReader {
     }
 
     mutating func note(_ code: InputFault.Code, _ path: String, _ detail: String) {
-        guard faults.count < CatalogFaults.limit else { return }
+        guard faults.count < Catalog.faultLimit else { return }
         faults.append(InputFault(code, path, detail))
     }
 

@@ -1,37 +1,37 @@
 import Encodings
 
 /// An experiment whose variants override gates (K8).
-public struct Experiment: Sendable, Hashable {
+package struct Experiment: Sendable, Hashable {
     /// Its id.
-    public var id: String
+    package var id: String
     /// Variants in the order in which their weights are cumulated.
-    public var variants: [Variant]
+    package var variants: [Variant]
 
     /// One arm.
-    public struct Variant: Sendable, Hashable {
+    package struct Variant: Sendable, Hashable {
         /// Its id.
-        public var id: String
+        package var id: String
         /// Share of the total weight; the sum over the variants is positive.
-        public var weight: Int64
+        package var weight: Int64
         /// Features that are gated otherwise.
-        public var overrides: [Override]
+        package var overrides: [Override]
     }
 
     /// What a variant changes of one feature.
-    public struct Override: Sendable, Hashable {
+    package struct Override: Sendable, Hashable {
         /// The feature's id.
-        public var feature: String
+        package var feature: String
         /// Another level, by index.
-        public var level: Int?
+        package var level: Int?
         /// Other limits, in place of all of the feature's.
-        public var limits: [Int: Catalog.Limit]?
+        package var limits: [Int: Catalog.Limit]?
     }
 
     /// The variant of a customer (K8).
     ///
     /// `position`: the first 8 bytes of `SHA-256(experiment id || 0x00 || customer id)`
     /// as a big-endian integer; the position divided by 2^64 is x.
-    public func variant(at position: UInt64) -> Variant? {
+    package func variant(at position: UInt64) -> Variant? {
         let total = variants.reduce(UInt64(0)) { $0 + UInt64($1.weight) }
         guard total > 0 else { return nil }
         // x < cumulated / total  <=>  position * total < cumulated * 2^64, exactly.
@@ -49,7 +49,7 @@ extension Catalog {
     /// of the experiments, the later winning (K8).
     ///
     /// `position`: for an experiment's id, where the customer stands.
-    public func seen(position: (_ experiment: String) -> UInt64) -> Catalog {
+    package func seen(position: (_ experiment: String) -> UInt64) -> Catalog {
         var catalog = self
         let overridden = experiments.map { experiment in
             experiment.variant(at: position(experiment.id))?.overrides ?? []

@@ -1,30 +1,30 @@
 /// A time zone as its offsets from UTC over time, resolved at publish (K10): the fold reads no
 /// zone database.
-public struct ResolvedZone: Sendable, Hashable {
+package struct ResolvedZone: Sendable, Hashable {
     /// Seconds east of UTC before the first transition.
-    public var initialOffsetSeconds: Int64
+    package var initialOffsetSeconds: Int64
     /// Changes of the offset, ascending by time.
-    public var transitions: [Transition]
+    package var transitions: [Transition]
 
     /// From an instant on, another offset holds.
-    public struct Transition: Sendable, Hashable {
+    package struct Transition: Sendable, Hashable {
         /// The first instant of the new offset.
-        public var at: Instant
+        package var at: Instant
         /// Seconds east of UTC.
-        public var offsetSeconds: Int64
+        package var offsetSeconds: Int64
 
         /// Makes a transition.
-        public init(at: Instant, offsetSeconds: Int64) {
+        package init(at: Instant, offsetSeconds: Int64) {
             self.at = at
             self.offsetSeconds = offsetSeconds
         }
     }
 
     /// Coordinated universal time.
-    public static let utc = ResolvedZone(initialOffsetSeconds: 0, transitions: [])
+    package static let utc = ResolvedZone(initialOffsetSeconds: 0, transitions: [])
 
     /// Makes a zone of transitions that ascend.
-    public init(initialOffsetSeconds: Int64, transitions: [Transition]) {
+    package init(initialOffsetSeconds: Int64, transitions: [Transition]) {
         self.initialOffsetSeconds = initialOffsetSeconds
         self.transitions = transitions
     }
@@ -48,12 +48,16 @@ public struct ResolvedZone: Sendable, Hashable {
 
     /// Local milliseconds at an instant.
     func local(_ instant: Instant) -> Int64 {
+        instant.milliseconds + offsetSeconds(at: instant) * 1000
+    }
+
+    /// Seconds east of UTC at an instant.
+    package func offsetSeconds(at instant: Instant) -> Int64 {
         var (low, high) = (0, transitions.count)
         while low < high {
             let middle = (low + high) / 2
             if transitions[middle].at <= instant { low = middle + 1 } else { high = middle }
         }
-        let offset = low == 0 ? initialOffsetSeconds : transitions[low - 1].offsetSeconds
-        return instant.milliseconds + offset * 1000
+        return low == 0 ? initialOffsetSeconds : transitions[low - 1].offsetSeconds
     }
 }

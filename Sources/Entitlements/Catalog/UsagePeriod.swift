@@ -12,7 +12,7 @@ public enum UsagePeriod: String, Sendable, CaseIterable {
     /// The window of the zone's calendar that contains an instant.
     ///
     /// A day starts at the earliest instant whose local time is at or after its midnight.
-    public func window(containing instant: Instant, in zone: ResolvedZone) -> Interval {
+    package func window(containing instant: Instant, in zone: ResolvedZone) -> Interval {
         let (today, _) = floorDivide(zone.local(instant), by: Instant.millisecondsPerDay)
         var first = firstDay(ofWindowWith: today)
         // Where clocks go back over a midnight, the new window has begun already; over two, where

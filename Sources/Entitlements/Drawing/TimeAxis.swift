@@ -1,11 +1,11 @@
 import Encodings
 
 /// A stretch of time laid out over a width.
-public struct TimeAxis: Sendable, Hashable {
+package struct TimeAxis: Sendable, Hashable {
     /// The first instant that is shown.
-    public let start: Instant
+    package let start: Instant
     /// The first one that is not.
-    public let end: Instant
+    package let end: Instant
 
     /// What is shown around a single instant.
     private static let leastMilliseconds: Int64 = 3_600_000

@@ -4,7 +4,7 @@ extension TimelineChart {
     ///
     /// Every text of the answer is escaped. The same chart gives the same bytes. Size: bounded by
     /// the lanes and their bars; events that fall on one place are one mark.
-    public var svg: String {
+    package var svg: String {
         var xml = XMLText()
         let layout = SVGLayout(self)
         xml.element(

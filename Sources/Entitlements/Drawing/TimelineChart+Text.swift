@@ -2,7 +2,7 @@ extension TimelineChart {
     /// The chart as lines of characters: a row for each lane, the events below, a legend.
     ///
     /// `columns`: characters of a line; time has what names leave of them, 10 at least.
-    public func text(columns: Int) -> [String] {
+    package func text(columns: Int) -> [String] {
         let labels = lanes.map { Self.shortened($0.label, to: Self.labelLimit) }
         let labelWidth = labels.map(\.count).reduce("events".count, max)
         let width = max(10, columns - labelWidth - 2)

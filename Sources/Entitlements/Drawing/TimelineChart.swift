@@ -1,49 +1,49 @@
 /// What a customer's timeline looks like: lanes of bars, and marks for events.
 ///
 /// Made of a `timeline` answer alone, so that the same answer is always drawn the same.
-public struct TimelineChart: Sendable, Hashable {
+package struct TimelineChart: Sendable, Hashable {
     /// Whom and which point it shows.
-    public let title: String
+    package let title: String
     /// What can be seen, in a sentence.
-    public let summary: String
+    package let summary: String
     /// T of the question.
-    public let at: Instant
+    package let at: Instant
     /// R of the question; nil: all that is known, or a prefix by its size.
-    public let known: Instant?
+    package let known: Instant?
     /// Tier, features, purchases, grants and trials, in this order.
-    public let lanes: [Lane]
+    package let lanes: [Lane]
     /// Lanes that are not shown.
-    public let hiddenLanes: Int
+    package let hiddenLanes: Int
     /// Events by effective time.
-    public let marks: [Mark]
+    package let marks: [Mark]
     /// What is shown of time.
-    public let axis: TimeAxis
+    package let axis: TimeAxis
 
     /// One thing over time.
-    public struct Lane: Sendable, Hashable {
+    package struct Lane: Sendable, Hashable {
         /// Its name.
-        public var label: String
+        package var label: String
         /// Ascending; where there is none it gives nothing.
-        public var bars: [Bar]
+        package var bars: [Bar]
 
         /// Makes one.
-        public init(label: String, bars: [Bar]) {
+        package init(label: String, bars: [Bar]) {
             self.label = label
             self.bars = bars
         }
     }
 
     /// A stretch of one kind.
-    public struct Bar: Sendable, Hashable {
+    package struct Bar: Sendable, Hashable {
         /// How it looks.
-        public var kind: BarKind
+        package var kind: BarKind
         /// What it says.
-        public var value: String
+        package var value: String
         /// When.
-        public var interval: Interval
+        package var interval: Interval
 
         /// Makes one.
-        public init(kind: BarKind, value: String, interval: Interval) {
+        package init(kind: BarKind, value: String, interval: Interval) {
             self.kind = kind
             self.value = value
             self.interval = interval
@@ -51,20 +51,20 @@ public struct TimelineChart: Sendable, Hashable {
     }
 
     /// An event.
-    public struct Mark: Sendable, Hashable {
+    package struct Mark: Sendable, Hashable {
         /// How it looks.
-        public var kind: MarkKind
+        package var kind: MarkKind
         /// The event's `type`.
-        public var type: String
+        package var type: String
         /// The effective time (T1).
-        public var time: Instant
+        package var time: Instant
         /// The recorded time (T3).
-        public var recordedAt: Instant
+        package var recordedAt: Instant
         /// Whether it was learned of late.
-        public var isLate: Bool
+        package var isLate: Bool
 
         /// Makes one.
-        public init(kind: MarkKind, type: String, time: Instant, recordedAt: Instant, isLate: Bool)
+        package init(kind: MarkKind, type: String, time: Instant, recordedAt: Instant, isLate: Bool)
         {
             self.kind = kind
             self.type = type
@@ -75,14 +75,14 @@ public struct TimelineChart: Sendable, Hashable {
     }
 
     /// Lanes that are shown at most.
-    public static let laneLimit = 60
+    package static let laneLimit = 60
     /// What is shown behind the last instant of interest: an end in 2199 squeezes nothing.
     private static let horizon = 400 * Instant.millisecondsPerDay
 
     /// Draws lanes and marks.
     ///
     /// `lanes`: tier, features, purchases, grants and trials, in this order.
-    public init(title: String, at: Instant, known: Instant?, lanes: [Lane], marks: [Mark]) {
+    package init(title: String, at: Instant, known: Instant?, lanes: [Lane], marks: [Mark]) {
         self.title = title
         self.at = at
         self.known = known

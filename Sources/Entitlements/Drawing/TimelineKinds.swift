@@ -1,10 +1,10 @@
 extension TimelineChart {
     /// How a bar looks: a colour, a pattern and a letter, so that no one of them is needed.
-    public enum BarKind: String, Sendable, CaseIterable {
+    package enum BarKind: String, Sendable, CaseIterable {
         case tier, free, active, trial, grant, grace, retry, paused, revoked, unverified, pending
 
         /// Nil: it gives nothing.
-        public init?(reason: AccessReason) {
+        package init?(reason: AccessReason) {
             switch reason {
             case .free: self = .free
             case .purchase: self = .active
@@ -15,7 +15,7 @@ extension TimelineChart {
         }
 
         /// Nil: it gives nothing.
-        public init?(status: PurchaseStatus) {
+        package init?(status: PurchaseStatus) {
             switch status {
             case .active: self = .active
             case .grace: self = .grace
@@ -29,7 +29,7 @@ extension TimelineChart {
         }
 
         /// Of a source that is neither feature nor purchase.
-        public init?(source: String) {
+        package init?(source: String) {
             if source.utf8.starts(with: "grant/".utf8) {
                 self = .grant
             } else if source.utf8.starts(with: "trial/".utf8) {
@@ -40,7 +40,7 @@ extension TimelineChart {
         }
 
         /// The letter on a bar.
-        public var letter: Character {
+        package var letter: Character {
             switch self {
             case .tier: "#"
             case .free: "F"
@@ -57,7 +57,7 @@ extension TimelineChart {
         }
 
         /// What the legend calls it.
-        public var word: String {
+        package var word: String {
             switch self {
             case .tier: "tier"
             case .free: "free"
@@ -75,11 +75,11 @@ extension TimelineChart {
     }
 
     /// How an event looks.
-    public enum MarkKind: String, Sendable, CaseIterable {
+    package enum MarkKind: String, Sendable, CaseIterable {
         case begins, ends, change, taken, trouble
 
         /// Of an event's `type`.
-        public init(type: String) {
+        package init(type: String) {
             switch EventKind(name: type) {
             case .purchaseCompleted, .purchaseRenewed, .purchaseExtended, .purchaseResumed,
                 .trialStarted, .grantGiven, .revocationReversed:
@@ -95,7 +95,7 @@ extension TimelineChart {
         }
 
         /// The mark in text.
-        public var letter: Character {
+        package var letter: Character {
             switch self {
             case .begins: "^"
             case .ends: "v"
@@ -106,7 +106,7 @@ extension TimelineChart {
         }
 
         /// What the legend calls it.
-        public var word: String {
+        package var word: String {
             switch self {
             case .begins: "begins"
             case .ends: "ends"

@@ -14,7 +14,7 @@ public struct Event: Hashable, Sendable {
     public var time: Instant
     /// When the source made the statement (T2).
     public var observedAt: Instant
-    /// The world that it belongs to.
+    /// The environment that it belongs to.
     public var environment: StoreEnvironment
     /// What it says.
     public var data: EventData

@@ -1,8 +1,8 @@
-/// A world of purchases; worlds never mix (Model, "Events").
+/// An environment of purchases; environments never mix (Model, "Events").
 public enum StoreEnvironment: UInt8, CaseIterable, Sendable {
     /// Real money; the default.
     case production = 0
-    /// The stores' test worlds.
+    /// The stores' test environments.
     case sandbox = 1
     /// Xcode and the simulator.
     case local = 2

@@ -7,7 +7,7 @@ public struct Submission: Sendable, Hashable {
     @Bytewise public var id: String
     /// Who says it.
     @Bytewise public var source: String
-    /// The world that it belongs to.
+    /// The environment that it belongs to.
     public var environment: StoreEnvironment
     /// How a repeat and a refused claim are treated.
     public var nature: Nature

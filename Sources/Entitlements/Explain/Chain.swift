@@ -86,16 +86,24 @@ extension Explainer {
     }
 
     /// The chain of a source that unlocks the feature.
-    func chain(of source: AccessSource, _ gate: Gate) -> Chain? {
+    ///
+    /// `lasting`: what holds the gate open at the end of the yes. Of several periods of a purchase
+    /// one of these is told, else the last.
+    func chain(of source: AccessSource, _ lasting: [Giver], _ gate: Gate) -> Chain? {
         switch source {
         case .purchase(let number):
             guard let purchase = timeline.purchases.first(where: { $0.timeline.number == number })
             else { return nil }
-            let giving = purchase.timeline.periods.indices.last { index in
+            let giving = purchase.timeline.periods.indices.filter { index in
                 purchase.timeline.periods[index].access.contains { $0.contains(gate.instant) }
                     && unlocking(purchase.timeline, index, gate) != nil
             }
-            return giving.map { completed(outline(purchase, period: $0, gate), gate) }
+            let told = giving.last { index in
+                lasting.contains { $0.source == source && $0.period == index }
+            }
+            return (told ?? giving.last).map {
+                completed(outline(purchase, period: $0, gate), gate)
+            }
         case .grant(let sequence):
             return timeline.grants.first { $0.sequence == sequence }.map { chain(of: $0, gate) }
         case .trial(let id):
@@ -117,7 +125,11 @@ extension Explainer {
         chain.steps.append(
             Explanation.Step(
                 topic: chain.topic,
-                effect: .granted(start: grant.interval.start, end: given?.end),
+                // While it holds its end is the one that is known: it may have been withdrawn.
+                effect: .granted(
+                    start: grant.interval.start,
+                    end: grant.interval.contains(gate.instant) ? grant.interval.end : given?.end
+                ),
                 sequence: grant.sequence,
                 time: grant.interval.start
             )

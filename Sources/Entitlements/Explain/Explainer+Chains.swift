@@ -24,6 +24,9 @@ extension Explainer {
                 effect == .kept ? timeline.catalogs.index(at: period.start) : gate.catalogIndex
             chain.steps.append(catalogStep(effect, chain.topic, catalogIndex ?? gate.catalogIndex))
         }
+        if let index = chain.period, let step = formerPlanStep(purchase.timeline, index, gate) {
+            chain.steps.append(step)
+        }
         return chain
     }
 
@@ -83,13 +86,9 @@ extension Explainer {
         addReversals(purchase, period, to: &chain, at: instant)
         guard let end = period.end, end <= instant else { return }
         if period.grace != nil {
-            let statement = purchase.only(
-                purchase.facts[.purchaseGraceStarted],
-                speakingOf: index
-            ).newest()
             let cause = endCause(purchase, index, end)
             add(cause.effect, cause.sequence, end)
-            add(.grace(until: statement?.end), statement?.sequence, statement?.time)
+            chain.steps.append(graceStep(purchase, index, topic, at: instant))
         }
         if let leeway = period.leeway, leeway.contains(instant) {
             add(.ended(at: end), nil, end)

@@ -162,44 +162,9 @@ extension Explainer {
 
     /// Why it ends at the instant that the fold names (K6).
     private func ending(at until: Instant, _ gate: Gate) -> Explanation.Change {
-        let before = until.advanced(byMilliseconds: -1)
-        if let last = Gate(gate.feature, at: before, timeline) {
-            for purchase in timeline.purchases {
-                for index in purchase.timeline.periods.indices.reversed()
-                where purchase.timeline.periods[index].access.contains(where: {
-                    $0.contains(before)
-                })
-                    && purchase.ownership.contains(where: { $0.contains(before) })
-                    && unlocking(purchase.timeline, index, last) != nil
-                {
-                    if let change = ending(of: purchase, index, at: until, gate.instant) {
-                        return change
-                    }
-                }
-            }
-            func unlocks(_ features: [String], _ tier: String?) -> Bool {
-                GateReader.unlocked(features, tier, in: last.catalog)
-                    .features.contains(last.index)
-            }
-            for grant in timeline.grants
-            where grant.interval.end == until && unlocks(grant.features, grant.tier) {
-                let withdrawal = withdrawal(of: fact(grant.sequence), at: until)
-                return Explanation.Change(
-                    topic: .grant(grant.sequence),
-                    kind: .ends(.grant(isWithdrawn: withdrawal != nil)),
-                    sequence: withdrawal,
-                    time: until,
-                    isEnough: true
-                )
-            }
-            for trial in timeline.trials
-            where trial.interval.end == until && unlocks(trial.features, trial.tier) {
-                return Explanation.Change(
-                    topic: .trial(trial.id),
-                    kind: .ends(.trial),
-                    time: until,
-                    isEnough: true
-                )
+        if let last = Gate(gate.feature, at: until.advanced(byMilliseconds: -1), timeline) {
+            for giver in givers(last) {
+                if let change = ending(of: giver, at: until, gate.instant) { return change }
             }
         }
         let catalog = timeline.catalogs.publications.last { $0.time == until }
@@ -210,6 +175,35 @@ extension Explainer {
             time: until,
             isEnough: true
         )
+    }
+
+    /// Why what holds the gate open ends at an instant; nil: it does not.
+    private func ending(
+        of giver: Giver,
+        at until: Instant,
+        _ instant: Instant
+    ) -> Explanation.Change? {
+        func change(_ end: Explanation.Change.End, _ sequence: UInt64?) -> Explanation.Change {
+            Explanation.Change(
+                topic: giver.topic,
+                kind: .ends(end),
+                sequence: sequence,
+                time: until,
+                isEnough: true
+            )
+        }
+        switch giver.source {
+        case .purchase(let number):
+            guard let index = giver.period,
+                let purchase = timeline.purchases.first(where: { $0.timeline.number == number })
+            else { return nil }
+            return ending(of: purchase, index, at: until, instant)
+        case .grant(let sequence):
+            guard giver.interval.end == until else { return nil }
+            let withdrawal = withdrawal(of: fact(sequence), at: until)
+            return change(.grant(isWithdrawn: withdrawal != nil), withdrawal)
+        case .trial: return giver.interval.end == until ? change(.trial, nil) : nil
+        }
     }
 
     /// Why a period's access ends at an instant; nil: it does not.

@@ -14,7 +14,8 @@ extension Explainer {
                 timeline.periods[index].start <= gate.instant
                     && unlocking(timeline, index, gate) != nil
             }
-            if let other { told.append(other) }
+            // What another plan was before is told as what it was, beside the plan that counts.
+            if let other, !isFormerPlan(timeline, other, before: current) { told.append(other) }
         }
         return told.map { outline(purchase, period: $0, gate) }
     }

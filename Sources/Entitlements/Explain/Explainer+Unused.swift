@@ -69,8 +69,38 @@ extension Explainer {
         customers.canonical(fact.subject) == timeline.customer
     }
 
+    /// Signals that are noted on the customer's purchases, as a view shows them: what they are called
+    /// stands in the log alone.
+    package func notedSignals(to view: CustomerView) -> [UInt64] {
+        timeline.purchases.flatMap { purchase in
+            purchase.timeline.facts[.signalNoted].filter {
+                view.shows($0.time, about: purchase.timeline.number)
+            }
+            .map(\.sequence)
+        }
+        .sorted()
+    }
+
+    /// Claims of the customer's purchases that were refused because somebody owned them (C1).
+    ///
+    /// `sequences`: of noted signals that are refused claims.
+    package func refusedClaims(at sequences: Set<UInt64>) -> [Explanation.Unused] {
+        timeline.purchases.flatMap { purchase in
+            purchase.timeline.facts[.signalNoted].filter { sequences.contains($0.sequence) }
+                .map { fact in
+                    let period = purchase.timeline.period(at: fact.time)
+                    let topic = Explanation.Topic.purchase(
+                        purchase.timeline.number,
+                        productID: period?.productID,
+                        kind: period?.kind
+                    )
+                    return Self.unused(topic, .claimRefused, fact)
+                }
+        }
+    }
+
     /// Z12: what is known of the stores of the customer's purchases, by name, as a view shows it.
-    public func completeness(to view: CustomerView) -> [Explanation.Completeness] {
+    package func completeness(to view: CustomerView) -> [Explanation.Completeness] {
         var stores: [String: Explanation.Completeness] = [:]
         for purchase in timeline.purchases {
             guard let store = purchase.timeline.store else { continue }

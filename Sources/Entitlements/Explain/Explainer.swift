@@ -33,7 +33,7 @@ public struct Explainer {
     /// What is named as not used, at most.
     public static let unusedLimit = 100
     /// Products that are named as ways to a feature.
-    public static let productLimit = 10
+    package static let productLimit = 10
 
     /// Folds the facts that concern a customer; the parameters are those of `CustomerTimeline`.
     ///
@@ -43,7 +43,7 @@ public struct Explainer {
     ///   - names: the texts of the facts.
     ///   - catalogs: of the same prefix.
     ///   - position: K8's x for an experiment's id and this customer's name.
-    public init(
+    package init(
         of customer: UInt64,
         facts: [Fact],
         names: FactNames,
@@ -84,7 +84,7 @@ public struct Explainer {
     }
 
     /// What an asker may see of the customer.
-    public func view(_ visibility: Visibility) -> CustomerView {
+    package func view(_ visibility: Visibility) -> CustomerView {
         CustomerView(visibility, of: timeline, facts)
     }
 
@@ -94,7 +94,7 @@ public struct Explainer {
     /// one fold more where an event stands in the way.
     ///
     /// `view`: for whom the stores' completeness is told; the rest is cut by `Explanation.shown`.
-    public func explanation(
+    package func explanation(
         of feature: String,
         at instant: Instant,
         to view: CustomerView = .everything
@@ -111,6 +111,8 @@ public struct Explainer {
             notUsed: [],
             completeness: completeness(to: view)
         )
+        explanation.catalog = timeline.catalogs.index(at: instant)
+            .map { timeline.catalogs.publications[$0].catalog }
         guard let decision, let gate = Gate(feature, at: instant, timeline) else {
             explanation.wouldChange = [
                 Explanation.Change(topic: .general, kind: .listing, isEnough: true)
@@ -202,8 +204,15 @@ public struct Explainer {
         guard decision.reason != .free else { return Told() }
         var told = Told()
         let giving = decision.sources.sorted { $0.reason < $1.reason }
-        told.chains = giving.prefix(Self.chainLimit).compactMap { chain(of: $0, gate) }
+        let end = Gate(
+            gate.feature,
+            at: decision.until?.advanced(byMilliseconds: -1) ?? .latest,
+            timeline
+        )
+        let lasting = end.map { givers($0) } ?? []
+        told.chains = giving.prefix(Self.chainLimit).compactMap { chain(of: $0, lasting, gate) }
         told.steps = steps(of: told.chains)
+        if let end { told.steps += laterSteps(told, lasting, at: end.instant, gate) }
         told.unused = chains(gate) { !giving.contains($0) }.compactMap(\.unused)
         return told
     }

@@ -5,6 +5,7 @@ extension Explanation {
         // What holds the gate open for as long as was said, before what ends earlier.
         if let decision, decision.isAllowed,
             let step = steps.first(where: { $0.effect.openingEnd == .some(decision.until) })
+                ?? steps.first(where: { $0.effect.outlasts(decision.until) })
         {
             return step
         }
@@ -36,12 +37,20 @@ extension Explanation.Effect {
     }
 
     /// The end of what opens a gate, nil in it: without end; nil: it opens none.
-    fileprivate var openingEnd: Instant?? {
+    package var openingEnd: Instant?? {
         switch self {
-        case .period(_, let end), .granted(_, let end), .trial(_, let end): .some(end)
+        case .period(_, let end), .granted(_, let end), .trial(_, let end),
+            .continued(_, let end):
+            .some(end)
         case .extended(let until), .grace(let until), .leeway(let until): .some(until)
         default: nil
         }
+    }
+
+    /// Whether it opens a gate for longer than until an instant, which something else ends.
+    fileprivate func outlasts(_ until: Instant?) -> Bool {
+        guard let until, let end = openingEnd else { return false }
+        return end.map { until < $0 } ?? true
     }
 
     /// What closes a gate; what somebody did before what only passed.

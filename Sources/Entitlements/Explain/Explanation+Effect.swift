@@ -79,6 +79,9 @@ extension Explanation {
         case isUnmapped
         /// The source gives another tier, or other features.
         case isLocked(tier: String?)
+        /// Another plan, which the subscription was before, included the feature or did not; nil:
+        /// until when is not told.
+        case formerPlan(isIncluded: Bool, start: Instant, end: Instant?)
 
         // A grant or trial.
         /// Given by hand; nil: without end.
@@ -87,6 +90,9 @@ extension Explanation {
         case withdrawn(at: Instant)
         /// The app's trial.
         case trial(start: Instant, end: Instant?)
+
+        /// What holds the gate open at the end of a yes, later than T; nil: without end.
+        case continued(start: Instant, end: Instant?)
 
         /// Nothing there is includes the feature.
         case nothing
@@ -99,8 +105,10 @@ extension Explanation.Topic {
     /// The rule of the model that an effect applies: grants and trials begin and end by their own.
     func rule(of effect: Explanation.Effect) -> Rule {
         switch (self, effect) {
-        case (.grant, .ended), (.grant, .startsLater): .c3
-        case (.trial, .ended), (.trial, .startsLater), (.trial, .isUnmapped): .c4
+        case (.grant, .ended), (.grant, .startsLater), (.grant, .continued): .c3
+        case (.trial, .ended), (.trial, .startsLater), (.trial, .isUnmapped),
+            (.trial, .continued):
+            .c4
         default: effect.rule
         }
     }
@@ -116,7 +124,7 @@ extension Explanation.Effect {
         case .linkedCustomer: .c2
         case .linkedPurchase: .p13
         case .owned, .handedOn, .notOwned: .c1
-        case .period, .nothingBought: .p1
+        case .period, .continued, .nothingBought: .p1
         case .extended, .expired, .ended: .p2
         case .followed: .p3
         case .startsLater, .isConsumable: .p8
@@ -126,7 +134,7 @@ extension Explanation.Effect {
         case .paused: .p5
         case .revoked, .reversed: .p6
         case .verified, .failedVerification, .neverVerified: .p7
-        case .isNotListed, .unlocks, .unlocksTier, .unlocksAll, .isLocked: .k2
+        case .isNotListed, .unlocks, .unlocksTier, .unlocksAll, .isLocked, .formerPlan: .k2
         case .kept: .k3
         case .isUnmapped: .k4
         case .granted, .withdrawn: .c3

@@ -2,7 +2,7 @@ extension Explanation {
     /// The explanation as a view shows it (Stores, rule 7).
     ///
     /// `isShown`: whether the view shows the event at a sequence.
-    public func shown(
+    package func shown(
         to view: CustomerView,
         isShown: (_ sequence: UInt64) -> Bool
     ) -> Explanation {
@@ -35,7 +35,7 @@ extension Explanation {
             var unused = unused
             if let sequence = unused.sequence, !isShown(sequence) { return nil }
             switch unused.reason {
-            // How much there is of another world counts others' events, too.
+            // How much there is of another environment counts others' events, too.
             case .environment: return nil
             case .blocked(let effect):
                 guard let effect = view.shown(effect, unused.topic, nil, at: at) else {
@@ -85,6 +85,12 @@ extension CustomerView {
             return .leeway(until: until(end))
         case .handedOn(let end):
             return .handedOn(until: end.flatMap { shows($0, about: number) ? $0 : nil })
+        case .formerPlan(let isIncluded, let start, let end):
+            return .formerPlan(isIncluded: isIncluded, start: start, end: until(end))
+        case .continued(let start, let end):
+            return .continued(start: start, end: until(end))
+        // What ends a grace early may be another owner's.
+        case .grace(let end): return .grace(until: until(end))
         case .paused(let end): return .paused(until: until(end))
         case .revoked(let isRefund, let end):
             return .revoked(isRefund: isRefund, until: until(end))

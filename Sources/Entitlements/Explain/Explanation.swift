@@ -18,6 +18,8 @@ public struct Explanation: Sendable {
     public var completeness: [Completeness]
     /// What the log says of the events that are named, by sequence; the fold does not know it.
     public var events: [UInt64: EventMark] = [:]
+    /// The catalog in force at T, which has the products' titles; nil: there is none.
+    package var catalog: Catalog?
 
     /// K5: whether the feature is allowed.
     public var isAllowed: Bool { decision?.isAllowed ?? false }
@@ -77,13 +79,14 @@ public struct Explanation: Sendable {
         /// The event, where it is one.
         public var sequence: UInt64?
 
-        /// The rule of the model behind it; nil: that worlds never mix has no number.
+        /// The rule of the model behind it; nil: that environments never mix has no number.
         public var rule: Rule? {
             switch reason {
             case .environment: nil
             case .repeated: .e1
             case .superseded(let rule), .passedOver(let rule): rule
             case .repeatedTrial: .c4
+            case .claimRefused: .c1
             case .otherPeriod: .p6
             case .blocked(let effect): topic.rule(of: effect)
             }
@@ -98,7 +101,7 @@ public struct Explanation: Sendable {
 
         /// Why something counts for nothing.
         public enum Reason: Sendable, Hashable {
-            /// So many events of another world, which never mixes with the one that is asked about.
+            /// So many events of another environment, which never mixes with the one that is asked about.
             case environment(StoreEnvironment, count: Int)
             /// A signal that was recorded before (E1).
             case repeated
@@ -110,6 +113,8 @@ public struct Explanation: Sendable {
             case repeatedTrial
             /// A refund or revocation of other periods of the purchase (P6).
             case otherPeriod(isRefund: Bool)
+            /// Another customer claimed the purchase and was refused (C1).
+            case claimRefused
             /// What the step says stands in the way.
             case blocked(Effect)
         }
@@ -146,6 +151,8 @@ public struct Explanation: Sendable {
         public var offer: String?
         /// Whether `ownership` of a period is `family_shared`.
         public var isFamilyShared: Bool
+        /// `resumesAt` of a pause.
+        public var resumesAt: Instant?
 
         /// Makes a mark.
         public init(
@@ -154,7 +161,8 @@ public struct Explanation: Sendable {
             recordedAt: Instant,
             source: String?,
             offer: String? = nil,
-            isFamilyShared: Bool = false
+            isFamilyShared: Bool = false,
+            resumesAt: Instant? = nil
         ) {
             self.kind = kind
             self.time = time
@@ -162,6 +170,7 @@ public struct Explanation: Sendable {
             self.source = source
             self.offer = offer
             self.isFamilyShared = isFamilyShared
+            self.resumesAt = resumesAt
         }
     }
 

@@ -8,7 +8,7 @@ extension CatalogHistory {
 
     /// These catalogs with another one from an instant on, in place of every catalog that was
     /// published for then or later.
-    public func replaced(from effective: Instant, by catalog: Catalog) -> CatalogHistory {
+    package func replaced(from effective: Instant, by catalog: Catalog) -> CatalogHistory {
         CatalogHistory(
             publications.filter { $0.time < effective } + [
                 Publication(time: effective, sequence: .max, catalog: catalog)
@@ -24,7 +24,7 @@ extension CustomerTimeline {
     /// (P12), and the stretches of both.
     ///
     /// `position`: K8's x for an experiment's id of the other catalogs and this customer's name.
-    public func under(
+    package func under(
         _ catalogs: CatalogHistory,
         position: (_ experiment: String) -> UInt64
     ) -> CustomerTimeline {

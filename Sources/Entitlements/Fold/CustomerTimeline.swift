@@ -2,60 +2,60 @@ import Encodings
 
 /// One customer over effective time, as known at R: everything that answers are looked up in
 /// (law 3).
-public struct CustomerTimeline: Sendable {
+package struct CustomerTimeline: Sendable {
     /// The name at the end of the links (C2), as a number.
-    public let customer: UInt64
+    package let customer: UInt64
     /// The purchases that the customer owns at some time.
-    public let purchases: [OwnedPurchase]
+    package let purchases: [OwnedPurchase]
     /// C3: the newest of each id, in the order of their sequence.
-    public let grants: [Grant]
+    package let grants: [Grant]
     /// C4: the first of each id.
-    public let trials: [Trial]
+    package let trials: [Trial]
     /// C5: uses that are not reversed.
-    public let uses: [Use]
+    package let uses: [Use]
     /// The catalogs as this customer sees them (K8).
-    public let catalogs: CatalogHistory
+    package let catalogs: CatalogHistory
     /// All that unlocks something.
-    public let stretches: [AccessStretch]
+    package let stretches: [AccessStretch]
 
     /// A purchase and when this customer owns it.
-    public struct OwnedPurchase: Sendable {
+    package struct OwnedPurchase: Sendable {
         /// The purchase over time.
-        public var timeline: PurchaseTimeline
+        package var timeline: PurchaseTimeline
         /// When the customer owns it (C1).
-        public var ownership: [Interval]
+        package var ownership: [Interval]
     }
 
     /// Access given by hand (C3).
-    public struct Grant: Sendable {
+    package struct Grant: Sendable {
         /// Sequence of the newest `grant.given`, which names the id.
-        public var sequence: UInt64
+        package var sequence: UInt64
         /// Its stretch, cut at a withdrawal.
-        public var interval: Interval
+        package var interval: Interval
         /// Features by id.
-        public var features: [String]
+        package var features: [String]
         /// A tier's name.
-        public var tier: String?
+        package var tier: String?
     }
 
     /// An app's trial (C4).
-    public struct Trial: Sendable {
+    package struct Trial: Sendable {
         /// The catalog's trial id.
-        public var id: String
+        package var id: String
         /// Its stretch; empty where the catalog does not know it.
-        public var interval: Interval
+        package var interval: Interval
         /// Features by id.
-        public var features: [String]
+        package var features: [String]
         /// A tier's name.
-        public var tier: String?
+        package var tier: String?
     }
 
     /// A use of a limited feature (C5).
-    public struct Use: Sendable {
+    package struct Use: Sendable {
         /// The feature.
-        public var featureID: String
+        package var featureID: String
         /// When.
-        public var time: Instant
+        package var time: Instant
     }
 
     /// Folds the facts that concern a customer.
@@ -68,7 +68,7 @@ public struct CustomerTimeline: Sendable {
     ///   - names: the texts of the facts.
     ///   - catalogs: of the same prefix.
     ///   - position: K8's x for an experiment's id and this customer's name.
-    public init(
+    package init(
         of customer: UInt64,
         facts: [Fact],
         names: FactNames,

@@ -3,43 +3,43 @@
 /// Numbers of subjects are stream numbers; numbers of transactions, grants and uses are tags that
 /// compare within one purchase or customer (after P13 and C2). Plain bytes: copying one counts no
 /// references.
-public struct Fact: Sendable, Hashable {
+package struct Fact: Sendable, Hashable {
     /// Place in the log.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// The effective time (T1).
-    public var time: Instant
+    package var time: Instant
     /// The observed time (T2).
-    public var observedAt: Instant
+    package var observedAt: Instant
     /// The purchase, customer or store that it is about.
-    public var subject: UInt64
+    package var subject: UInt64
     /// The other subject that it names: `purchase` of a claim, `alias` of a link, one of `from`: a
     /// transfer from several customers is as many facts.
-    public var other: UInt64?
+    package var other: UInt64?
     /// `transactionId`.
-    public var transaction: UInt64?
+    package var transaction: UInt64?
     /// `grantId` or `useId`.
-    public var item: UInt64?
+    package var item: UInt64?
     /// `expiresAt` or `graceUntil`.
-    public var end: Instant?
+    package var end: Instant?
     /// `productId`, `trialId` or `featureId`.
-    public var label: FactName?
+    package var label: FactName?
     /// `nextProductId`.
-    public var nextProductID: FactName?
+    package var nextProductID: FactName?
     /// `features` of a grant: a list.
-    public var features: FactName?
+    package var features: FactName?
     /// `tier` of a grant.
-    public var tier: FactName?
+    package var tier: FactName?
     /// The store in the subject's name, for events about a purchase (K9).
-    public var store: FactName?
+    package var store: FactName?
     /// What it says.
-    public var kind: EventKind
+    package var kind: EventKind
     /// `productKind`.
-    public var productKind: ProductKind?
+    package var productKind: ProductKind?
     /// `autoRenew`.
-    public var autoRenew: Bool?
+    package var autoRenew: Bool?
 
     /// Makes a fact; the rest is set by name.
-    public init(
+    package init(
         sequence: UInt64,
         kind: EventKind,
         time: Instant,
@@ -68,13 +68,13 @@ public struct Fact: Sendable, Hashable {
 }
 
 /// What is kept of an event that decides something.
-public struct Statement: Sendable, Hashable {
+package struct Statement: Sendable, Hashable {
     /// Its place in the log.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// The observed time (T2).
-    public var observedAt: Instant
+    package var observedAt: Instant
     /// What it says.
-    public var kind: EventKind
+    package var kind: EventKind
 
     /// Whether the source said this later; of two at once, the one behind in the log (T2).
     func isNewer(than other: Statement) -> Bool {
@@ -84,7 +84,7 @@ public struct Statement: Sendable, Hashable {
 
 extension EventKind {
     /// Whether the fold reads events of this kind; what it passes over is kept for people.
-    public var isFolded: Bool {
+    package var isFolded: Bool {
         switch self {
         case .customerErased, .accessLogged, .catalogPublished, .flowStarted, .flowSucceeded,
             .flowFailed, .flowCancelled, .flowPending, .flowRestored:

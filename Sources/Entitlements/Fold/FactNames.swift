@@ -2,18 +2,18 @@ import Encodings
 
 /// An id of the catalog, or a list of such ids, as a small number: within one table, equal numbers
 /// are equal texts.
-public struct FactName: Sendable, Hashable {
+package struct FactName: Sendable, Hashable {
     let number: UInt32
 }
 
 /// The texts behind the numbers of some facts, which hold no string so that they are copied and
 /// sorted as plain bytes.
-public struct FactNames: Sendable {
+package struct FactNames: Sendable {
     fileprivate var texts: [String] = []
     fileprivate var lists: [[String]] = []
 
     /// The text of a name of this table.
-    public subscript(name: FactName) -> String { texts[Int(name.number)] }
+    package subscript(name: FactName) -> String { texts[Int(name.number)] }
 
     /// The ids of a list of this table.
     func list(_ name: FactName) -> [String] { lists[Int(name.number)] }
@@ -21,9 +21,9 @@ public struct FactNames: Sendable {
 
 /// Numbers ids while facts are read; an id that is known costs a look-up by its bytes and no
 /// string.
-public struct FactNameTable: Sendable {
+package struct FactNameTable: Sendable {
     /// What was numbered so far.
-    public private(set) var names = FactNames()
+    package private(set) var names = FactNames()
     /// The bytes of the texts, one after the other, and where each ends.
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
@@ -32,12 +32,12 @@ public struct FactNameTable: Sendable {
     private var listNumbers: [[Name]: UInt32] = [:]
 
     /// Makes an empty table.
-    public init() {}
+    package init() {}
 
     /// The number of a text; nil if its bytes are not UTF-8.
     ///
     /// Cost: O(bytes); a text that is not known yet is kept for as long as the table.
-    public mutating func name(utf8 text: Span<UInt8>) -> FactName? {
+    package mutating func name(utf8 text: Span<UInt8>) -> FactName? {
         var slot = Self.hash(text) & (slots.count - 1)
         while slots[slot] != 0 {
             let number = slots[slot] - 1
@@ -55,7 +55,7 @@ public struct FactNameTable: Sendable {
     }
 
     /// The number of a text.
-    public mutating func name(_ text: String) -> FactName {
+    package mutating func name(_ text: String) -> FactName {
         guard let name = name(utf8: Array(text.utf8).span) else {
             preconditionFailure("a string is UTF-8")
         }
@@ -63,7 +63,7 @@ public struct FactNameTable: Sendable {
     }
 
     /// The number of a list of ids.
-    public mutating func list(_ ids: [String]) -> FactName {
+    package mutating func list(_ ids: [String]) -> FactName {
         let key = ids.map { Name($0) }
         if let known = listNumbers[key] { return FactName(number: known) }
         let number = UInt32(names.lists.count)

@@ -1,5 +1,5 @@
 /// Several names of one customer (C2) or one purchase (P13), followed to the end.
-public struct Links: Sendable {
+package struct Links: Sendable {
     private var targets: [UInt64: Target] = [:]
 
     /// Where a name leads.
@@ -15,7 +15,7 @@ public struct Links: Sendable {
     /// - Parameters:
     ///   - facts: ascending by sequence; those of other kinds are passed over.
     ///   - kind: `customer.linked` or `purchase.linked`.
-    public init(_ facts: [Fact], of kind: EventKind) {
+    package init(_ facts: [Fact], of kind: EventKind) {
         for fact in facts where fact.kind == kind {
             guard let alias = fact.other else { continue }
             if end(of: fact.subject, passing: alias) != nil {
@@ -25,7 +25,7 @@ public struct Links: Sendable {
     }
 
     /// The name at the end of the links.
-    public func canonical(_ name: UInt64) -> UInt64 {
+    package func canonical(_ name: UInt64) -> UInt64 {
         var name = name
         while let target = targets[name] { name = target.name }
         return name

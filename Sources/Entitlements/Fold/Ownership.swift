@@ -1,5 +1,5 @@
 /// Who owns a purchase over effective time (C1).
-public struct Ownership: Sendable {
+package struct Ownership: Sendable {
     /// From an instant on, somebody else owns the purchase.
     struct Change: Sendable {
         var time: Instant
@@ -23,7 +23,7 @@ public struct Ownership: Sendable {
     ///   - claims: the `customer.claimed` and `customer.released` of the purchase.
     ///   - transfers: every `customer.transferred` that may concern it; others change nothing.
     ///   - customers: names of one customer (C2).
-    public init(claims: [Fact], transfers: [Fact], customers: Links) {
+    package init(claims: [Fact], transfers: [Fact], customers: Links) {
         let ordered = (claims + transfers).sorted(by: Fact.inTime)
         let claim = ordered.first { $0.kind == .customerClaimed }
         first = claim.map { customers.canonical($0.subject) }
@@ -57,10 +57,10 @@ public struct Ownership: Sendable {
     }
 
     /// The owner when all is said (E4's decisions are made against it).
-    public var last: UInt64? { changes.isEmpty ? first : changes.last?.owner }
+    package var last: UInt64? { changes.isEmpty ? first : changes.last?.owner }
 
     /// The stretches in which a customer owns the purchase, joined where they touch.
-    public func stretches(of customer: UInt64) -> [Interval] {
+    package func stretches(of customer: UInt64) -> [Interval] {
         var stretches: [Interval] = []
         var start = first == customer ? Instant(milliseconds: .min) : nil
         for change in changes {

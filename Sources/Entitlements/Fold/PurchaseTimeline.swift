@@ -1,15 +1,15 @@
 /// One purchase over effective time, as known at R (Model, "One purchase").
 ///
 /// It does not know the T of any question: asking looks up (law 3).
-public struct PurchaseTimeline: Sendable {
+package struct PurchaseTimeline: Sendable {
     /// The name at the end of its links (P13), as a number.
-    public let number: UInt64
+    package let number: UInt64
     /// The store of the name that it is shown under (K9).
-    public let store: String?
+    package let store: String?
     /// What its transactions give, in P3's order.
-    public let periods: [Period]
+    package let periods: [Period]
     /// The pauses, which take from every period (P5).
-    public let pauses: [Interval]
+    package let pauses: [Interval]
     /// All statements about it.
     let facts: FactsByKind
 
@@ -17,29 +17,29 @@ public struct PurchaseTimeline: Sendable {
     let names: FactNames
 
     /// What one transaction gives.
-    public struct Period: Sendable {
+    package struct Period: Sendable {
         /// The transaction's tag.
-        public var transaction: UInt64
+        package var transaction: UInt64
         /// The statement that gives product, kind, start, price and the like (P1).
-        public var statement: Statement
+        package var statement: Statement
         /// The product (P1).
-        public var productID: String
+        package var productID: String
         /// Its kind (P1).
-        public var kind: ProductKind
+        package var kind: ProductKind
         /// First instant.
-        public var start: Instant
+        package var start: Instant
         /// End by P2 and P3, without grace and leeway; nil: without end.
-        public var end: Instant?
+        package var end: Instant?
         /// The grace behind its end (P4).
-        public var grace: Interval?
+        package var grace: Interval?
         /// The leeway behind its end (P12).
-        public var leeway: Interval?
+        package var leeway: Interval?
         /// The revocations (P6), each with its statement.
-        public var revocations: [Revocation] = []
+        package var revocations: [Revocation] = []
         /// The verdicts (P7), ascending by `(time, sequence)`.
         var verdicts: [Verdict] = []
         /// The stretches in which the period gives access (P8).
-        public var access: [Interval] = []
+        package var access: [Interval] = []
 
         /// Lowest sequence of a completed or renewed of the transaction (P3).
         var lowestSequence: UInt64
@@ -50,21 +50,21 @@ public struct PurchaseTimeline: Sendable {
     }
 
     /// A stretch that a refund or revocation takes away.
-    public struct Revocation: Sendable {
+    package struct Revocation: Sendable {
         /// What is taken away.
-        public var interval: Interval
+        package var interval: Interval
         /// The `refunded` or `revoked`.
-        public var statement: Statement
+        package var statement: Statement
     }
 
     /// What a store or a check says of a period from an instant on.
-    public struct Verdict: Sendable {
+    package struct Verdict: Sendable {
         /// From when it holds.
-        public var time: Instant
+        package var time: Instant
         /// Place in the log of the event that says so.
-        public var sequence: UInt64
+        package var sequence: UInt64
         /// Whether it is `passed`.
-        public var isPassed: Bool
+        package var isPassed: Bool
     }
 
     /// Folds the statements about one purchase.
@@ -75,7 +75,7 @@ public struct PurchaseTimeline: Sendable {
     /// `names`: the texts of the facts.
     ///
     /// `leewayMilliseconds`: P12's L by the catalog in force at an instant, in milliseconds.
-    public init(
+    package init(
         number: UInt64,
         facts: [Fact],
         names: FactNames,
@@ -143,17 +143,17 @@ public struct PurchaseTimeline: Sendable {
 
 extension PurchaseTimeline.Period {
     /// P7: the verdict at an instant; nil: there is none.
-    public func verdict(at instant: Instant) -> PurchaseTimeline.Verdict? {
+    package func verdict(at instant: Instant) -> PurchaseTimeline.Verdict? {
         verdicts.last { $0.time <= instant } ?? verdicts.first
     }
 
     /// P7: whether the verdict at an instant is `passed`.
-    public func isVerified(at instant: Instant) -> Bool {
+    package func isVerified(at instant: Instant) -> Bool {
         verdict(at: instant)?.isPassed ?? false
     }
 
     /// P6: the newest of the revocations that cover an instant; nil: none does.
-    public func revocation(at instant: Instant) -> PurchaseTimeline.Revocation? {
+    package func revocation(at instant: Instant) -> PurchaseTimeline.Revocation? {
         revocations.filter { $0.interval.contains(instant) }
             .max { $1.statement.isNewer(than: $0.statement) }
     }

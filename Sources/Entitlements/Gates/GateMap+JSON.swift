@@ -1,4 +1,4 @@
-public import Encodings
+package import Encodings
 
 extension GateMap {
     /// `{"tiers", "features": {ID: {"level", "products"}}, "products": {ID: {"kind", "tier",
@@ -33,7 +33,7 @@ extension GateMap {
 
     /// Reads a map as `json` gives it: one that was fetched, or the one built into an app, which
     /// answers until then (row B6).
-    public init(json: JSONValue) throws(InputFault) {
+    package init(json: JSONValue) throws(InputFault) {
         let map = ObjectReader(json)
         tiers = try map.required("tiers", Self.expectedTexts, Self.texts)
         guard let first = tiers.first, first == Catalog.freeTier else {

@@ -1,40 +1,40 @@
-public import Encodings
+package import Encodings
 
 /// What opens which gate: a closed map that an app can hold and ask without I/O (rows CL6, B6).
 ///
 /// Made of one catalog as a customer sees it (K8). It answers for what somebody holds now (K2, K5);
 /// time and what was bought under older catalogs (K3) are the ledger's to answer.
-public struct GateMap: Sendable, Hashable {
+package struct GateMap: Sendable, Hashable {
     /// Names of the tiers, lowest first; the first is `free`.
-    public let tiers: [String]
+    package let tiers: [String]
     /// By id.
-    public let features: [Name: Feature]
+    package let features: [Name: Feature]
     /// By id.
-    public let products: [Name: Product]
+    package let products: [Name: Product]
 
     /// A gate.
-    public struct Feature: Sendable, Hashable {
+    package struct Feature: Sendable, Hashable {
         /// The lowest tier that opens it; `free` is open to all (K5).
-        public let level: String
+        package let level: String
         /// Ids of the products that open it, in the catalog's order: what to sell where it is
         /// closed.
-        public let products: [String]
+        package let products: [String]
     }
 
     /// Something sold.
-    public struct Product: Sendable, Hashable {
+    package struct Product: Sendable, Hashable {
         /// Its kind.
-        public let kind: ProductKind
+        package let kind: ProductKind
         /// The tier that counts for its owner (K7); nil: none.
-        public let tier: String?
+        package let tier: String?
         /// Ids of the features that it opens beyond the free ones, in the catalog's order.
-        public let features: [String]
+        package let features: [String]
     }
 
     /// Reads a catalog's gates.
     ///
     /// Cost: features times products.
-    public init(_ catalog: Catalog) {
+    package init(_ catalog: Catalog) {
         tiers = catalog.tiers
         var sellers = Array(repeating: [String](), count: catalog.features.count)
         var products: [Name: Product] = [:]
@@ -63,19 +63,19 @@ public struct GateMap: Sendable, Hashable {
     /// Whether a gate is open to whoever holds some products (K2, K5).
     ///
     /// A feature that the map does not list is closed to all.
-    public func isOpen(_ feature: String, to held: Set<Name>) -> Bool {
+    package func isOpen(_ feature: String, to held: Set<Name>) -> Bool {
         guard let gate = features[feature] else { return false }
         return gate.level == Catalog.freeTier || gate.products.contains { held.contains($0) }
     }
 
     /// Ids of the features of one level, ascending.
-    public func features(ofLevel level: String) -> [String] {
+    package func features(ofLevel level: String) -> [String] {
         features.filter { $0.value.level.isSame(as: level) }.keys.sorted().map(\.text)
     }
 
     /// Ids of the products that open a gate, in the catalog's order; empty for one that is free or
     /// unknown (row 4.4).
-    public func products(opening feature: String) -> [String] {
+    package func products(opening feature: String) -> [String] {
         features[feature].map { $0.level == Catalog.freeTier ? [] : $0.products } ?? []
     }
 }

@@ -1,7 +1,7 @@
 import Encodings
 
 /// Names that somebody may have meant who wrote another one.
-public enum NearNames {
+package enum NearNames {
     /// Most names that are offered.
     private static let countLimit = 3
     /// Longer names are compared by their first letters (scalars: a letter may have any number).
@@ -11,7 +11,7 @@ public enum NearNames {
     /// those that differ in at most a third of their letters.
     ///
     /// Cost: for each name, the product of the lengths that are compared, and its own.
-    public static func near(_ written: String, among known: some Sequence<String>) -> [String] {
+    package static func near(_ written: String, among known: some Sequence<String>) -> [String] {
         let letters = self.letters(written)
         return known.compactMap { name -> (name: String, distance: Int)? in
             let other = self.letters(name)

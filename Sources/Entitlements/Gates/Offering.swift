@@ -1,11 +1,11 @@
-public import Encodings
+package import Encodings
 
 /// What a paywall shows: products in order, for one feature or for all.
-public struct Offering: Sendable, Hashable {
+package struct Offering: Sendable, Hashable {
     /// The feature whose closed gate leads here; nil: any.
-    public let feature: String?
+    package let feature: String?
     /// Ids of products, in the order in which they are shown.
-    public let products: [String]
+    package let products: [String]
 
     /// The offerings of a checked catalog document as a customer sees them (K8): those of the last
     /// of their variants that says any, in the order of the experiments, else the document's.
@@ -13,7 +13,7 @@ public struct Offering: Sendable, Hashable {
     /// `catalog`: the same document, read.
     ///
     /// `position`: for an experiment's id, where the customer stands.
-    public static func all(
+    package static func all(
         in document: JSONValue,
         _ catalog: Catalog,
         position: (_ experiment: String) -> UInt64
@@ -40,7 +40,7 @@ public struct Offering: Sendable, Hashable {
     ///
     /// The first offering of the feature; else what opens the gate of the first general one; else
     /// all that opens it. Without a feature: the first general offering, else every product.
-    public static func products(
+    package static func products(
         for feature: String?,
         of offerings: [Offering],
         _ catalog: Catalog

@@ -1,12 +1,12 @@
-public import Encodings
+package import Encodings
 
 /// The words of a product in one language: the member `texts` of a catalog's product maps language
 /// tags (BCP 47) to objects such as `{"title", "description", "price"}`.
-public struct ProductText: Sendable, Hashable {
+package struct ProductText: Sendable, Hashable {
     /// The tag under which the words stand.
-    public let locale: String
+    package let locale: String
     /// The words, as the catalog has them.
-    public let words: JSONValue
+    package let words: JSONValue
 
     /// The language that is shown where the one asked for is not there.
     private static let fallback = "en"
@@ -16,7 +16,7 @@ public struct ProductText: Sendable, Hashable {
     ///
     /// Cost: linear in the words' tags and in the tag's length times its subtags, at most
     /// ``LanguageTag/byteLimit``.
-    public init?(of product: JSONValue, for tag: LanguageTag?) {
+    package init?(of product: JSONValue, for tag: LanguageTag?) {
         let texts = product["texts"]?.members ?? []
         guard let first = texts.first else { return nil }
         var places: [Name: Int] = [:]
@@ -29,18 +29,46 @@ public struct ProductText: Sendable, Hashable {
         let text = tags.lazy.compactMap { places[$0] }.first.map { texts[$0] } ?? first
         (locale, words) = (text.name, text.value)
     }
+
+    /// Languages in which the titles of one product are read.
+    private static let titleLimit = 200
+
+    /// The titles of a product by language tag in lower case; what is no title on one line is passed
+    /// over, since words only serve to be shown.
+    static func titles(of product: JSONValue) -> [Name: String] {
+        var titles: [Name: String] = [:]
+        for text in (product["texts"]?.members ?? []).prefix(titleLimit)
+        where text.name.utf8.count <= LanguageTag.byteLimit {
+            let tag = Name(text.name.lowercased())
+            guard titles[tag] == nil, let title = text.value["title"]?.string,
+                Identifier.isValid(title)
+            else { continue }
+            titles[tag] = title
+        }
+        return titles
+    }
+
+    /// Its title in a language, in what its tag begins with, or in English; nil: in none of them.
+    fileprivate static func title(in titles: [Name: String], _ tag: LanguageTag?) -> String? {
+        ((tag?.ranges ?? []) + [fallback]).lazy.compactMap { titles[$0] }.first
+    }
+}
+
+extension Catalog.Product {
+    /// What people call it in a language, else in English; nil: the catalog has no title in either.
+    package func title(in tag: LanguageTag?) -> String? { ProductText.title(in: titles, tag) }
 }
 
 /// A language tag as somebody asks for it (BCP 47): letters and digits, in parts joined by hyphens.
-public struct LanguageTag: Sendable, Hashable {
+package struct LanguageTag: Sendable, Hashable {
     /// Bytes of a tag; the longest that are in use have 35 (RFC 5646, section 4.4.1).
-    public static let byteLimit = 64
+    package static let byteLimit = 64
 
     /// In lower case.
     private let text: String
 
     /// Checks a tag; nil for what is none.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard text.utf8.count <= Self.byteLimit,
             parts.allSatisfy({ part in

@@ -9,6 +9,8 @@ public struct InputFault: Error, Hashable, Sendable {
     ///
     /// Holds no value from the input.
     public var detail: String
+    /// What else is wrong with the same input, in its order: of a catalog all is listed.
+    private var more: [InputFault] = []
 
     /// The closed set of reasons.
     public enum Code: String, Sendable {
@@ -68,4 +70,14 @@ public struct InputFault: Error, Hashable, Sendable {
         self.path = path
         self.detail = detail
     }
+
+    /// Several faults of one input as one; nil: there is none.
+    init?(_ faults: [InputFault]) {
+        guard let first = faults.first else { return nil }
+        self = first
+        more = Array(faults.dropFirst())
+    }
+
+    /// Each fault of the input.
+    public var all: [InputFault] { [InputFault(code, path, detail)] + more }
 }

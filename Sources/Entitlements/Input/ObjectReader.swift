@@ -30,6 +30,13 @@ public struct ObjectReader: Sendable {
         }
     }
 
+    /// A member as it stands; nil: there is none.
+    package func value(_ name: String) -> JSONValue? { json[name] }
+
+    /// A member's text; nil: there is none, or it is something else, for forms of others whose rule
+    /// is to pass over what is not understood.
+    package func understood(_ name: String) -> String? { json[name]?.string }
+
     /// The path of a member.
     public func path(of name: String) -> String { path.isEmpty ? name : path + "." + name }
 

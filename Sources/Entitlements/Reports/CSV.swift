@@ -1,12 +1,12 @@
-public import Encodings
+package import Encodings
 
 /// Comma-separated values (RFC 4180) that are safe to open in a spreadsheet.
-public enum CSV {
+package enum CSV {
     /// One record with its end; null is an empty cell.
     ///
     /// Text that a spreadsheet would take for a formula gets an apostrophe before it: apps and
     /// customers choose some of these texts.
-    public static func line(_ cells: [JSONValue]) -> String {
+    package static func line(_ cells: [JSONValue]) -> String {
         cells.map(cell).joined(separator: ",") + "\r\n"
     }
 

@@ -1,30 +1,30 @@
 import Encodings
 
 /// A day of the calendar in UTC.
-public struct CalendarDay: Sendable, Hashable, Comparable {
+package struct CalendarDay: Sendable, Hashable, Comparable {
     /// Days since 1970-01-01.
-    public let number: Int64
+    package let number: Int64
 
     /// The day that an instant lies in.
-    public init(_ instant: Instant) {
+    package init(_ instant: Instant) {
         number = floorDivide(instant.milliseconds, by: Instant.millisecondsPerDay).quotient
     }
 
     /// The day that lies so many days after 1970-01-01.
-    public init(number: Int64) { self.number = number }
+    package init(number: Int64) { self.number = number }
 
     /// Orders by time.
-    public static func < (left: Self, right: Self) -> Bool { left.number < right.number }
+    package static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 
     /// The first day of its month.
-    public var firstOfMonth: CalendarDay {
+    package var firstOfMonth: CalendarDay {
         var date = CivilDate(daysSinceEpoch: number)
         date.day = 1
         return CalendarDay(number: date.daysSinceEpoch)
     }
 
     /// Its month, `YYYY-MM`.
-    public var month: String {
+    package var month: String {
         let date = CivilDate(daysSinceEpoch: number)
         let year = String(date.year)
         return String(repeating: "0", count: max(0, 4 - year.utf8.count)) + year
@@ -40,7 +40,7 @@ public struct CalendarDay: Sendable, Hashable, Comparable {
 
 extension Interval {
     /// Whether it begins and ends with days of UTC, or not at all.
-    public var isOfWholeDays: Bool {
+    package var isOfWholeDays: Bool {
         func isWhole(_ instant: Instant) -> Bool {
             floorDivide(instant.milliseconds, by: Instant.millisecondsPerDay).rest == 0
         }

@@ -1,41 +1,41 @@
-public import Encodings
+package import Encodings
 
 /// Customers by tier, and what they own by status and product, at T (Model, "Questions").
 ///
 /// Every customer who is known at R counts once; what is owned counts for its owner at T.
-public struct CustomerReport: Sendable, Hashable {
+package struct CustomerReport: Sendable, Hashable {
     /// Customers of each tier, which is the highest that they have (K7).
-    public private(set) var tiers: [Name: Int] = [:]
+    package private(set) var tiers: [Name: Int] = [:]
     /// Purchases of each status (P9).
-    public private(set) var statuses: [PurchaseStatus: Owned] = [:]
+    package private(set) var statuses: [PurchaseStatus: Owned] = [:]
     /// Purchases of each product and status.
-    public private(set) var products: [Product: Owned] = [:]
+    package private(set) var products: [Product: Owned] = [:]
 
     /// What a store sells under an id, and how it stands (P9's period; nil without one).
-    public struct Product: Sendable, Hashable {
+    package struct Product: Sendable, Hashable {
         /// The store of the name that the purchase is shown under.
-        public var store: String?
+        package var store: String?
         /// The store's product id.
-        @Bytewise public var productID: String?
+        @Bytewise package var productID: String?
         /// The status of the last period that has started (P9).
-        public var status: PurchaseStatus
+        package var status: PurchaseStatus
     }
 
     /// Purchases, and how many customers own them.
-    public struct Owned: Sendable, Hashable {
+    package struct Owned: Sendable, Hashable {
         /// Each customer once.
-        public var customers = 0
+        package var customers = 0
         /// Each purchase once.
-        public var purchases = 0
+        package var purchases = 0
     }
 
     /// A report of nobody.
-    public init() {}
+    package init() {}
 
     /// Counts a customer at T.
     ///
     /// Cost: linear in what unlocks something for them, and in their purchases' statements.
-    public mutating func add(_ timeline: CustomerTimeline, at instant: Instant) {
+    package mutating func add(_ timeline: CustomerTimeline, at instant: Instant) {
         var reader = GateReader(timeline)
         let gates = reader.gates(at: instant)
         let tier = gates.catalog.map {
@@ -60,7 +60,7 @@ public struct CustomerReport: Sendable, Hashable {
     }
 
     /// Adds what was counted of others.
-    public mutating func merge(_ other: CustomerReport) {
+    package mutating func merge(_ other: CustomerReport) {
         tiers.merge(other.tiers, uniquingKeysWith: +)
         statuses.merge(other.statuses, uniquingKeysWith: Owned.sum)
         products.merge(other.products, uniquingKeysWith: Owned.sum)

@@ -53,7 +53,7 @@ public struct ErrorReport: Sendable, Hashable {
         var baseline: Interval
 
         /// The window that ends at T, and as many before it as the rule looks back.
-        public init(at: Instant, range: Interval, rule: AlertRule) {
+        package init(at: Instant, range: Interval, rule: AlertRule) {
             // Both lie far within 64 bits: the rule's limits see to it.
             let length = rule.windowMilliseconds
             let start = at.advanced(byMilliseconds: -length)
@@ -74,7 +74,7 @@ public struct ErrorReport: Sendable, Hashable {
     }
 
     /// Counts a statement of a flow: an attempt if it ends there, and an error if it failed.
-    public mutating func add(_ fact: FlowFact, _ names: FactNames) {
+    package mutating func add(_ fact: FlowFact, _ names: FactNames) {
         guard FlowFact.isEnd(fact.kind) else { return }
         attempts.add(fact.time, 1, span)
         guard fact.kind == .flowFailed else { return }

@@ -1,4 +1,4 @@
-public import Encodings
+package import Encodings
 
 /// Who saw which variant of an experiment, and bought (row B7).
 ///
@@ -7,21 +7,21 @@ public import Encodings
 /// then (C2); a `flow.succeeded` that names the experiment, then or later, is their conversion. The
 /// variant is the one that K8 gives by the catalog in force at the exposure; where that says none,
 /// the one that the app stated.
-public struct ExperimentReport: Sendable, Hashable {
+package struct ExperimentReport: Sendable, Hashable {
     /// The variants by their key.
-    public private(set) var variants: [Key: Counts] = [:]
+    package private(set) var variants: [Key: Counts] = [:]
 
     /// A variant of an experiment.
-    public struct Key: Sendable, Hashable {
+    package struct Key: Sendable, Hashable {
         /// The experiment's id.
-        @Bytewise public var experiment: String
+        @Bytewise package var experiment: String
         /// The variant's id; nil: nobody says it.
-        @Bytewise public var variant: String?
+        @Bytewise package var variant: String?
         /// Whether K8 gives it, or the app alone.
-        public var isAssigned: Bool
+        package var isAssigned: Bool
 
         /// Makes a key.
-        public init(experiment: String, variant: String?, isAssigned: Bool) {
+        package init(experiment: String, variant: String?, isAssigned: Bool) {
             self.experiment = experiment
             self.variant = variant
             self.isAssigned = isAssigned
@@ -29,20 +29,20 @@ public struct ExperimentReport: Sendable, Hashable {
     }
 
     /// Customers of a variant.
-    public struct Counts: Sendable, Hashable {
+    package struct Counts: Sendable, Hashable {
         /// Those who saw it.
-        public var exposures = 0
+        package var exposures = 0
         /// Those who bought then or later.
-        public var conversions = 0
+        package var conversions = 0
         /// Those whose app stated another variant.
-        public var mismatches = 0
+        package var mismatches = 0
 
         /// Nobody.
-        public init() {}
+        package init() {}
     }
 
     /// An empty report.
-    public init() {}
+    package init() {}
 
     /// Adds one customer.
     ///
@@ -52,7 +52,7 @@ public struct ExperimentReport: Sendable, Hashable {
     ///   - at: T; what was said of later times does not count yet.
     ///   - range: customers whose exposure lies in it count.
     ///   - variant: K8's variant of an experiment by the catalog in force at an instant.
-    public mutating func add(
+    package mutating func add(
         _ facts: some Collection<FlowFact>,
         _ names: FactNames,
         at: Instant,
@@ -99,7 +99,7 @@ public struct ExperimentReport: Sendable, Hashable {
     }
 
     /// Adds what was counted of other customers.
-    public mutating func merge(_ other: ExperimentReport) {
+    package mutating func merge(_ other: ExperimentReport) {
         variants.merge(other.variants) { left, right in
             var sum = left
             sum.exposures += right.exposures

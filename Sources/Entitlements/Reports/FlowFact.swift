@@ -1,40 +1,40 @@
 /// What an app says of a purchase flow, as the reports read it (rows 10.1 to 10.5, B7).
-public struct FlowFact: Sendable, Hashable {
+package struct FlowFact: Sendable, Hashable {
     /// One of the `flow` kinds.
-    public var kind: EventKind
+    package var kind: EventKind
     /// Place in the log.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// The effective time (T1).
-    public var time: Instant
+    package var time: Instant
     /// `flowId`: a tag that compares within one customer id.
-    public var flow: UInt64
+    package var flow: UInt64
     /// `productId`.
-    public var product: FactName?
+    package var product: FactName?
     /// `platform`.
-    public var platform: FactName?
+    package var platform: FactName?
     /// `errorCode`.
-    public var errorCode: FactName?
+    package var errorCode: FactName?
     /// `experiment`: `EXPERIMENT/VARIANT`, or the experiment alone.
-    public var experiment: FactName?
+    package var experiment: FactName?
     /// `stages`.
-    public var stages: [Stage] = []
+    package var stages: [Stage] = []
 
     /// How long a part of the flow took.
-    public struct Stage: Sendable, Hashable {
+    package struct Stage: Sendable, Hashable {
         /// Its name.
-        public var name: FactName
+        package var name: FactName
         /// Its length.
-        public var milliseconds: Int64
+        package var milliseconds: Int64
 
         /// Makes a stage.
-        public init(name: FactName, milliseconds: Int64) {
+        package init(name: FactName, milliseconds: Int64) {
             self.name = name
             self.milliseconds = milliseconds
         }
     }
 
     /// Makes a statement; the rest is set by name.
-    public init(_ kind: EventKind, sequence: UInt64, time: Instant, flow: UInt64) {
+    package init(_ kind: EventKind, sequence: UInt64, time: Instant, flow: UInt64) {
         self.kind = kind
         self.sequence = sequence
         self.time = time
@@ -42,7 +42,7 @@ public struct FlowFact: Sendable, Hashable {
     }
 
     /// Whether a kind is one of a flow.
-    public static func reads(_ kind: EventKind) -> Bool {
+    package static func reads(_ kind: EventKind) -> Bool {
         kind == .flowStarted || isEnd(kind)
     }
 

@@ -1,40 +1,40 @@
-public import Encodings
+package import Encodings
 
 /// How purchase flows end, by product and platform (row 10.1).
 ///
 /// A flow is what one customer id calls by one flow id. It counts once, at its earliest statement,
 /// by the last end that it had at T; its product and platform are the first that are named.
-public struct FunnelReport: Sendable, Hashable {
+package struct FunnelReport: Sendable, Hashable {
     /// The flows by what they were for.
-    public private(set) var lines: [Key: Line] = [:]
+    package private(set) var lines: [Key: Line] = [:]
 
     /// What is counted together; nil where no statement says it.
-    public struct Key: Sendable, Hashable {
+    package struct Key: Sendable, Hashable {
         /// The product id.
-        @Bytewise public var productID: String?
+        @Bytewise package var productID: String?
         /// The platform, as the app calls it.
-        @Bytewise public var platform: String?
+        @Bytewise package var platform: String?
 
         /// Makes a key.
-        public init(productID: String?, platform: String?) {
+        package init(productID: String?, platform: String?) {
             self.productID = productID
             self.platform = platform
         }
     }
 
     /// Flows by their last end; those that have none are open.
-    public struct Line: Sendable, Hashable {
+    package struct Line: Sendable, Hashable {
         /// All of them.
-        public var flows = 0
+        package var flows = 0
         /// Flows that ended so.
-        public var ends: [EventKind: Int] = [:]
+        package var ends: [EventKind: Int] = [:]
 
         /// No flow.
-        public init() {}
+        package init() {}
     }
 
     /// An empty report.
-    public init() {}
+    package init() {}
 
     /// Adds the flows of one customer id.
     ///
@@ -43,7 +43,7 @@ public struct FunnelReport: Sendable, Hashable {
     ///   - names: the texts of the facts.
     ///   - at: T; what was said of later times does not count yet.
     ///   - range: flows whose earliest statement lies in it count.
-    public mutating func add(
+    package mutating func add(
         _ facts: some Collection<FlowFact>,
         _ names: FactNames,
         at: Instant,
@@ -63,7 +63,7 @@ public struct FunnelReport: Sendable, Hashable {
     }
 
     /// Adds what was counted of other customers.
-    public mutating func merge(_ other: FunnelReport) {
+    package mutating func merge(_ other: FunnelReport) {
         lines.merge(other.lines) { left, right in
             var sum = left
             sum.flows += right.flows

@@ -1,26 +1,26 @@
 /// A statement about a purchase as the revenue reports read it: what the fold reads, and the money.
-public struct MoneyFact: Sendable, Hashable {
+package struct MoneyFact: Sendable, Hashable {
     /// The statement; its transaction tags compare within the purchase (P13).
-    public var fact: Fact
+    package var fact: Fact
     /// The recorded time (T3).
-    public var recordedAt: Instant
+    package var recordedAt: Instant
     /// `priceMicros`: what was paid or given back for the whole transaction.
-    public var priceMicros: Int64?
+    package var priceMicros: Int64?
     /// `currencyCode`.
-    public var currency: FactName?
+    package var currency: FactName?
     /// `quantity`.
-    public var quantity: Int64?
+    package var quantity: Int64?
     /// Whether `ownership` is `family_shared`.
-    public var isFamilyShared = false
+    package var isFamilyShared = false
 
     /// Makes a statement; the rest is set by name.
-    public init(_ fact: Fact, recordedAt: Instant) {
+    package init(_ fact: Fact, recordedAt: Instant) {
         self.fact = fact
         self.recordedAt = recordedAt
     }
 
     /// Whether statements of a kind say something of money, or whose it is.
-    public static func reads(_ kind: EventKind) -> Bool {
+    package static func reads(_ kind: EventKind) -> Bool {
         switch kind {
         case .purchaseCompleted, .purchaseRenewed, .purchaseLinked, .verificationPassed,
             .verificationFailed, .revocationRefunded, .revocationRevoked, .revocationReversed:

@@ -1,4 +1,4 @@
-public import Encodings
+package import Encodings
 
 /// What products brought in, by month, store, product and currency, and what was given back, told
 /// three ways (row 10.2): on the purchase's date, on the refund's date, and as it was booked.
@@ -6,23 +6,23 @@ public import Encodings
 /// Months are UTC's. Money is whole millionths of a currency's unit; currencies are never added,
 /// and sums have 128 bits: no log is long enough to fill them. What counts is what had come to
 /// pass at T, as known at R.
-public struct RevenueReport: Sendable, Hashable {
+package struct RevenueReport: Sendable, Hashable {
     /// The lines by their key, day by day.
-    public private(set) var lines: [Key: Line] = [:]
+    package private(set) var lines: [Key: Line] = [:]
 
     /// What is counted together.
-    public struct Key: Sendable, Hashable {
+    package struct Key: Sendable, Hashable {
         /// The day of the purchase's start, the refund's date or the booking.
-        public var day: CalendarDay
+        package var day: CalendarDay
         /// The store.
-        public var store: String
+        package var store: String
         /// The store's product id.
-        @Bytewise public var productID: String
+        @Bytewise package var productID: String
         /// ISO 4217; nil where none was said.
-        public var currencyCode: String?
+        package var currencyCode: String?
 
         /// Makes a key.
-        public init(
+        package init(
             day: CalendarDay,
             store: String,
             productID: String,
@@ -36,47 +36,47 @@ public struct RevenueReport: Sendable, Hashable {
     }
 
     /// The figures of one key.
-    public struct Line: Sendable, Hashable {
+    package struct Line: Sendable, Hashable {
         /// What started then.
-        public var taken = Amount()
+        package var taken = Amount()
         /// What started then and said no price.
-        public var unpriced = 0
+        package var unpriced = 0
         /// Given back at T of what started then, whenever that was.
-        public var refundedOfPurchases = Amount()
+        package var refundedOfPurchases = Amount()
         /// Given back then.
-        public var refunded = Amount()
+        package var refunded = Amount()
         /// Refunds that were put back then.
-        public var reversed = Amount()
+        package var reversed = Amount()
         /// What the sum of all days changed by through what became known then: taken.
-        public var bookedTaken = Amount()
+        package var bookedTaken = Amount()
         /// Likewise given back.
-        public var bookedRefunded = Amount()
+        package var bookedRefunded = Amount()
 
         /// No figures.
-        public init() {}
+        package init() {}
     }
 
     /// Transactions, their units and their money.
-    public struct Amount: Sendable, Hashable {
+    package struct Amount: Sendable, Hashable {
         /// Transactions; negative where more were taken out of the books than put in.
-        public var count = 0
+        package var count = 0
         /// Their quantities, 1 where none is said.
-        public var units: Int64 = 0
+        package var units: Int64 = 0
         /// Millionths of the currency's unit.
-        public var micros: Int128 = 0
+        package var micros: Int128 = 0
 
         /// Nothing.
-        public init() {}
+        package init() {}
     }
 
     /// An empty report.
-    public init() {}
+    package init() {}
 
     /// A report of lines that stand.
-    public init(lines: [Key: Line]) { self.lines = lines }
+    package init(lines: [Key: Line]) { self.lines = lines }
 
     /// Adds what was counted of other purchases, or with -1 times takes it out.
-    public mutating func merge(_ other: RevenueReport, times: Int = 1) {
+    package mutating func merge(_ other: RevenueReport, times: Int = 1) {
         for (key, line) in other.lines {
             lines[key, default: Line()].add(line, times: times)
             if lines[key] == Line() { lines[key] = nil }
@@ -84,12 +84,12 @@ public struct RevenueReport: Sendable, Hashable {
     }
 
     /// The days that lie in a range of whole days.
-    public func clipped(to range: Interval) -> RevenueReport {
+    package func clipped(to range: Interval) -> RevenueReport {
         RevenueReport(lines: lines.filter { $0.key.day.isIn(range) })
     }
 
     /// The lines month by month: their day is the first.
-    public var months: [Key: Line] {
+    package var months: [Key: Line] {
         var months: [Key: Line] = [:]
         // There are many lines of few months.
         var firsts: [CalendarDay: CalendarDay] = [:]
@@ -142,7 +142,7 @@ extension RevenueReport.Line {
 
 extension RevenueReport.Key: Comparable {
     /// By day, then by name.
-    public static func < (left: Self, right: Self) -> Bool {
+    package static func < (left: Self, right: Self) -> Bool {
         if left.day != right.day { return left.day < right.day }
         return (left.store, Name(left.productID), left.currencyCode ?? "")
             < (right.store, Name(right.productID), right.currencyCode ?? "")

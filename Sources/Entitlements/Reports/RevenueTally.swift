@@ -1,5 +1,5 @@
 /// Adds up the money of purchases, one after the other.
-public struct RevenueTally: Sendable {
+package struct RevenueTally: Sendable {
     /// The effective instant that is asked about (T).
     private let at: Instant
     /// Instants that count.
@@ -19,7 +19,7 @@ public struct RevenueTally: Sendable {
     /// - Parameters:
     ///   - at: T: what starts, is refunded or is reversed later does not count yet.
     ///   - range: what started, was refunded or reversed, or became known in it counts.
-    public init(at: Instant, range: Interval) {
+    package init(at: Instant, range: Interval) {
         self.at = at
         self.range = range
     }
@@ -31,7 +31,7 @@ public struct RevenueTally: Sendable {
     ///
     /// Cost: linear in the statements, but for transactions that are spoken of on many days, and
     /// for purchases with several names: these are read anew for each day.
-    public mutating func add(_ facts: [MoneyFact]) {
+    package mutating func add(_ facts: [MoneyFact]) {
         guard let first = facts.first else { return }
         let isLinked = facts.contains {
             $0.fact.kind == .purchaseLinked || $0.fact.subject != first.fact.subject
@@ -191,7 +191,7 @@ public struct RevenueTally: Sendable {
     }
 
     /// The report, with the texts of the names.
-    public func report(_ names: FactNames) -> RevenueReport {
+    package func report(_ names: FactNames) -> RevenueReport {
         var report: [RevenueReport.Key: RevenueReport.Line] = [:]
         for (key, line) in lines where line != RevenueReport.Line() {
             report[

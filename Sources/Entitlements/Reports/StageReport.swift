@@ -1,24 +1,24 @@
-public import Encodings
+package import Encodings
 
 /// How long the stages of purchase flows took (row 10.3), and which are slow (row 10.4).
-public struct StageReport: Sendable, Hashable {
+package struct StageReport: Sendable, Hashable {
     /// How often a stage took so many milliseconds.
-    public private(set) var stages: [Name: [Int64: Int]] = [:]
+    package private(set) var stages: [Name: [Int64: Int]] = [:]
 
     /// How slow a stage may be before it raises a warning.
     public struct Thresholds: Sendable, Hashable {
         /// Milliseconds for stages that are not named.
-        public var usual: Int64
+        package var usual: Int64
         /// Milliseconds by the stage's name.
-        public var named: [Name: Int64]
+        package var named: [Name: Int64]
 
         /// The milliseconds that the 95th percentile of a stage may take, unless told.
-        public static let defaultMilliseconds: Int64 = 5_000
+        package static let defaultMilliseconds: Int64 = 5_000
         /// Stages that may have a threshold of their own.
-        public static let countLimit = 100
+        package static let countLimit = 100
 
         /// Makes thresholds.
-        public init(usual: Int64 = defaultMilliseconds, named: [Name: Int64] = [:]) {
+        package init(usual: Int64 = defaultMilliseconds, named: [Name: Int64] = [:]) {
             self.usual = usual
             self.named = named
         }
@@ -26,7 +26,7 @@ public struct StageReport: Sendable, Hashable {
         /// Reads `STAGE:MILLISECONDS,…`; `MILLISECONDS` alone is for all that are not named.
         ///
         /// Nil for anything else, and for a stage that is named twice.
-        public init?(_ text: String) {
+        package init?(_ text: String) {
             self.init()
             var hasUsual = false
             let parts = text.split(separator: ",", omittingEmptySubsequences: false)
@@ -49,21 +49,21 @@ public struct StageReport: Sendable, Hashable {
         }
 
         /// The milliseconds that a stage may take.
-        public func milliseconds(of stage: String) -> Int64 { named[stage] ?? usual }
+        package func milliseconds(of stage: String) -> Int64 { named[stage] ?? usual }
     }
 
     /// An empty report.
-    public init() {}
+    package init() {}
 
     /// Counts the stages of one statement.
-    public mutating func add(_ fact: FlowFact, _ names: FactNames) {
+    package mutating func add(_ fact: FlowFact, _ names: FactNames) {
         for stage in fact.stages {
             stages[Name(names[stage.name]), default: [:]][stage.milliseconds, default: 0] += 1
         }
     }
 
     /// Adds what was counted elsewhere.
-    public mutating func merge(_ other: StageReport) {
+    package mutating func merge(_ other: StageReport) {
         stages.merge(other.stages) { $0.merging($1, uniquingKeysWith: +) }
     }
 

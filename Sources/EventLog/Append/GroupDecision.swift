@@ -1,10 +1,10 @@
 /// Decides a group of waiting submissions against the log as it stands in that instant, and
 /// against one another (E4), and lays out the batch that one commit writes.
-public struct GroupDecision {
+package struct GroupDecision {
     /// One outcome for each submission, in their order.
-    public private(set) var outcomes: [AppendOutcome] = []
+    package private(set) var outcomes: [AppendOutcome] = []
     /// What is to be written.
-    public private(set) var batch: LogBatch
+    package private(set) var batch: LogBatch
     private var signals: [SignalDigest: UInt64] = [:]
     /// Kept only where a member relies on a stream.
     private var lastSequences: [UInt64: UInt64] = [:]
@@ -17,7 +17,7 @@ public struct GroupDecision {
     ///
     /// `clock`: the time for T3, milliseconds since 1970. `closed`: streams that a member must not
     /// name any more.
-    public init(
+    package init(
         _ group: [SealedSubmission],
         end: LogEnd,
         index: some LogIndex,
@@ -52,16 +52,16 @@ public struct GroupDecision {
         if let request = submission.request,
             try signals[request] ?? index.sequence(of: request) != nil
         {
-            return .moved
+            return .stale
         }
         // C6: an erased stream takes nothing more; the caller's names lead elsewhere by now.
         if !closed.isEmpty, submission.names(oneOf: closed) {
-            return .moved
+            return .stale
         }
         for expected in submission.expectations {
             let last =
                 try lastSequences[expected.stream] ?? index.lastSequence(of: expected.stream)
-            if last != expected.lastSequence { return .moved }
+            if last != expected.lastSequence { return .stale }
         }
         if let kept = submission.recordedAt {
             if kept < batch.lastRecordedAt { return .recordedTimeBeforeLast }

@@ -1,16 +1,16 @@
 /// What views and overlay keep of a record.
-public struct IndexEntry: Sendable {
+package struct IndexEntry: Sendable {
     /// Place in the log.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// The event's digest.
-    public var signal: SignalDigest
+    package var signal: SignalDigest
     /// What kind of event.
-    public var kind: UInt8
+    package var kind: UInt8
     /// The subject's stream and those that the facts name.
-    public var streams: [UInt64]
+    package var streams: [UInt64]
 
     /// Makes an entry.
-    public init(sequence: UInt64, signal: SignalDigest, kind: UInt8, streams: [UInt64]) {
+    package init(sequence: UInt64, signal: SignalDigest, kind: UInt8, streams: [UInt64]) {
         self.sequence = sequence
         self.signal = signal
         self.kind = kind

@@ -1,40 +1,40 @@
 /// What a caller hands to the writer: sealed, with what it relied on.
-public struct SealedSubmission: Sendable {
+package struct SealedSubmission: Sendable {
     /// The records, which stand together or not at all (E2).
-    public var records: [SealedRecord]
+    package var records: [SealedRecord]
     /// Evidence or attachment, carried by the first record.
-    public var companion: [UInt8]?
+    package var companion: [UInt8]?
     /// The streams under whose keys the evidence is sealed, which no record needs to name.
-    public var evidenceStreams: [UInt64]
+    package var evidenceStreams: [UInt64]
     /// Parts of the evidence that are kept once, by the SHA-256 of their content.
     ///
     /// Those that the log holds already may be left out.
-    public var sharedParts: [(digest: Digest, bytes: [UInt8])]
+    package var sharedParts: [(digest: Digest, bytes: [UInt8])]
     /// The signal of a request that the last record stands for; nil where all are of one signal.
     ///
     /// If it is known already, the submission is decided again.
-    public var request: SignalDigest?
+    package var request: SignalDigest?
     /// What the caller read and decided by (E4).
-    public var expectations: [Expectation]
+    package var expectations: [Expectation]
     /// T3 to keep, for an import that preserves it; nil: the clock.
-    public var recordedAt: Int64?
+    package var recordedAt: Int64?
 
     /// A stream as the caller saw it.
-    public struct Expectation: Sendable, Hashable {
+    package struct Expectation: Sendable, Hashable {
         /// The stream.
-        public var stream: UInt64
+        package var stream: UInt64
         /// The sequence of its last record; nil: it had none.
-        public var lastSequence: UInt64?
+        package var lastSequence: UInt64?
 
         /// Makes an expectation.
-        public init(stream: UInt64, lastSequence: UInt64?) {
+        package init(stream: UInt64, lastSequence: UInt64?) {
             self.stream = stream
             self.lastSequence = lastSequence
         }
     }
 
     /// Makes a submission of at least one record.
-    public init(
+    package init(
         records: [SealedRecord],
         companion: [UInt8]? = nil,
         evidenceStreams: [UInt64] = [],
@@ -54,10 +54,10 @@ public struct SealedSubmission: Sendable {
     }
 
     /// The signal that it is known by: its first record's.
-    public var signal: SignalDigest { records[0].signal }
+    package var signal: SignalDigest { records[0].signal }
 
     /// The highest counter of a stream that its records name, or whose key its evidence needs.
-    public var highestCounter: UInt64 {
+    package var highestCounter: UInt64 {
         records.reduce(Self.highestCounter(of: evidenceStreams)) { highest, record in
             max(highest, Self.highestCounter(of: record.streams))
         }
@@ -75,13 +75,13 @@ public struct SealedSubmission: Sendable {
 }
 
 /// What became of a submission.
-public enum AppendOutcome: Sendable, Equatable {
+package enum AppendOutcome: Sendable, Equatable {
     /// It stands in the log, durably (E3).
     case appended(first: UInt64, recordedAt: Int64)
     /// Its signal was recorded before, at this sequence (E1).
     case duplicate(of: UInt64)
     /// A stream that it relied on has moved on: decide again.
-    case moved
+    case stale
     /// The recorded time to keep lies before the log's last (T3).
     case recordedTimeBeforeLast
     /// The recorded time to keep lies after the clock (T3).
@@ -89,7 +89,7 @@ public enum AppendOutcome: Sendable, Equatable {
 }
 
 /// What the log holds by signal and by stream, up to its end.
-public protocol LogIndex: Sendable {
+package protocol LogIndex: Sendable {
     /// Where a signal was recorded; nil: never.
     func sequence(of signal: SignalDigest) throws -> UInt64?
     /// Where a stream's last record stands, under whatever of its names; nil: nowhere.

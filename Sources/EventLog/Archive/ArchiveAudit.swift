@@ -21,7 +21,7 @@ public struct ArchiveAudit {
     public private(set) var gaps: UInt64 = 0
 
     /// Findings that are listed.
-    public static let findingLimit = 1000
+    package static let findingLimit = 1000
 
     private let reader: ArchiveReader
     private let key: VerifierKey
@@ -31,7 +31,7 @@ public struct ArchiveAudit {
     /// Checks what a reader reads.
     ///
     /// `key`: verifies the log's checkpoints.
-    public init(_ reader: ArchiveReader, key: VerifierKey) {
+    package init(_ reader: ArchiveReader, key: VerifierKey) {
         self.reader = reader
         self.key = key
     }
@@ -39,7 +39,7 @@ public struct ArchiveAudit {
     /// Reads the whole archive.
     ///
     /// `log`: the log that it is a copy of; nil where only the archive is at hand.
-    public mutating func run(
+    package mutating func run(
         against log: (any LogReader)? = nil,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) {
@@ -49,6 +49,7 @@ public struct ArchiveAudit {
         size = checkpoint.size
         checkpoints += 1
         if let log { checkPrefix(checkpoint, of: log) }
+        _ = noting { [reader] in try reader.loss() }
         let count = checkpoint.size / Bundle.recordCount
         for index in 0..<count + (checkpoint.size.isMultiple(of: Bundle.recordCount) ? 0 : 1) {
             guard checkBundle(index) else { return }

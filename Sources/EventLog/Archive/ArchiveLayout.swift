@@ -2,11 +2,13 @@
 ///
 /// `checkpoint` and `tile/…` are as C2SP tlog-tiles has them, so that other people's programs read
 /// them; the rest stands beside.
-public enum ArchiveLayout {
+package enum ArchiveLayout {
     /// The newest checkpoint: everything up to its size is there.
-    public static let checkpoint = "checkpoint"
+    package static let checkpoint = "checkpoint"
     /// What `ledger.json` says, so that a ledger can be made from the archive.
-    public static let manifest = "ledger.json"
+    package static let manifest = "ledger.json"
+    /// What a salvage of the ledger lost.
+    static let loss = KnownLoss.fileName
     /// Older checkpoints, each under its size.
     static let checkpoints = "checkpoints"
     /// What records of a bundle carry, one after the other.
@@ -20,6 +22,8 @@ public enum ArchiveLayout {
     static let noteLimit = SignedNote.byteLimit
     /// Bytes of a manifest.
     static let manifestLimit = 1 << 16
+    /// Bytes of what is said of a loss.
+    static let lossLimit = 1 << 12
     /// Bytes of a tile.
     static let tileLimit = TileCoordinate.fullWidth * Digest.byteCount
     /// Bytes of a bundle: each record with its length before it.

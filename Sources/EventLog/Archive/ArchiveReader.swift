@@ -1,25 +1,25 @@
 /// Reads an archive: files that somebody else may have written, changed or lost.
 ///
 /// Nothing that it hands out is proven: compare with a verified checkpoint, or with the tiles.
-public struct ArchiveReader: TileSource {
+package struct ArchiveReader: TileSource {
     let store: any ArchiveStore
 
     /// Reads from a place.
-    public init(_ store: any ArchiveStore) {
+    package init(_ store: any ArchiveStore) {
         self.store = store
     }
 
     // MARK: Checkpoints
 
     /// The newest checkpoint as it stands, unverified; nil where there is no archive.
-    public func note() throws -> SignedNote? {
+    package func note() throws -> SignedNote? {
         try note(at: ArchiveLayout.checkpoint)
     }
 
     /// The newest checkpoint, verified.
     ///
     /// - Throws: `ArchiveFault` where there is none, or none that the key signed.
-    public func checkpoint(by key: VerifierKey) throws -> Checkpoint {
+    package func checkpoint(by key: VerifierKey) throws -> Checkpoint {
         guard let note = try note() else {
             throw ArchiveFault(.missing, "there is no checkpoint: this is no archive")
         }
@@ -27,12 +27,12 @@ public struct ArchiveReader: TileSource {
     }
 
     /// The sizes of which older checkpoints are kept, ascending.
-    public func checkpointSizes() throws -> [UInt64] {
+    package func checkpointSizes() throws -> [UInt64] {
         try store.names(in: ArchiveLayout.checkpoints).compactMap { UInt64($0) }.sorted()
     }
 
     /// A kept checkpoint, unverified; nil where there is none of that size.
-    public func note(size: UInt64) throws -> SignedNote? {
+    package func note(size: UInt64) throws -> SignedNote? {
         try note(at: ArchiveLayout.checkpoint(size: size))
     }
 
@@ -53,14 +53,27 @@ public struct ArchiveReader: TileSource {
     }
 
     /// What the ledger's manifest said; nil where the archive has none.
-    public func manifest() throws -> [UInt8]? {
+    package func manifest() throws -> [UInt8]? {
         try store.read(ArchiveLayout.manifest, limit: ArchiveLayout.manifestLimit)
+    }
+
+    /// What a salvage of the ledger lost beside records; nil: nothing that is known.
+    ///
+    /// - Throws: `ArchiveFault.damaged` where the file cannot be read.
+    package func loss() throws -> KnownLoss? {
+        guard let bytes = try store.read(ArchiveLayout.loss, limit: ArchiveLayout.lossLimit) else {
+            return nil
+        }
+        guard let loss = KnownLoss(reading: bytes) else {
+            throw ArchiveFault(.damaged, "its loss.json is not one")
+        }
+        return loss
     }
 
     // MARK: Tiles
 
     /// The widest tile that stands at a place; see `TileSource`.
-    public func tile(level: Int, index: UInt64) throws -> [UInt8]? {
+    package func tile(level: Int, index: UInt64) throws -> [UInt8]? {
         let full = TileCoordinate(level: level, index: index).path
         return try widest(full, limit: ArchiveLayout.tileLimit)?.bytes
     }
@@ -70,7 +83,7 @@ public struct ArchiveReader: TileSource {
     /// The records of the widest bundle that stands at an index; nil where there is none.
     ///
     /// - Throws: `ArchiveFault.damaged` where lengths do not fit.
-    public func records(ofBundle index: UInt64) throws -> [[UInt8]]? {
+    package func records(ofBundle index: UInt64) throws -> [[UInt8]]? {
         guard
             let found = try widest(
                 ArchiveLayout.entries(index),
@@ -123,7 +136,7 @@ public struct ArchiveReader: TileSource {
     /// Evidence and attachments of the records of a bundle, by their SHA-256.
     ///
     /// What is damaged is passed over: a record's header tells which it needs.
-    public func companions(ofBundle index: UInt64) throws -> [Digest: [UInt8]] {
+    package func companions(ofBundle index: UInt64) throws -> [Digest: [UInt8]] {
         guard
             let found = try widest(
                 ArchiveLayout.companions(index),
@@ -142,7 +155,7 @@ public struct ArchiveReader: TileSource {
     }
 
     /// The bytes kept for a shared part of evidence; nil where there is none.
-    public func sharedPart(_ digest: Digest) throws -> [UInt8]? {
+    package func sharedPart(_ digest: Digest) throws -> [UInt8]? {
         try store.read(ArchiveLayout.shared(digest), limit: ArchiveLayout.companionLimit)
     }
 

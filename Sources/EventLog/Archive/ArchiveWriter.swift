@@ -4,7 +4,7 @@
 /// checkpoint stands last. So a writer that is stopped at any moment goes on from what is there, and
 /// what a checkpoint promises is there. Each record is held against the log's tree on its way out:
 /// no damage is archived.
-public struct ArchiveWriter {
+package struct ArchiveWriter {
     private let log: any LogReader
     private let store: any ArchiveStore
     private let key: VerifierKey
@@ -20,7 +20,7 @@ public struct ArchiveWriter {
     /// Writes a log to a place.
     ///
     /// `key`: verifies the log's checkpoints.
-    public init(log: any LogReader, store: any ArchiveStore, key: VerifierKey) {
+    package init(log: any LogReader, store: any ArchiveStore, key: VerifierKey) {
         self.log = log
         self.store = store
         self.key = key
@@ -34,33 +34,27 @@ public struct ArchiveWriter {
     ///
     /// `note`: a signed checkpoint of at most the log's size.
     ///
-    /// `manifest`: what `ledger.json` says, kept once; nil for none.
+    /// `manifest`: what `ledger.json` says, kept once; nil for none. `loss`: what a salvage of the
+    /// ledger lost; what the archive says of an earlier one stays.
     ///
     /// - Returns: the size of the archive afterwards.
     /// - Throws: `ArchiveFault.forked` where archive and log are not of one history,
     ///   `LogStorageFault.damaged` where a record is not what its tree says; what log and store throw.
-    public mutating func write(
+    package mutating func write(
         upTo note: SignedNote,
         manifest: [UInt8]? = nil,
+        loss: KnownLoss? = nil,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) throws -> UInt64 {
         let checkpoint = try ArchiveReader.verified(note, by: key)
         try requirePrefix(checkpoint, "the log does not extend the checkpoint")
         let standing = try standingCheckpoint()
+        try keep(manifest, isNew: standing == nil)
+        try keep(loss)
         if let standing, standing.size >= checkpoint.size {
             guard try reader.note()?.signatures.count ?? 0 < note.signatures.count,
                 standing.size == checkpoint.size
             else { return standing.size }
-        }
-        if let manifest {
-            let other = try reader.manifest()
-            // Without a checkpoint nothing else tells whose the place is.
-            guard standing != nil || other == nil || other == manifest else {
-                throw ArchiveFault(.forked, "there is the ledger.json of another ledger")
-            }
-            if other == nil {
-                try store.write([ArchiveFile(path: ArchiveLayout.manifest, bytes: manifest)])
-            }
         }
         let next = try resumption(from: standing?.size ?? 0, to: checkpoint.size)
         var tree = try TileWriter(
@@ -73,6 +67,29 @@ public struct ArchiveWriter {
         }
         try finish(tree, note, standing: standing?.size ?? 0)
         return checkpoint.size
+    }
+
+    // MARK: What is said of the ledger
+
+    private func keep(_ manifest: [UInt8]?, isNew: Bool) throws {
+        guard let manifest else { return }
+        let other = try reader.manifest()
+        // Without a checkpoint nothing else tells whose the place is.
+        guard !isNew || other == nil || other == manifest else {
+            throw ArchiveFault(.forked, "there is the ledger.json of another ledger")
+        }
+        if other == nil {
+            try store.write([ArchiveFile(path: ArchiveLayout.manifest, bytes: manifest)])
+        }
+    }
+
+    /// Records that stand in the archive as gaps stay so, whatever became of the ledger since.
+    private func keep(_ loss: KnownLoss?) throws {
+        let known = try reader.loss()
+        guard let joined = loss.map({ known?.joined(with: $0) ?? $0 }), joined != known else {
+            return
+        }
+        try store.write([ArchiveFile(path: ArchiveLayout.loss, bytes: joined.bytes)])
     }
 
     // MARK: What is there

@@ -1,18 +1,18 @@
 /// Deletes evidence from an archive, where an erasure asks for it.
 ///
 /// The tree and the records stay as they are: what stands for an evidence says whose place it is.
-public struct ArchivedEvidence {
+package struct ArchivedEvidence {
     private let store: any ArchiveStore
 
     /// Changes the archive at a place.
-    public init(_ store: any ArchiveStore) { self.store = store }
+    package init(_ store: any ArchiveStore) { self.store = store }
 
     /// Deletes the evidence that these records carry; what the archive does not hold is passed over.
     ///
     /// Cost: the bundles that hold one of them are read, and written again.
     ///
     /// - Throws: `ArchiveFault` where a bundle is damaged; what the store throws.
-    public func erase(_ carriers: [UInt64]) throws {
+    package func erase(_ carriers: [UInt64]) throws {
         let bundles = Dictionary(grouping: carriers) { $0 / Bundle.recordCount }
         for (bundle, carriers) in bundles.sorted(by: { $0.key < $1.key }) {
             let digests = try digests(of: carriers, bundle)

@@ -4,7 +4,7 @@
 ///
 /// Each begins with its magic and its length and ends with a checksum, so that what stands behind a
 /// damaged one is found again.
-public enum CompanionBytes {
+package enum CompanionBytes {
     /// `ELA1`: an attachment in clear.
     private static let attachmentMagic: UInt32 = 0x3141_4C45
     /// `ELS1`: a part that evidences have in common.
@@ -13,18 +13,18 @@ public enum CompanionBytes {
     private static let leastCount = 12
 
     /// Whether these are the bytes of an evidence rather than of an attachment or a deleted one.
-    public static func isEvidence(_ companion: Span<UInt8>) -> Bool {
+    package static func isEvidence(_ companion: Span<UInt8>) -> Bool {
         companion.count >= leastCount && companion.uint32(at: 0) == EvidenceBlob.magic
     }
 
     /// The SHA-256 by which a record names its companion: that of the bytes, or, where an erasure has
     /// deleted it, that of what stood there.
-    public static func digest(of companion: Span<UInt8>) -> Digest {
+    package static func digest(of companion: Span<UInt8>) -> Digest {
         ErasedEvidence.digest(companion) ?? TreeHash.companion(companion)
     }
 
     /// Where the next whole one stands, from a place on; nil where there is none.
-    public static func next(in bytes: Span<UInt8>, from start: Int) -> Range<Int>? {
+    package static func next(in bytes: Span<UInt8>, from start: Int) -> Range<Int>? {
         var place = start
         while bytes.count - place >= leastCount {
             let magic = bytes.uint32(at: place)

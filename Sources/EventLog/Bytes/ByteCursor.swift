@@ -2,14 +2,14 @@
 ///
 /// The bytes are handed to each call, because a stored span would make the cursor non-escapable.
 /// A read that fails leaves the position where it was.
-public struct ByteCursor: Sendable {
+package struct ByteCursor: Sendable {
     /// Where the next read starts: bytes from the start of the span, never negative.
-    public var position: Int
+    package var position: Int
 
     /// Starts at a position, the beginning by default.
     ///
     /// - Precondition: `position` is not negative.
-    public init(position: Int = 0) {
+    package init(position: Int = 0) {
         precondition(position >= 0, "a position is not negative")
         self.position = position
     }
@@ -18,7 +18,7 @@ public struct ByteCursor: Sendable {
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early.
     @inlinable
-    public mutating func uint8(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt8 {
+    package mutating func uint8(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt8 {
         bytes[try take(1, of: bytes)]
     }
 
@@ -26,7 +26,7 @@ public struct ByteCursor: Sendable {
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early.
     @inlinable
-    public mutating func uint16(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt16 {
+    package mutating func uint16(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt16 {
         bytes.uint16(at: try take(2, of: bytes))
     }
 
@@ -34,7 +34,7 @@ public struct ByteCursor: Sendable {
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early.
     @inlinable
-    public mutating func uint32(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt32 {
+    package mutating func uint32(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt32 {
         bytes.uint32(at: try take(4, of: bytes))
     }
 
@@ -42,7 +42,7 @@ public struct ByteCursor: Sendable {
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early.
     @inlinable
-    public mutating func uint64(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt64 {
+    package mutating func uint64(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt64 {
         bytes.uint64(at: try take(8, of: bytes))
     }
 
@@ -50,7 +50,7 @@ public struct ByteCursor: Sendable {
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early.
     @inlinable
-    public mutating func int64(_ bytes: Span<UInt8>) throws(DecodingFault) -> Int64 {
+    package mutating func int64(_ bytes: Span<UInt8>) throws(DecodingFault) -> Int64 {
         bytes.int64(at: try take(8, of: bytes))
     }
 
@@ -58,7 +58,7 @@ public struct ByteCursor: Sendable {
     ///
     /// - Throws: ``DecodingFault`` where fewer are left, or where `count` is negative.
     @inlinable
-    public mutating func bytes(
+    package mutating func bytes(
         _ bytes: Span<UInt8>,
         count: Int
     ) throws(DecodingFault) -> Range<Int> {
@@ -69,7 +69,7 @@ public struct ByteCursor: Sendable {
     /// Reads text: its length in bytes as an unsigned 16-bit integer, then UTF-8.
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early or are not UTF-8.
-    public mutating func string(_ bytes: Span<UInt8>) throws(DecodingFault) -> String {
+    package mutating func string(_ bytes: Span<UInt8>) throws(DecodingFault) -> String {
         let start = position
         do {
             let count = Int(try uint16(bytes))
@@ -82,14 +82,14 @@ public struct ByteCursor: Sendable {
     }
 
     /// Whether every byte has been read.
-    public func isAtEnd(of bytes: Span<UInt8>) -> Bool {
+    package func isAtEnd(of bytes: Span<UInt8>) -> Bool {
         position == bytes.count
     }
 
     /// Ends a decoding: whatever is left over is a fault.
     ///
     /// - Throws: ``DecodingFault`` where bytes are left.
-    public func finish(_ bytes: Span<UInt8>) throws(DecodingFault) {
+    package func finish(_ bytes: Span<UInt8>) throws(DecodingFault) {
         guard isAtEnd(of: bytes) else {
             throw DecodingFault(what: "bytes are left over", offset: position)
         }

@@ -7,7 +7,7 @@ extension Span where Element == UInt8 {
     ///
     /// - Precondition: `offset` and the byte after it lie inside the span.
     @inlinable @inline(__always)
-    public func uint16(at offset: Int) -> UInt16 {
+    package func uint16(at offset: Int) -> UInt16 {
         precondition(offset >= 0 && offset <= count - 2, "two bytes lie inside the span")
         return UInt16(self[offset]) | UInt16(self[offset + 1]) << 8
     }
@@ -16,7 +16,7 @@ extension Span where Element == UInt8 {
     ///
     /// - Precondition: `offset` and the three bytes after it lie inside the span.
     @inlinable @inline(__always)
-    public func uint32(at offset: Int) -> UInt32 {
+    package func uint32(at offset: Int) -> UInt32 {
         precondition(offset >= 0 && offset <= count - 4, "four bytes lie inside the span")
         return UInt32(self[offset])
             | UInt32(self[offset + 1]) << 8
@@ -28,7 +28,7 @@ extension Span where Element == UInt8 {
     ///
     /// - Precondition: `offset` and the seven bytes after it lie inside the span.
     @inlinable @inline(__always)
-    public func uint64(at offset: Int) -> UInt64 {
+    package func uint64(at offset: Int) -> UInt64 {
         precondition(offset >= 0 && offset <= count - 8, "eight bytes lie inside the span")
         let low =
             UInt64(self[offset])
@@ -47,7 +47,7 @@ extension Span where Element == UInt8 {
     ///
     /// - Precondition: `offset` and the seven bytes after it lie inside the span.
     @inlinable @inline(__always)
-    public func int64(at offset: Int) -> Int64 {
+    package func int64(at offset: Int) -> Int64 {
         Int64(bitPattern: uint64(at: offset))
     }
 }

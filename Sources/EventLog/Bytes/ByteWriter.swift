@@ -1,53 +1,53 @@
 /// Bytes being put together, integers little-endian; what ``ByteCursor`` reads.
-public struct ByteWriter: Sendable {
+package struct ByteWriter: Sendable {
     /// What has been written so far.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
 
     /// Starts empty, with room for a number of bytes.
-    public init(reservingCapacity capacity: Int = 0) {
+    package init(reservingCapacity capacity: Int = 0) {
         bytes = []
         bytes.reserveCapacity(capacity)
     }
 
     /// Appends one byte.
-    public mutating func append(_ value: UInt8) {
+    package mutating func append(_ value: UInt8) {
         bytes.append(value)
     }
 
     /// Appends two bytes, little-endian.
-    public mutating func append(_ value: UInt16) {
+    package mutating func append(_ value: UInt16) {
         append(littleEndian: UInt64(value), count: 2)
     }
 
     /// Appends four bytes, little-endian.
-    public mutating func append(_ value: UInt32) {
+    package mutating func append(_ value: UInt32) {
         append(littleEndian: UInt64(value), count: 4)
     }
 
     /// Appends eight bytes, little-endian.
-    public mutating func append(_ value: UInt64) {
+    package mutating func append(_ value: UInt64) {
         append(littleEndian: value, count: 8)
     }
 
     /// Appends eight bytes, little-endian, two's complement.
-    public mutating func append(_ value: Int64) {
+    package mutating func append(_ value: Int64) {
         append(littleEndian: UInt64(bitPattern: value), count: 8)
     }
 
     /// Appends a copy of some bytes, without their length.
-    public mutating func append(_ lent: Span<UInt8>) {
+    package mutating func append(_ lent: Span<UInt8>) {
         bytes.append(copying: lent)
     }
 
     /// Appends the 32 bytes of a digest.
-    public mutating func append(_ digest: Digest) {
+    package mutating func append(_ digest: Digest) {
         digest.append(to: &bytes)
     }
 
     /// Appends text: its length in bytes as an unsigned 16-bit integer, then UTF-8.
     ///
     /// - Precondition: `text` has at most 65 535 bytes of UTF-8.
-    public mutating func append(_ text: String) {
+    package mutating func append(_ text: String) {
         let utf8 = text.utf8
         precondition(utf8.count <= Int(UInt16.max), "text has at most 65 535 bytes")
         append(UInt16(utf8.count))

@@ -6,13 +6,13 @@ internal import CISAL
 ///
 /// Reflected polynomial 0x82F63B78, initial value and final xor all ones, as in RFC 3720, appendix
 /// B.4. It finds damage, not tampering; the tree does that.
-public enum CRC32C {
+package enum CRC32C {
     /// The checksum of some bytes; 0 for none.
     ///
     /// O(n), no allocation; by the processor's own instructions where it has them.
     ///
     /// `earlier`: the checksum of what stands before these bytes, which are then joined to it.
-    public static func checksum(_ bytes: Span<UInt8>, after earlier: UInt32 = 0) -> UInt32 {
+    package static func checksum(_ bytes: Span<UInt8>, after earlier: UInt32 = 0) -> UInt32 {
         unsafe bytes.withUnsafeBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return earlier }
             // It reads only, and counts in 31 bits.

@@ -2,16 +2,16 @@
 ///
 /// Thrown, never trapped on: the bytes come from a disk or from somebody else. The message names
 /// structure only, never content, so it may be logged.
-public struct DecodingFault: Error, Hashable, Sendable {
+package struct DecodingFault: Error, Hashable, Sendable {
     /// What was expected, in words for people; not for deciding.
-    public var what: String
+    package var what: String
     /// Where it was expected: bytes from the start of what was being read.
-    public var offset: Int
+    package var offset: Int
     /// Whether the bytes are sound but of a format that this version does not know (E5).
-    public var isNewer: Bool
+    package var isNewer: Bool
 
     /// Makes a fault.
-    public init(what: String, offset: Int, isNewer: Bool = false) {
+    package init(what: String, offset: Int, isNewer: Bool = false) {
         self.what = what
         self.offset = offset
         self.isNewer = isNewer
@@ -20,5 +20,5 @@ public struct DecodingFault: Error, Hashable, Sendable {
 
 extension DecodingFault: CustomStringConvertible {
     /// What and where, in one line.
-    public var description: String { "\(what) (at byte \(offset))" }
+    package var description: String { "\(what) (at byte \(offset))" }
 }

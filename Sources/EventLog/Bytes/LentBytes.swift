@@ -31,7 +31,7 @@ extension Digest {
     }
 
     /// Appends the 32 bytes.
-    public func append(to bytes: inout [UInt8]) {
+    package func append(to bytes: inout [UInt8]) {
         unsafe withUnsafeBytes(of: words) { unsafe bytes.append(contentsOf: $0) }
     }
 }
@@ -52,12 +52,12 @@ extension [UInt8] {
 
 extension Span<UInt8> {
     /// The bytes of a range, copied.
-    public func copy(_ range: Range<Int>) -> [UInt8] {
+    package func copy(_ range: Range<Int>) -> [UInt8] {
         unsafe extracting(range).withUnsafeBufferPointer { unsafe [UInt8]($0) }
     }
 
     /// All bytes, copied.
-    public func copy() -> [UInt8] { copy(0..<count) }
+    package func copy() -> [UInt8] { copy(0..<count) }
 }
 
 extension [UInt8] {

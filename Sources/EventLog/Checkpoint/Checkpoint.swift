@@ -1,18 +1,18 @@
 import Encodings
 
 /// What a log says of itself at a size: the text that is signed (C2SP tlog-checkpoint).
-public struct Checkpoint: Hashable, Sendable {
+package struct Checkpoint: Hashable, Sendable {
     /// Which log, such as `ledger.example/audit`; one line, not empty.
-    public let origin: String
+    package let origin: String
     /// How many leaves the tree has.
-    public let size: UInt64
+    package let size: UInt64
     /// The root of the tree at that size.
-    public let root: Digest
+    package let root: Digest
 
     /// Makes a checkpoint.
     ///
     /// - Precondition: `origin` is not empty and has no control character.
-    public init(origin: String, size: UInt64, root: Digest) {
+    package init(origin: String, size: UInt64, root: Digest) {
         precondition(Self.isLine(origin.utf8), "an origin is one line")
         self.origin = origin
         self.size = size
@@ -23,7 +23,7 @@ public struct Checkpoint: Hashable, Sendable {
     ///
     /// - Throws: ``NoteFault`` `malformedCheckpoint` where there are fewer than three lines, an
     ///   empty one, a size with a leading zero or above 64 bits, or a root that is not 32 bytes.
-    public init(parsing text: String) throws(NoteFault) {
+    package init(parsing text: String) throws(NoteFault) {
         let bytes = Array(text.utf8)
         let lines = bytes.dropLast().split(separator: newline, omittingEmptySubsequences: false)
         guard bytes.last == newline, lines.count >= 3, lines.allSatisfy({ Self.isLine($0) }) else {
@@ -41,12 +41,12 @@ public struct Checkpoint: Hashable, Sendable {
     /// Reads a verified note.
     ///
     /// - Throws: as ``init(parsing:)``.
-    public init(_ note: VerifiedNote) throws(NoteFault) {
+    package init(_ note: VerifiedNote) throws(NoteFault) {
         try self.init(parsing: note.text)
     }
 
     /// The text to sign: origin, size and root, a line each.
-    public var text: String { "\(origin)\n\(size)\n\(root.base64)\n" }
+    package var text: String { "\(origin)\n\(size)\n\(root.base64)\n" }
 
     private static func isLine(_ bytes: some Collection<UInt8>) -> Bool {
         !bytes.isEmpty && bytes.allSatisfy { $0 >= 0x20 }

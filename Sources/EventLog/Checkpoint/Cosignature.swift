@@ -40,7 +40,7 @@ extension SignedNote {
     ///
     /// - Returns: the note with what was added; nil where there was nothing new.
     /// - Throws: ``NoteFault`` where the lines have no signature by a known key, or a wrong one.
-    public func adding(
+    package func adding(
         _ lines: String,
         knownBy keys: [VerifierKey]
     ) throws(NoteFault) -> SignedNote? {

@@ -1,9 +1,9 @@
 /// Why a signed note, a key or a checkpoint was not accepted.
 ///
 /// Equal by code: tests and callers compare codes, people read messages.
-public struct NoteFault: Error, Sendable {
+package struct NoteFault: Error, Sendable {
     /// The kind of fault.
-    public enum Code: String, Sendable {
+    package enum Code: String, Sendable {
         /// The note is not of the form that C2SP signed-note asks for.
         case malformedNote
         /// The note has more bytes or more signatures than the limits allow.
@@ -20,17 +20,19 @@ public struct NoteFault: Error, Sendable {
         case malformedCheckpoint
         /// The text is not a proof of the form that C2SP tlog-proof or tlog-witness asks for.
         case malformedProof
+        /// The proof does not hold.
+        case notProven
         /// The key could not sign.
         case signingFailed
     }
 
     /// What to decide by.
-    public var code: Code
+    package var code: Code
     /// What to show; holds no text of the note.
-    public var message: String
+    package var message: String
 
     /// Makes a fault.
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
@@ -38,11 +40,11 @@ public struct NoteFault: Error, Sendable {
 
 extension NoteFault: Hashable, CustomStringConvertible {
     /// Compares the codes.
-    public static func == (left: NoteFault, right: NoteFault) -> Bool { left.code == right.code }
+    package static func == (left: NoteFault, right: NoteFault) -> Bool { left.code == right.code }
 
     /// Feeds the code to a hasher.
-    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
     /// Code and message, in one line.
-    public var description: String { "\(code.rawValue): \(message)" }
+    package var description: String { "\(code.rawValue): \(message)" }
 }

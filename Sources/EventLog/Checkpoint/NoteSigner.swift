@@ -1,19 +1,19 @@
-public import Crypto
+package import Crypto
 
 /// A named Ed25519 key that signs notes.
 ///
 /// swift-crypto signs deterministically on Linux and at random on Apple's systems, so two notes of
 /// one text need not be equal there.
-public struct NoteSigner: Sendable {
+package struct NoteSigner: Sendable {
     /// The key that verifies what this one signs.
-    public let verifierKey: VerifierKey
+    package let verifierKey: VerifierKey
     private let privateKey: Curve25519.Signing.PrivateKey
 
     /// Names a private key.
     ///
     /// - Throws: ``NoteFault`` `malformedKey` where the name is empty or holds a space, a plus or
     ///   a control character.
-    public init(
+    package init(
         name: String,
         privateKey: Curve25519.Signing.PrivateKey
     ) throws(NoteFault) {
@@ -22,7 +22,7 @@ public struct NoteSigner: Sendable {
     }
 
     /// The name of the key.
-    public var name: String { verifierKey.name }
+    package var name: String { verifierKey.name }
 
     /// Signs a text.
     ///
@@ -30,14 +30,14 @@ public struct NoteSigner: Sendable {
     /// - Returns: the note with this one signature.
     /// - Throws: ``NoteFault`` `malformedNote` where the text is not of that form, `tooLarge` where
     ///   the note would pass the limits, `signingFailed` where the key does not sign.
-    public func sign(_ text: String) throws(NoteFault) -> SignedNote {
+    package func sign(_ text: String) throws(NoteFault) -> SignedNote {
         try SignedNote(text: text, signatures: [signature(of: text)])
     }
 
     /// Signs the text of a note as well, after its other signatures.
     ///
     /// - Throws: as ``sign(_:)``.
-    public func cosign(_ note: SignedNote) throws(NoteFault) -> SignedNote {
+    package func cosign(_ note: SignedNote) throws(NoteFault) -> SignedNote {
         try SignedNote(text: note.text, signatures: note.signatures + [signature(of: note.text)])
     }
 

@@ -1,16 +1,16 @@
 import Encodings
 
 /// One signature line of a note.
-public struct NoteSignature: Hashable, Sendable {
+package struct NoteSignature: Hashable, Sendable {
     /// The name of the key.
-    public var name: String
+    package var name: String
     /// The id of the key.
-    public var keyID: UInt32
+    package var keyID: UInt32
     /// The signature itself, without the key id; 64 bytes for Ed25519.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
 
     /// Makes a signature from its parts.
-    public init(name: String, keyID: UInt32, bytes: [UInt8]) {
+    package init(name: String, keyID: UInt32, bytes: [UInt8]) {
         self.name = name
         self.keyID = keyID
         self.bytes = bytes
@@ -26,22 +26,22 @@ public struct NoteSignature: Hashable, Sendable {
 /// A text with signatures that nobody has checked yet (C2SP signed-note).
 ///
 /// The text is of no use before ``verified(by:)`` has accepted it.
-public struct SignedNote: Hashable, Sendable, CustomStringConvertible {
+package struct SignedNote: Hashable, Sendable, CustomStringConvertible {
     /// The most signatures that a note may have; C2SP asks for at least 16.
-    public static let signatureLimit = 100
+    package static let signatureLimit = 100
     /// The most bytes that a note may have.
-    public static let byteLimit = 1_000_000
+    package static let byteLimit = 1_000_000
 
     /// The signed text; ends in a newline.
-    public let text: String
+    package let text: String
     /// The signatures, in the order of their lines; at least one.
-    public let signatures: [NoteSignature]
+    package let signatures: [NoteSignature]
 
     /// Puts a note together.
     ///
     /// - Throws: ``NoteFault`` `malformedNote` or `tooLarge` where ``parse(_:)`` would refuse what
     ///   comes out.
-    public init(text: String, signatures: [NoteSignature]) throws(NoteFault) {
+    package init(text: String, signatures: [NoteSignature]) throws(NoteFault) {
         let whole = text + "\n" + signatures.map(\.line).joined()
         let parsed = try Self.parse(whole)
         guard parsed.text.isSame(as: text) else {
@@ -56,14 +56,14 @@ public struct SignedNote: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The note as it is published: text, empty line, signature lines.
-    public var description: String {
+    package var description: String {
         text + "\n" + signatures.map(\.line).joined()
     }
 
     /// Reads a note; verifies nothing.
     ///
     /// - Throws: ``NoteFault`` `malformedNote` where the form is wrong, `tooLarge` above a limit.
-    public static func parse(_ note: String) throws(NoteFault) -> SignedNote {
+    package static func parse(_ note: String) throws(NoteFault) -> SignedNote {
         let bytes = Array(note.utf8)
         guard bytes.count <= byteLimit else {
             throw NoteFault(.tooLarge, "a note has at most \(byteLimit) bytes")

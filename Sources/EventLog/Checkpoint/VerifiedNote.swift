@@ -1,9 +1,9 @@
 /// A text of which at least one signature by a known key was checked.
-public struct VerifiedNote: Hashable, Sendable {
+package struct VerifiedNote: Hashable, Sendable {
     /// The signed text; ends in a newline.
-    public let text: String
+    package let text: String
     /// The keys whose signatures were checked, each once, in the order of the lines.
-    public let keys: [VerifierKey]
+    package let keys: [VerifierKey]
 }
 
 extension SignedNote {
@@ -13,7 +13,7 @@ extension SignedNote {
     ///
     /// - Throws: ``NoteFault`` `invalidSignature` where one of a known key is wrong, whatever the
     ///   others say; `noKnownSignature` where none is by a known key.
-    public func verified(by known: [VerifierKey]) throws(NoteFault) -> VerifiedNote {
+    package func verified(by known: [VerifierKey]) throws(NoteFault) -> VerifiedNote {
         var keys: [VerifierKey] = []
         for signature in signatures {
             for key in known where signature.names(key) {

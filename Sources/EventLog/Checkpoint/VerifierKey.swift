@@ -1,12 +1,12 @@
-public import Crypto
+package import Crypto
 import Encodings
 
 /// A named Ed25519 key that notes are verified by (C2SP signed-note).
 ///
 /// Its text, the "vkey", is `<name>+<key id in hex>+<base64 of the type and the key>`.
-public struct VerifierKey: Sendable {
+package struct VerifierKey: Sendable {
     /// What a key signs: the signature types that are known.
-    public enum Kind: UInt8, Sendable {
+    package enum Kind: UInt8, Sendable {
         /// The text of a note (C2SP signed-note, Ed25519).
         case note = 0x01
         /// A checkpoint that a witness has seen, with the time (C2SP tlog-cosignature, Ed25519).
@@ -14,20 +14,20 @@ public struct VerifierKey: Sendable {
     }
 
     /// What the key signs.
-    public let kind: Kind
+    package let kind: Kind
     /// The name, for a log its origin; recommended is a URL without scheme.
-    public let name: String
+    package let name: String
     /// The first four bytes, big-endian, of SHA-256 of name, 0x0A, type and key: names the key,
     /// proves nothing.
-    public let keyID: UInt32
+    package let keyID: UInt32
     /// The Ed25519 key.
-    public let publicKey: Curve25519.Signing.PublicKey
+    package let publicKey: Curve25519.Signing.PublicKey
 
     /// Names a key.
     ///
     /// - Throws: ``NoteFault`` `malformedKey` where the name is empty or holds a space, a plus or
     ///   a control character.
-    public init(
+    package init(
         name: String,
         publicKey: Curve25519.Signing.PublicKey,
         kind: Kind = .note
@@ -45,7 +45,7 @@ public struct VerifierKey: Sendable {
     ///
     /// - Throws: ``NoteFault`` `malformedKey` where the form, the id or the key's length is wrong,
     ///   `unsupportedKey` where the type is none of ``Kind``.
-    public init(parsing text: String) throws(NoteFault) {
+    package init(parsing text: String) throws(NoteFault) {
         let parts = text.split(separator: "+", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[1].utf8.count == 8,
             let id = Hexadecimal.decode(String(parts[1])),
@@ -69,7 +69,7 @@ public struct VerifierKey: Sendable {
     }
 
     /// The text of the key, to be published.
-    public var text: String {
+    package var text: String {
         let encoded = Self.encoded(publicKey, kind)
         let id = (0..<4).map { UInt8(truncatingIfNeeded: keyID >> (24 - 8 * $0)) }
         return "\(name)+\(Hexadecimal.encode(id))+\(Base64.encode(encoded.span))"
@@ -93,13 +93,13 @@ public struct VerifierKey: Sendable {
 
 extension VerifierKey: Hashable, CustomStringConvertible {
     /// Compares the texts byte by byte.
-    public static func == (left: VerifierKey, right: VerifierKey) -> Bool {
+    package static func == (left: VerifierKey, right: VerifierKey) -> Bool {
         left.text.isSame(as: right.text)
     }
 
     /// Feeds the key id to a hasher.
-    public func hash(into hasher: inout Hasher) { hasher.combine(keyID) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(keyID) }
 
     /// The text of the key.
-    public var description: String { text }
+    package var description: String { text }
 }

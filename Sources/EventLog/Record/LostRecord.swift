@@ -6,18 +6,18 @@
 ///
 /// Layout: `ELL1`, length u32, sequence u64, recorded time of the record before i64, cause u8,
 /// whether the leaf hash is known u8, leaf hash (32), CRC-32C.
-public struct LostRecord: Sendable, Hashable {
+package struct LostRecord: Sendable, Hashable {
     /// The place in the log that is empty.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// T3 of the record before it, milliseconds since 1970; law 2 holds over gaps too.
-    public var recordedAt: Int64
+    package var recordedAt: Int64
     /// What became of the record, as far as the damaged file told.
-    public var cause: Cause
+    package var cause: Cause
     /// The leaf hash of the record that is lost; nil where that is lost too.
-    public var leaf: Digest?
+    package var leaf: Digest?
 
     /// What became of a record.
-    public enum Cause: UInt8, Sendable, CaseIterable {
+    package enum Cause: UInt8, Sendable, CaseIterable {
         /// Nothing of it was found.
         case missing = 0
         /// Its bytes are there and do not give their checksum.
@@ -36,10 +36,10 @@ public struct LostRecord: Sendable, Hashable {
 
     private static let magic: UInt32 = 0x314C_4C45
     /// Bytes of a gap; a record has more.
-    public static let byteCount = 62
+    package static let byteCount = 62
 
     /// Describes a gap.
-    public init(sequence: UInt64, recordedAt: Int64, cause: Cause, leaf: Digest?) {
+    package init(sequence: UInt64, recordedAt: Int64, cause: Cause, leaf: Digest?) {
         self.sequence = sequence
         self.recordedAt = recordedAt
         self.cause = cause
@@ -47,12 +47,12 @@ public struct LostRecord: Sendable, Hashable {
     }
 
     /// Whether an entry of the log is a gap; only what tells it from a record is looked at.
-    public static func isOne(_ entry: Span<UInt8>) -> Bool {
+    package static func isOne(_ entry: Span<UInt8>) -> Bool {
         entry.count == byteCount && entry.uint32(at: 0) == magic
     }
 
     /// Reads a gap; nil: the entry is none, or not whole.
-    public init?(_ entry: Span<UInt8>) {
+    package init?(_ entry: Span<UInt8>) {
         let end = Self.byteCount - RecordHeader.checksumCount
         guard Self.isOne(entry), Int(entry.uint32(at: 4)) == Self.byteCount,
             let cause = Cause(rawValue: entry[24]), entry[25] <= 1,
@@ -67,7 +67,7 @@ public struct LostRecord: Sendable, Hashable {
     }
 
     /// The bytes that stand in the record's place.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var writer = ByteWriter(reservingCapacity: Self.byteCount)
         writer.append(Self.magic)
         writer.append(UInt32(Self.byteCount))
@@ -89,7 +89,7 @@ extension TreeHash {
     /// The leaf hash of an entry of the log: of a record its own, of a gap the one that it keeps.
     ///
     /// A gap without one counts as the bytes that it is.
-    public static func leaf(ofEntry entry: Span<UInt8>) -> Digest {
+    package static func leaf(ofEntry entry: Span<UInt8>) -> Digest {
         LostRecord(entry)?.leaf ?? leaf(entry)
     }
 }

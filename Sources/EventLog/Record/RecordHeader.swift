@@ -2,40 +2,40 @@
 ///
 /// All integers are little-endian. What `kind`, `source` and `environment` mean is the
 /// application's affair.
-public struct RecordHeader: Sendable, Hashable {
+package struct RecordHeader: Sendable, Hashable {
     /// Bytes of the whole record.
-    public var length: Int
+    package var length: Int
     /// Place in the log.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// T3, milliseconds since 1970.
-    public var recordedAt: Int64
+    package var recordedAt: Int64
     /// T1, milliseconds since 1970.
-    public var time: Int64
+    package var time: Int64
     /// T2, milliseconds since 1970.
-    public var observedAt: Int64
+    package var observedAt: Int64
     /// The subject's stream.
-    public var stream: UInt64
+    package var stream: UInt64
     /// What kind of event.
-    public var kind: UInt8
+    package var kind: UInt8
     /// Who says it; 255: the name stands in the facts.
-    public var source: UInt8
-    /// Which world.
-    public var environment: UInt8
+    package var source: UInt8
+    /// Which environment.
+    package var environment: UInt8
     /// What stands beside the record.
-    public var companion: Companion
+    package var companion: Companion
     /// Keyed digest of (environment, source, event id).
-    public var signal: SignalDigest
+    package var signal: SignalDigest
     /// Sequence of the record that carries the companion; its own if it is the first.
-    public var carrier: UInt64
+    package var carrier: UInt64
     /// SHA-256 of the companion's bytes; nil without one.
-    public var companionDigest: Digest?
+    package var companionDigest: Digest?
     /// Where the facts stand in the record.
-    public var facts: Range<Int>
+    package var facts: Range<Int>
     /// Where the sealed part stands in the record.
-    public var sealed: Range<Int>
+    package var sealed: Range<Int>
 
     /// What stands beside a record, bound into the tree by its hash.
-    public enum Companion: UInt8, Sendable {
+    package enum Companion: UInt8, Sendable {
         /// Nothing.
         case none = 0
         /// Evidence: what the event was read from, sealed.
@@ -50,14 +50,14 @@ public struct RecordHeader: Sendable, Hashable {
     static let companionCount = 40
     static let checksumCount = 4
     /// A tlog-tiles entry has at most so many bytes (C2SP tlog-tiles, "Log Entries").
-    public static let lengthLimit = 65_535
+    package static let lengthLimit = 65_535
     /// The first sequence that no record has: what is added to one below it stays within 64 bits.
     static let sequenceLimit: UInt64 = 1 << 62
 
     /// Reads and checks a record: magic, version, lengths and CRC-32C.
     ///
     /// - Throws: `DecodingFault`. Cost: one pass over the bytes.
-    public init(checking record: Span<UInt8>) throws(DecodingFault) {
+    package init(checking record: Span<UInt8>) throws(DecodingFault) {
         try self.init(reading: record)
         let end = length - Self.checksumCount
         guard CRC32C.checksum(record.extracting(0..<end)) == record.uint32(at: end) else {
@@ -69,7 +69,7 @@ public struct RecordHeader: Sendable, Hashable {
     /// looked at.
     ///
     /// - Throws: `DecodingFault` where the bytes are too short for a record.
-    public static func stream(of record: Span<UInt8>) throws(DecodingFault) -> UInt64 {
+    package static func stream(of record: Span<UInt8>) throws(DecodingFault) -> UInt64 {
         guard record.count >= fixedCount else {
             throw DecodingFault(what: "record is too short", offset: record.count)
         }
@@ -77,7 +77,7 @@ public struct RecordHeader: Sendable, Hashable {
     }
 
     /// Reads the fixed part and checks its lengths, but not the checksum.
-    public init(reading record: Span<UInt8>) throws(DecodingFault) {
+    package init(reading record: Span<UInt8>) throws(DecodingFault) {
         guard record.count >= Self.fixedCount + Self.checksumCount else {
             throw DecodingFault(what: "record is too short", offset: record.count)
         }
@@ -118,20 +118,20 @@ public struct RecordHeader: Sendable, Hashable {
 }
 
 /// A 16-byte keyed digest that stands for (environment, source, event id) (E1).
-public struct SignalDigest: Hashable, Sendable, Comparable {
+package struct SignalDigest: Hashable, Sendable, Comparable {
     /// The first eight bytes.
-    public var high: UInt64
+    package var high: UInt64
     /// The last eight bytes.
-    public var low: UInt64
+    package var low: UInt64
 
     /// Makes a digest.
-    public init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
     /// Any total order.
-    public static func < (left: SignalDigest, right: SignalDigest) -> Bool {
+    package static func < (left: SignalDigest, right: SignalDigest) -> Bool {
         (left.high, left.low) < (right.high, right.low)
     }
 }

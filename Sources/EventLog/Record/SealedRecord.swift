@@ -1,34 +1,34 @@
 /// A record as its caller hands it in: all but what the writer assigns.
-public struct SealedRecord: Sendable {
+package struct SealedRecord: Sendable {
     /// The bytes; sequence, recorded time, carrier and checksum are still zero.
     var bytes: [UInt8]
     /// The subject's stream.
-    public let stream: UInt64
+    package let stream: UInt64
     /// The event's digest.
-    public let signal: SignalDigest
+    package let signal: SignalDigest
     /// What kind of event.
-    public let kind: UInt8
+    package let kind: UInt8
     /// The subject's stream and those that the facts name; views list the record under each.
-    public let streams: [UInt64]
+    package let streams: [UInt64]
     private let hasCompanion: Bool
 
     /// The parts of the header that are known before the writer.
-    public struct Header: Sendable {
+    package struct Header: Sendable {
         /// T1, milliseconds since 1970.
-        public var time: Int64
+        package var time: Int64
         /// T2, milliseconds since 1970.
-        public var observedAt: Int64
+        package var observedAt: Int64
         /// The subject's stream.
-        public var stream: UInt64
+        package var stream: UInt64
         /// What kind of event.
-        public var kind: UInt8
+        package var kind: UInt8
         /// Who says it.
-        public var source: UInt8
-        /// Which world.
-        public var environment: UInt8
+        package var source: UInt8
+        /// Which environment.
+        package var environment: UInt8
 
         /// Makes a header.
-        public init(
+        package init(
             time: Int64,
             observedAt: Int64,
             stream: UInt64,
@@ -65,8 +65,8 @@ public struct SealedRecord: Sendable {
     ///
     /// `nonce`: 96 random bits.
     ///
-    /// - Throws: `RecordFault.tooLong`.
-    public init(
+    /// - Throws: `SealingFault.tooLong`.
+    package init(
         header: Header,
         signal: SignalDigest,
         facts: [UInt8],
@@ -101,7 +101,7 @@ public struct SealedRecord: Sendable {
         writer.append(header.environment)
         writer.append(companion.rawValue)
         guard facts.count < RecordHeader.lengthLimit, sealed.count < RecordHeader.lengthLimit else {
-            throw RecordFault.tooLong
+            throw SealingFault.tooLong
         }
         writer.append(UInt16(facts.count))
         writer.append(UInt16(sealed.count))
@@ -114,7 +114,7 @@ public struct SealedRecord: Sendable {
         writer.append(facts.span)
         writer.append(sealed.span)
         writer.append(UInt32(0))
-        guard writer.bytes.count <= RecordHeader.lengthLimit else { throw RecordFault.tooLong }
+        guard writer.bytes.count <= RecordHeader.lengthLimit else { throw SealingFault.tooLong }
         writer.replace(at: 4, UInt32(writer.bytes.count))
         bytes = writer.bytes
         stream = header.stream
@@ -134,12 +134,6 @@ public struct SealedRecord: Sendable {
         writer.replace(at: end, CRC32C.checksum(writer.bytes.span.extracting(0..<end)))
         return writer.bytes
     }
-}
-
-/// Why a record cannot be made.
-public enum RecordFault: Error, Sendable {
-    /// Longer than a tlog-tiles entry may be.
-    case tooLong
 }
 
 extension ByteWriter {

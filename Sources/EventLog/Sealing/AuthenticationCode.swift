@@ -1,17 +1,17 @@
 /// The first 16 bytes of an HMAC-SHA256 (RFC 2104, section 5): says that whoever has the key wrote
 /// what it stands behind.
-public struct AuthenticationCode: Sendable {
+package struct AuthenticationCode: Sendable {
     private var high: UInt64 = 0
     private var low: UInt64 = 0
 
     /// How many bytes a code has.
-    public static let byteCount = 16
+    package static let byteCount = 16
 
     /// All zeros, where none stands yet.
-    public init() {}
+    package init() {}
 
     /// The code of a message under a key.
-    public init(of message: Span<UInt8>, under key: KeyedHash) {
+    package init(of message: Span<UInt8>, under key: KeyedHash) {
         let words = key.code(for: message).words
         high = UInt64(littleEndian: words.0)
         low = UInt64(littleEndian: words.1)
@@ -20,13 +20,13 @@ public struct AuthenticationCode: Sendable {
     /// Takes over the 16 bytes that start at an offset.
     ///
     /// - Precondition: 16 bytes from `offset` on lie inside the span.
-    public init(_ bytes: Span<UInt8>, at offset: Int) {
+    package init(_ bytes: Span<UInt8>, at offset: Int) {
         high = bytes.uint64(at: offset)
         low = bytes.uint64(at: offset + 8)
     }
 
     /// The 16 bytes.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var writer = ByteWriter(reservingCapacity: Self.byteCount)
         writer.append(high)
         writer.append(low)
@@ -34,7 +34,7 @@ public struct AuthenticationCode: Sendable {
     }
 
     /// Whether both are the same; takes as long whatever they are.
-    public func matches(_ other: AuthenticationCode) -> Bool {
+    package func matches(_ other: AuthenticationCode) -> Bool {
         (high ^ other.high) | (low ^ other.low) == 0
     }
 }

@@ -3,12 +3,12 @@
 ///
 /// Layout: `ELD1`, length u32, SHA-256 of the evidence, zeros, CRC-32C. It is as long as what it
 /// stands for, so that it can be written over it.
-public enum ErasedEvidence {
+package enum ErasedEvidence {
     static let magic: UInt32 = 0x3144_4C45
     private static let headerCount = 8 + Digest.byteCount
 
     /// What stands for an evidence from now on.
-    public static func bytes(for evidence: Span<UInt8>) -> [UInt8] {
+    package static func bytes(for evidence: Span<UInt8>) -> [UInt8] {
         // An evidence is longer than this; what is not may be no evidence.
         let count = max(evidence.count, headerCount + RecordHeader.checksumCount)
         var writer = ByteWriter(reservingCapacity: count)
@@ -22,7 +22,7 @@ public enum ErasedEvidence {
     }
 
     /// The SHA-256 of the evidence in whose place these bytes stand; nil for other bytes.
-    public static func digest(_ bytes: Span<UInt8>) -> Digest? {
+    package static func digest(_ bytes: Span<UInt8>) -> Digest? {
         let end = bytes.count - RecordHeader.checksumCount
         guard end >= headerCount, bytes.uint32(at: 0) == magic,
             Int(bytes.uint32(at: 4)) == bytes.count,

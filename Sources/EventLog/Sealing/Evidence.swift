@@ -6,17 +6,17 @@ import Crypto
 /// Layout: `ELE1`, length u32, encoding and cover u8, stream count u16, streams u64 each; where it is
 /// in parts also the count of shared parts u16 and the SHA-256 of each; ciphertext with nonce and
 /// tag, CRC-32C.
-public enum EvidenceBlob {
+package enum EvidenceBlob {
     static let magic: UInt32 = 0x3145_4C45
     /// Bytes of evidence that are kept at most.
-    public static let byteLimit = 1 << 20
+    package static let byteLimit = 1 << 20
     /// Streams under whose keys one evidence is sealed; what names more has a key of its own.
-    public static let streamLimit = 256
+    package static let streamLimit = 256
     /// Shared parts that one evidence may name.
-    public static let sharedPartLimit = 64
+    package static let sharedPartLimit = 64
 
     /// How the content is encoded before it is sealed.
-    public enum Encoding: UInt8, Sendable {
+    package enum Encoding: UInt8, Sendable {
         /// As it is.
         case plain = 0
         /// One Zstandard frame (RFC 8878).
@@ -27,12 +27,12 @@ public enum EvidenceBlob {
         case zstdParts = 3
 
         /// Whether the content is a list of parts.
-        public var isInParts: Bool { self == .parts || self == .zstdParts }
+        package var isInParts: Bool { self == .parts || self == .zstdParts }
         /// Whether the content is a Zstandard frame.
-        public var isCompressed: Bool { self == .zstd || self == .zstdParts }
+        package var isCompressed: Bool { self == .zstd || self == .zstdParts }
 
         /// The encoding of a content.
-        public init(isInParts: Bool, isCompressed: Bool) {
+        package init(isInParts: Bool, isCompressed: Bool) {
             switch (isInParts, isCompressed) {
             case (false, false): self = .plain
             case (false, true): self = .zstd
@@ -45,7 +45,7 @@ public enum EvidenceBlob {
     /// Whether an evidence is closed by losing anybody whom it names.
     ///
     /// Stands beside the encoding, in the same byte.
-    public enum Cover: UInt8, Sendable {
+    package enum Cover: UInt8, Sendable {
         /// Sealed under the keys of its events' streams, as older programs did: it may name others.
         case events = 0
         /// Sealed under the keys of all whom its events or its payload name.
@@ -61,7 +61,7 @@ public enum EvidenceBlob {
     ///
     /// `sharedParts`: the digests of the parts that stand elsewhere; of a content in parts only, at
     /// most `sharedPartLimit`.
-    public static func seal(
+    package static func seal(
         _ content: [UInt8],
         encoding: Encoding,
         cover: Cover,
@@ -104,7 +104,7 @@ public enum EvidenceBlob {
     /// - Returns: the content, its encoding and the digests of its shared parts; nil if a stream is
     ///   erased, or the evidence deleted.
     /// - Throws: `DecodingFault`, `SealingFault`, or what `keys` throws.
-    public static func open(
+    package static func open(
         _ blob: Span<UInt8>,
         keys: (UInt64) throws -> StreamKeys?
     ) throws -> (content: [UInt8], encoding: Encoding, sharedParts: [Digest])? {
@@ -127,7 +127,7 @@ public enum EvidenceBlob {
     /// key.
     ///
     /// - Throws: `DecodingFault`.
-    public static func sharedParts(of blob: Span<UInt8>) throws(DecodingFault) -> [Digest] {
+    package static func sharedParts(of blob: Span<UInt8>) throws(DecodingFault) -> [Digest] {
         if ErasedEvidence.digest(blob) != nil { return [] }
         return try Header(reading: blob).sharedParts
     }
@@ -136,7 +136,7 @@ public enum EvidenceBlob {
     /// deleted; needs no key.
     ///
     /// - Throws: `DecodingFault`.
-    public static func seal(
+    package static func seal(
         of blob: Span<UInt8>
     ) throws(DecodingFault) -> (streams: [UInt64], cover: Cover)? {
         if ErasedEvidence.digest(blob) != nil { return nil }

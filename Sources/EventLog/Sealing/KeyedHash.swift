@@ -1,10 +1,10 @@
-public import Crypto
+package import Crypto
 
 /// HMAC-SHA256 (RFC 2104) under one key, for many short messages.
 ///
 /// What depends on the key alone is hashed once and copied for each message. swift-crypto's `HMAC`
 /// hashes the key anew for each, through generic calls that cost four times the hashing.
-public struct KeyedHash: Sendable {
+package struct KeyedHash: Sendable {
     /// SHA-256 after the key's inner block.
     private let inner: SHA256
     /// SHA-256 after the key's outer block.
@@ -16,7 +16,7 @@ public struct KeyedHash: Sendable {
     /// Hashes the key's blocks.
     ///
     /// - Precondition: the key has at most 64 bytes; every key of a ledger has 32.
-    public init(_ key: SymmetricKey) {
+    package init(_ key: SymmetricKey) {
         inner = Self.state(after: key, padding: 0x36)
         outer = Self.state(after: key, padding: 0x5C)
     }
@@ -34,7 +34,7 @@ public struct KeyedHash: Sendable {
     /// The authentication code of a message, all 32 bytes.
     ///
     /// O(n), no copy of the message.
-    public func code(for message: Span<UInt8>) -> Digest {
+    package func code(for message: Span<UInt8>) -> Digest {
         var inner = inner
         inner.update(message)
         var outer = outer
@@ -52,12 +52,12 @@ public struct KeyedHash: Sendable {
     /// The hash under a key derived from this one's (HKDF-Expand), for one purpose and no other.
     ///
     /// `context`: what it is derived for; of one length for a purpose.
-    public func derived(_ purpose: String, _ context: [UInt8] = []) -> KeyedHash {
+    package func derived(_ purpose: String, _ context: [UInt8] = []) -> KeyedHash {
         KeyedHash(expanded(Array(purpose.utf8) + context))
     }
 
     /// The digest of an event's signal (E1).
-    public func signal(environment: UInt8, source: String, id: String) -> SignalDigest {
+    package func signal(environment: UInt8, source: String, id: String) -> SignalDigest {
         var message = [environment]
         message.reserveCapacity(2 + source.utf8.count + id.utf8.count)
         message.append(contentsOf: source.utf8)
@@ -69,7 +69,7 @@ public struct KeyedHash: Sendable {
 
 extension SignalDigest {
     /// The first 16 bytes of an authentication code.
-    public init(_ code: Digest) {
+    package init(_ code: Digest) {
         self.init(
             high: UInt64(littleEndian: code.words.0),
             low: UInt64(littleEndian: code.words.1)

@@ -1,27 +1,27 @@
 import Synchronization
 
 /// Randomness as an argument: the system's for a ledger, a seed's for tests.
-public struct RandomSource: RandomNumberGenerator, Sendable {
+package struct RandomSource: RandomNumberGenerator, Sendable {
     private let draw: @Sendable () -> UInt64
 
     /// Draws words from a closure.
-    public init(_ draw: @escaping @Sendable () -> UInt64) {
+    package init(_ draw: @escaping @Sendable () -> UInt64) {
         self.draw = draw
     }
 
     /// The system's cryptographically secure generator, drawn through a buffer of the process.
     ///
     /// A call of the system for each nonce would cost more than sealing.
-    public static let system: RandomSource = {
+    package static let system: RandomSource = {
         let buffer = RandomBuffer()
         return RandomSource { buffer.next() }
     }()
 
     /// The next word.
-    public mutating func next() -> UInt64 { draw() }
+    package mutating func next() -> UInt64 { draw() }
 
     /// Bytes for a key or an id.
-    public mutating func bytes(_ count: Int) -> [UInt8] {
+    package mutating func bytes(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 7)
         while bytes.count < count {

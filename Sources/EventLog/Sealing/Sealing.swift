@@ -1,26 +1,26 @@
-public import Crypto
+package import Crypto
 
 /// 96 random bits, never derived from anything: two seals under one key never share one.
-public struct SealingNonce: Sendable {
+package struct SealingNonce: Sendable {
     /// The bytes.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// Bytes of a nonce.
-    public static let byteCount = 12
+    package static let byteCount = 12
 
     /// Draws a nonce.
-    public init(using randomness: inout RandomSource) {
+    package init(using randomness: inout RandomSource) {
         bytes = randomness.bytes(Self.byteCount)
     }
 }
 
 /// Authenticated encryption: AES-256-GCM as `nonce || ciphertext || tag`.
-public enum Sealing {
+package enum Sealing {
     /// Bytes that sealing adds.
-    public static let overhead = SealingNonce.byteCount + 16
+    package static let overhead = SealingNonce.byteCount + 16
 
     /// Seals bytes, bound to associated data.
-    public static func seal(
+    package static func seal(
         _ plain: [UInt8],
         key: SymmetricKey,
         nonce: SealingNonce,
@@ -41,7 +41,7 @@ public enum Sealing {
     /// Opens what `seal` made.
     ///
     /// - Throws: `SealingFault` if key, bytes or associated data are not those.
-    public static func open(
+    package static func open(
         _ sealed: [UInt8],
         key: SymmetricKey,
         associatedData: [UInt8]
@@ -50,19 +50,25 @@ public enum Sealing {
             let box = try AES.GCM.SealedBox(combined: sealed)
             return Array(try AES.GCM.open(box, using: key, authenticating: associatedData))
         } catch {
-            throw SealingFault()
+            throw .unopened
         }
     }
 }
 
-/// A sealed part does not open: another key, or bytes that were altered.
-public struct SealingFault: Error, Sendable {}
+/// Why nothing is sealed or opened.
+package enum SealingFault: Error, Sendable {
+    /// A sealed part does not open: another key, or bytes that were altered.
+    case unopened
+    /// A record would be longer than a tlog-tiles entry may be.
+    case tooLong
+}
 
 extension RecordHeader {
     /// Opens the sealed part of a record.
     ///
     /// - Throws: `SealingFault`.
-    public func identity(of record: Span<UInt8>, keys: StreamKeys) throws(SealingFault) -> [UInt8] {
+    package func identity(of record: Span<UInt8>, keys: StreamKeys) throws(SealingFault) -> [UInt8]
+    {
         guard !sealed.isEmpty else { return [] }
         let header = SealedRecord.Header(
             time: time,

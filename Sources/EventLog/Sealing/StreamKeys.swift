@@ -1,20 +1,20 @@
-public import Crypto
+package import Crypto
 
 /// The keys of one stream, derived from its 32 random bytes; whoever destroys these seals it for
 /// ever.
-public struct StreamKeys: Sendable {
+package struct StreamKeys: Sendable {
     /// Seals the identity parts of the stream's records.
-    public let sealing: SymmetricKey
+    package let sealing: SymmetricKey
     /// Makes the tags of the stream's ids.
-    public let tagging: SymmetricKey
+    package let tagging: SymmetricKey
     /// What the stream's keys are derived from.
     private let root: SymmetricKey
 
     /// Bytes of a stream's key.
-    public static let byteCount = 32
+    package static let byteCount = 32
 
     /// Derives the keys (HKDF-SHA256, RFC 5869).
-    public init(_ key: SymmetricKey) {
+    package init(_ key: SymmetricKey) {
         root = key
         let hash = KeyedHash(key)
         sealing = hash.expanded("entitlement-ledger seal v1")
@@ -25,14 +25,14 @@ public struct StreamKeys: Sendable {
     var evidence: SymmetricKey { KeyedHash(root).expanded("entitlement-ledger evidence v1") }
 
     /// The bytes of a key, for wrapping it under another.
-    public static func bytes(of key: SymmetricKey) -> [UInt8] {
+    package static func bytes(of key: SymmetricKey) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(copying: key)
         return bytes
     }
 
     /// An 8-byte tag of an id: compares within the stream, says nothing without the key.
-    public func tag(_ id: String) -> UInt64 {
+    package func tag(_ id: String) -> UInt64 {
         UInt64(littleEndian: KeyedHash(tagging).code(for: Array(id.utf8).span).words.0)
     }
 }

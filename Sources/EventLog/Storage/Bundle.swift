@@ -5,15 +5,15 @@
 /// "Log Entries"; the trailer is cut when a bundle is served).
 ///
 /// Tail values, which hold the records of commits that did not fill a bundle, have the same form.
-public struct Bundle: Sendable {
+package struct Bundle: Sendable {
     /// Records of a full bundle.
-    public static let recordCount: UInt64 = 256
+    package static let recordCount: UInt64 = 256
 
     /// The trailer's magic, `ELB1`, stands last.
     static let magic: UInt32 = 0x3142_4C45
 
     /// Packs records.
-    public static func pack(_ records: some Collection<[UInt8]>) -> [UInt8] {
+    package static func pack(_ records: some Collection<[UInt8]>) -> [UInt8] {
         var writer = ByteWriter(
             reservingCapacity: records.reduce(8) { $0 + $1.count + 6 }
         )
@@ -33,7 +33,7 @@ public struct Bundle: Sendable {
     /// How many records a value holds.
     ///
     /// - Throws: `DecodingFault` if the trailer is not one.
-    public static func count(_ value: Span<UInt8>) throws(DecodingFault) -> Int {
+    package static func count(_ value: Span<UInt8>) throws(DecodingFault) -> Int {
         guard value.count >= 8, value.uint32(at: value.count - 4) == magic else {
             throw DecodingFault(what: "not a bundle of this version", offset: value.count)
         }
@@ -45,7 +45,7 @@ public struct Bundle: Sendable {
     }
 
     /// Where a record's bytes stand in a value.
-    public static func range(
+    package static func range(
         of index: Int,
         count: Int,
         in value: Span<UInt8>
@@ -63,7 +63,7 @@ public struct Bundle: Sendable {
     }
 
     /// The bytes as tlog-tiles publishes them: without the trailer.
-    public static func published(_ value: Span<UInt8>) throws(DecodingFault) -> Range<Int> {
+    package static func published(_ value: Span<UInt8>) throws(DecodingFault) -> Range<Int> {
         0..<value.count - 8 - 4 * (try count(value))
     }
 }

@@ -4,7 +4,7 @@ import Synchronization
 /// disk, and the other is read only.
 ///
 /// It shows what would come of something that is not to be done yet.
-public final class DraftLog: LogStorage {
+package final class DraftLog: LogStorage {
     private let base: any LogReader
     /// Where the base ended; what is appended there later is not seen.
     private let start: LogEnd
@@ -20,17 +20,17 @@ public final class DraftLog: LogStorage {
     /// Begins at a log's end.
     ///
     /// - Throws: what the log's end throws.
-    public init(on base: any LogReader) throws {
+    package init(on base: any LogReader) throws {
         self.base = base
         start = try base.end()
         tail = Mutex(Tail(end: start))
     }
 
     /// See `LogStorage`.
-    public func end() -> LogEnd { tail.withLock(\.end) }
+    package func end() -> LogEnd { tail.withLock(\.end) }
 
     /// See `LogStorage`; durable as long as the draft lives.
-    public func append(_ batch: LogBatch) throws -> LogEnd {
+    package func append(_ batch: LogBatch) throws -> LogEnd {
         try tail.withLock { tail in
             guard tail.end.size == batch.first else {
                 throw LogStorageFault(.damaged, "the batch does not begin at the log's end")
@@ -39,7 +39,9 @@ public final class DraftLog: LogStorage {
             for companion in batch.companions {
                 tail.companions[companion.carrier] = companion.bytes
             }
-            for part in batch.sharedParts { tail.sharedParts[part.digest] = part.bytes }
+            for part in batch.sharedParts where tail.sharedParts[part.digest] == nil {
+                tail.sharedParts[part.digest] = part.bytes
+            }
             var edge = tail.end.edge
             for leaf in batch.leaves { edge.append(leaf) }
             tail.end = LogEnd(
@@ -53,15 +55,15 @@ public final class DraftLog: LogStorage {
     }
 
     /// Forgets nothing.
-    public func reopen() {}
+    package func reopen() {}
 
     /// Keeps none: a draft is never signed.
-    public func keepCheckpoint(size: UInt64, note: String) throws {
+    package func keepCheckpoint(size: UInt64, note: String) throws {
         throw LogStorageFault(.unreadable, "a draft is not signed")
     }
 
     /// See `LogStorage`.
-    public func readBlocks(
+    package func readBlocks(
         from first: UInt64,
         upTo end: UInt64,
         _ body: (_ first: UInt64, _ block: Span<UInt8>) throws -> Bool
@@ -82,10 +84,14 @@ public final class DraftLog: LogStorage {
             }
         }
         let records = tail.withLock(\.records)
-        for (place, record) in zip(start.size..., records)
-        where goesOn && place >= first && place < end {
-            let block = Bundle.pack([record])
+        var place = max(first, start.size)
+        while goesOn, place < end {
+            guard place - start.size < UInt64(records.count) else {
+                throw LogStorageFault(.damaged, "record \(place) is missing")
+            }
+            let block = Bundle.pack([records[Int(place - start.size)]])
             goesOn = try body(place, block.span)
+            place += 1
         }
     }
 
@@ -106,7 +112,7 @@ public final class DraftLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    public func readRecords(
+    package func readRecords(
         _ sequences: [UInt64],
         _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Void
     ) throws {
@@ -124,23 +130,23 @@ public final class DraftLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    public func companion(of carrier: UInt64) throws -> [UInt8]? {
+    package func companion(of carrier: UInt64) throws -> [UInt8]? {
         if carrier < start.size { return try base.companion(of: carrier) }
         return tail.withLock { $0.companions[carrier] }
     }
 
     /// See `LogStorage`.
-    public func sharedPart(_ digest: Digest) throws -> [UInt8]? {
-        try tail.withLock { $0.sharedParts[digest] } ?? base.sharedPart(digest)
+    package func sharedPart(_ digest: Digest) throws -> [UInt8]? {
+        try base.sharedPart(digest) ?? tail.withLock { $0.sharedParts[digest] }
     }
 
     /// See `TileSource`: those of the base; what a draft appends is never proven.
-    public func tile(level: Int, index: UInt64) throws -> [UInt8]? {
+    package func tile(level: Int, index: UInt64) throws -> [UInt8]? {
         try base.tile(level: level, index: index)
     }
 
     /// See `LogStorage`: those of the base.
-    public func checkpoints() throws -> [(size: UInt64, note: String)] {
+    package func checkpoints() throws -> [(size: UInt64, note: String)] {
         try base.checkpoints().filter { $0.size <= start.size }
     }
 }

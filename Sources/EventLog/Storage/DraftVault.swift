@@ -1,9 +1,9 @@
-public import Crypto
+package import Crypto
 import Synchronization
 
 /// A vault whose new names and keys live in memory, over one that is only read: the keys of a
 /// `DraftLog`.
-public final class DraftVault: Vault {
+package final class DraftVault: Vault {
     private let base: any Vault
     private let reserved: Mutex<Reserved>
 
@@ -21,25 +21,25 @@ public final class DraftVault: Vault {
     /// Begins with what a vault has.
     ///
     /// `randomness`: keys of streams.
-    public init(on base: any Vault, randomness: RandomSource) {
+    package init(on base: any Vault, randomness: RandomSource) {
         self.base = base
         reserved = Mutex(Reserved(randomness: randomness))
     }
 
     /// See `Vault`.
-    public var digestSecret: KeyedHash { base.digestSecret }
+    package var digestSecret: KeyedHash { base.digestSecret }
     /// See `Vault`.
-    public var viewSecret: KeyedHash? { base.viewSecret }
+    package var viewSecret: KeyedHash? { base.viewSecret }
     /// See `Vault`.
-    public var checkpointKey: Curve25519.Signing.PrivateKey { base.checkpointKey }
+    package var checkpointKey: Curve25519.Signing.PrivateKey { base.checkpointKey }
 
     /// See `Vault`.
-    public func stream(of name: StreamName) throws -> UInt64? {
+    package func stream(of name: StreamName) throws -> UInt64? {
         try base.stream(of: name) ?? reserved.withLock { $0.numbers[name] }
     }
 
     /// See `Vault`.
-    public func reserveStream(of name: StreamName) throws -> UInt64 {
+    package func reserveStream(of name: StreamName) throws -> UInt64 {
         if let known = try base.stream(of: name) { return known }
         return reserved.withLock { reserved in
             if let known = reserved.numbers[name] { return known }
@@ -55,46 +55,46 @@ public final class DraftVault: Vault {
     }
 
     /// Does nothing: memory has nothing more durable than a reservation.
-    public func commit(upTo counter: UInt64) {}
+    package func commit(upTo counter: UInt64) {}
 
     /// See `Vault`.
-    public func name(of stream: UInt64) throws -> StreamName? {
+    package func name(of stream: UInt64) throws -> StreamName? {
         if let own = reserved.withLock({ $0.streams[stream] }) { return own.name }
         return try base.name(of: stream)
     }
 
     /// See `Vault`.
-    public func keys(of stream: UInt64) throws -> StreamKeys? {
+    package func keys(of stream: UInt64) throws -> StreamKeys? {
         if let own = reserved.withLock({ $0.streams[stream] }) { return own.keys }
         return try base.keys(of: stream)
     }
 
     /// See `Vault`.
-    public func isErased(_ stream: UInt64) throws -> Bool { try base.isErased(stream) }
+    package func isErased(_ stream: UInt64) throws -> Bool { try base.isErased(stream) }
 
     /// See `Vault`.
-    public var closedStreams: Set<UInt64> { base.closedStreams }
+    package var closedStreams: Set<UInt64> { base.closedStreams }
 
     /// See `Vault`: of the base alone.
-    public func check() throws -> UInt64 { try base.check() }
+    package func check() throws -> UInt64 { try base.check() }
 
     /// None is prepared here: what the base prepared is the base's to finish.
-    public var preparedErasure: VaultErasure? { nil }
+    package var preparedErasure: VaultErasure? { nil }
 
     /// Refused: nothing is erased in a draft.
-    public func prepare(_ erasure: VaultErasure) throws { throw Self.refusal }
+    package func prepare(_ erasure: VaultErasure) throws { throw Self.refusal }
 
     /// Nothing is prepared.
-    public func cancelErasure() {}
+    package func cancelErasure() {}
 
     /// Nothing is prepared.
-    public func finishErasure() {}
+    package func finishErasure() {}
 
     /// Passes over streams: the base closes its own.
-    public func close(_ streams: some Sequence<UInt64>) {}
+    package func close(_ streams: some Sequence<UInt64>) {}
 
     /// See `Vault`.
-    public func erasedCopies(of streams: [UInt64]) throws -> ErasedCopies {
+    package func erasedCopies(of streams: [UInt64]) throws -> ErasedCopies {
         try base.erasedCopies(of: streams)
     }
 

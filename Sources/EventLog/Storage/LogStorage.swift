@@ -1,6 +1,6 @@
 /// A log as it is read: a whole one, the first events of one, or a copy; by page, without cursors
 /// that stay open.
-public protocol LogReader: Sendable, TileSource {
+package protocol LogReader: Sendable, TileSource {
     /// The log's end as last committed. Cost: one small read.
     func end() throws -> LogEnd
 
@@ -47,7 +47,7 @@ extension LogReader {
     /// All that there are, for a log that has no shorter way.
     ///
     /// Cost: a look-up for each record.
-    public func readCompanions(
+    package func readCompanions(
         from first: UInt64,
         _ body: (_ carrier: UInt64, Span<UInt8>) throws -> Bool
     ) throws {
@@ -59,7 +59,7 @@ extension LogReader {
     }
 
     /// The last of all, for a log that has no shorter way.
-    public func lastCheckpoint() throws -> (size: UInt64, note: String)? {
+    package func lastCheckpoint() throws -> (size: UInt64, note: String)? {
         try checkpoints().last
     }
 }
@@ -67,7 +67,7 @@ extension LogReader {
 /// Where the log stands durably, and is written.
 ///
 /// One conformance suite proves every storage alike.
-public protocol LogStorage: LogReader {
+package protocol LogStorage: LogReader {
     /// Appends in one durable commit: all of it stands on the disk when this returns.
     ///
     /// - Returns: the log's new end.
@@ -90,7 +90,7 @@ public protocol LogStorage: LogReader {
 
 extension LogStorage {
     /// None, for a storage that nothing is erased from.
-    public func eraseEvidence(of carriers: [UInt64]) throws {
+    package func eraseEvidence(of carriers: [UInt64]) throws {
         guard carriers.isEmpty else {
             throw LogStorageFault(.unreadable, "evidence is not deleted from this storage")
         }
@@ -98,26 +98,26 @@ extension LogStorage {
 }
 
 /// The end of a log.
-public struct LogEnd: Sendable, Equatable {
+package struct LogEnd: Sendable, Equatable {
     /// The tree's right edge; its size is the number of records.
-    public var edge: TreeEdge
+    package var edge: TreeEdge
     /// T3 of the last record; the smallest instant for an empty log.
-    public var lastRecordedAt: Int64
+    package var lastRecordedAt: Int64
     /// The highest counter of a stream that a record names; the vault never reuses it.
-    public var highestCounter: UInt64
+    package var highestCounter: UInt64
     /// T3 of the last record that was not imported with its time; nil where there is none, or none is
     /// known: a copy of a log does not tell.
-    public var lastOwnRecordedAt: Int64?
+    package var lastOwnRecordedAt: Int64?
 
     /// An empty log.
-    public static let empty = LogEnd(
+    package static let empty = LogEnd(
         edge: TreeEdge(),
         lastRecordedAt: .min,
         highestCounter: 0
     )
 
     /// Makes an end.
-    public init(
+    package init(
         edge: TreeEdge,
         lastRecordedAt: Int64,
         highestCounter: UInt64,
@@ -130,32 +130,32 @@ public struct LogEnd: Sendable, Equatable {
     }
 
     /// Number of records.
-    public var size: UInt64 { edge.size }
+    package var size: UInt64 { edge.size }
 }
 
 /// What one commit adds.
-public struct LogBatch: Sendable {
+package struct LogBatch: Sendable {
     /// Sequence of the first record; the log's size before.
-    public var first: UInt64
+    package var first: UInt64
     /// Whole records, in order.
-    public var records: [[UInt8]]
+    package var records: [[UInt8]]
     /// Their leaf hashes.
-    public var leaves: [Digest]
+    package var leaves: [Digest]
     /// Evidence and attachments by their carrier's sequence.
-    public var companions: [(carrier: UInt64, bytes: [UInt8])]
+    package var companions: [(carrier: UInt64, bytes: [UInt8])]
     /// Parts of evidence that are kept once; one whose digest the log holds already is passed over.
-    public var sharedParts: [(digest: Digest, bytes: [UInt8])]
+    package var sharedParts: [(digest: Digest, bytes: [UInt8])]
     /// T3 of the last record.
-    public var lastRecordedAt: Int64
+    package var lastRecordedAt: Int64
     /// The highest counter of a stream, with those before.
-    public var highestCounter: UInt64
+    package var highestCounter: UInt64
     /// T3 of the last record that was not imported with its time; nil: none is known.
-    public var lastOwnRecordedAt: Int64?
+    package var lastOwnRecordedAt: Int64?
     /// What views and overlay keep of the records.
-    public var entries: [IndexEntry]
+    package var entries: [IndexEntry]
 
     /// A batch without records that goes on from a log's end.
-    public init(after end: LogEnd) {
+    package init(after end: LogEnd) {
         first = end.size
         records = []
         leaves = []
@@ -194,7 +194,7 @@ public struct LogStorageFault: Error, Sendable, Equatable {
     }
 
     /// Makes a fault.
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Holds what a log on disk holds, in the same form: bundles, tail values, tiles. Readers work on
 /// a snapshot, so that a body may read again and an append never waits for it.
-public final class MemoryLog: LogStorage {
+package final class MemoryLog: LogStorage {
     private let state = Mutex(State())
 
     /// Records as bundles and, behind the last full one, as tail values.
@@ -53,13 +53,13 @@ public final class MemoryLog: LogStorage {
     }
 
     /// Makes an empty log.
-    public init() {}
+    package init() {}
 
     /// See `LogStorage`.
-    public func end() -> LogEnd { state.withLock { $0.end } }
+    package func end() -> LogEnd { state.withLock { $0.end } }
 
     /// See `LogStorage`.
-    public func append(_ batch: LogBatch) throws -> LogEnd {
+    package func append(_ batch: LogBatch) throws -> LogEnd {
         try state.withLock { state in
             guard state.end.size == batch.first else {
                 throw LogStorageFault(.damaged, "the batch does not begin at the log's end")
@@ -87,10 +87,10 @@ public final class MemoryLog: LogStorage {
     }
 
     /// Forgets nothing: what was committed stands for as long as the log lives.
-    public func reopen() {}
+    package func reopen() {}
 
     /// See `LogStorage`.
-    public func readBlocks(
+    package func readBlocks(
         from first: UInt64,
         upTo end: UInt64,
         _ body: (_ first: UInt64, _ block: Span<UInt8>) throws -> Bool
@@ -105,7 +105,7 @@ public final class MemoryLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    public func readRecords(
+    package func readRecords(
         _ sequences: [UInt64],
         _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Void
     ) throws {
@@ -130,12 +130,12 @@ public final class MemoryLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    public func companion(of carrier: UInt64) -> [UInt8]? {
+    package func companion(of carrier: UInt64) -> [UInt8]? {
         state.withLock { $0.companions[carrier] }
     }
 
     /// See `LogStorage`.
-    public func eraseEvidence(of carriers: [UInt64]) {
+    package func eraseEvidence(of carriers: [UInt64]) {
         state.withLock { state in
             for carrier in carriers {
                 guard let companion = state.companions[carrier],
@@ -147,22 +147,22 @@ public final class MemoryLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    public func sharedPart(_ digest: Digest) -> [UInt8]? {
+    package func sharedPart(_ digest: Digest) -> [UInt8]? {
         state.withLock { $0.sharedParts[digest] }
     }
 
     /// See `TileSource`.
-    public func tile(level: Int, index: UInt64) -> [UInt8]? {
+    package func tile(level: Int, index: UInt64) -> [UInt8]? {
         state.withLock { $0.tiles[TilePlace(level: level, index: index)] }
     }
 
     /// See `LogStorage`.
-    public func keepCheckpoint(size: UInt64, note: String) {
+    package func keepCheckpoint(size: UInt64, note: String) {
         state.withLock { $0.notes[size] = note }
     }
 
     /// See `LogStorage`.
-    public func checkpoints() -> [(size: UInt64, note: String)] {
+    package func checkpoints() -> [(size: UInt64, note: String)] {
         state.withLock { $0.notes }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 }

@@ -1,10 +1,10 @@
-public import Crypto
+package import Crypto
 import Synchronization
 
 /// Names and keys that live as long as the process.
 ///
 /// With it goes every key: what was sealed under them stays sealed.
-public final class MemoryVault: Vault {
+package final class MemoryVault: Vault {
     private let state: Mutex<State>
     private let shardSecret: KeyedHash
 
@@ -18,16 +18,16 @@ public final class MemoryVault: Vault {
     }
 
     /// See `Vault`.
-    public let digestSecret: KeyedHash
+    package let digestSecret: KeyedHash
     /// See `Vault`.
-    public let checkpointKey: Curve25519.Signing.PrivateKey
+    package let checkpointKey: Curve25519.Signing.PrivateKey
 
     /// Makes an empty vault with secrets of its own.
     ///
     /// `randomness`: secrets and keys of streams.
     ///
     /// - Throws: what swift-crypto throws of 32 bytes that are no Ed25519 key; all are one.
-    public init(randomness: RandomSource) throws {
+    package init(randomness: RandomSource) throws {
         var randomness = randomness
         func secret() -> KeyedHash {
             KeyedHash(SymmetricKey(data: randomness.bytes(StreamKeys.byteCount)))
@@ -41,12 +41,12 @@ public final class MemoryVault: Vault {
     }
 
     /// See `Vault`; knows a stream from its reservation on.
-    public func stream(of name: StreamName) -> UInt64? {
+    package func stream(of name: StreamName) -> UInt64? {
         state.withLock { $0.numbers[name] }
     }
 
     /// See `Vault`.
-    public func reserveStream(of name: StreamName) -> UInt64 {
+    package func reserveStream(of name: StreamName) -> UInt64 {
         let shard = name.shard(under: shardSecret)
         return state.withLock { state in
             if let known = state.numbers[name] { return known }
@@ -60,19 +60,19 @@ public final class MemoryVault: Vault {
     }
 
     /// Does nothing: memory has nothing more durable than a reservation.
-    public func commit(upTo counter: UInt64) {}
+    package func commit(upTo counter: UInt64) {}
 
     /// See `Vault`.
-    public func prepare(_ erasure: VaultErasure) { state.withLock { $0.prepared = erasure } }
+    package func prepare(_ erasure: VaultErasure) { state.withLock { $0.prepared = erasure } }
 
     /// See `Vault`.
-    public var preparedErasure: VaultErasure? { state.withLock { $0.prepared } }
+    package var preparedErasure: VaultErasure? { state.withLock { $0.prepared } }
 
     /// See `Vault`.
-    public func cancelErasure() { state.withLock { $0.prepared = nil } }
+    package func cancelErasure() { state.withLock { $0.prepared = nil } }
 
     /// See `Vault`; what is closed is gone: memory has no other copy.
-    public func close(_ streams: some Sequence<UInt64>) {
+    package func close(_ streams: some Sequence<UInt64>) {
         state.withLock { state in
             for stream in streams {
                 state.closed.insert(stream)
@@ -83,32 +83,32 @@ public final class MemoryVault: Vault {
     }
 
     /// See `Vault`.
-    public var closedStreams: Set<UInt64> { state.withLock { $0.closed } }
+    package var closedStreams: Set<UInt64> { state.withLock { $0.closed } }
 
     /// See `Vault`.
-    public func isErased(_ stream: UInt64) -> Bool { closedStreams.contains(stream) }
+    package func isErased(_ stream: UInt64) -> Bool { closedStreams.contains(stream) }
 
     /// See `Vault`.
-    public func finishErasure() {
+    package func finishErasure() {
         if let prepared = preparedErasure { close(prepared.streams) }
         cancelErasure()
     }
 
     /// None.
-    public func erasedCopies(of streams: [UInt64]) -> ErasedCopies {
+    package func erasedCopies(of streams: [UInt64]) -> ErasedCopies {
         ErasedCopies(generation: 0)
     }
 
     /// Does nothing: memory is not checked.
-    public func check() -> UInt64 { state.withLock { $0.nextCounter - 1 } }
+    package func check() -> UInt64 { state.withLock { $0.nextCounter - 1 } }
 
     /// See `Vault`.
-    public func name(of stream: UInt64) -> StreamName? {
+    package func name(of stream: UInt64) -> StreamName? {
         state.withLock { $0.streams[stream]?.name }
     }
 
     /// See `Vault`.
-    public func keys(of stream: UInt64) -> StreamKeys? {
+    package func keys(of stream: UInt64) -> StreamKeys? {
         state.withLock { $0.streams[stream]?.keys }
     }
 }

@@ -1,51 +1,51 @@
-public import Crypto
-public import Encodings
+package import Crypto
+package import Encodings
 
 /// What a stream is about: a subject in one environment.
-public struct StreamName: Hashable, Sendable {
-    /// Which world.
-    public var environment: UInt8
+package struct StreamName: Hashable, Sendable {
+    /// Which environment.
+    package var environment: UInt8
     /// The subject's text form; names are bytes (Model, "Events").
-    @Bytewise public var subject: String
+    @Bytewise package var subject: String
 
     /// Makes a name.
-    public init(environment: UInt8, subject: String) {
+    package init(environment: UInt8, subject: String) {
         self.environment = environment
         self.subject = subject
     }
 
     /// The bytes of which the vault makes digests.
-    public var message: [UInt8] { [environment] + Array(subject.utf8) }
+    package var message: [UInt8] { [environment] + Array(subject.utf8) }
 
     /// The shard: 12 bits of a keyed digest of the name.
-    public func shard(under secret: KeyedHash) -> Int {
+    package func shard(under secret: KeyedHash) -> Int {
         let word = secret.code(for: message.span).words.0
         return Int(UInt64(bigEndian: word) >> 52)
     }
 }
 
 /// A stream's number: a counter times 4 096 plus its shard; counters are never reused.
-public enum StreamNumber {
+package enum StreamNumber {
     /// Bits of the shard.
-    public static let shardBits: UInt64 = 12
+    package static let shardBits: UInt64 = 12
     /// Number of shards.
-    public static let shardCount = 1 << 12
+    package static let shardCount = 1 << 12
 
     /// The stream of the catalog, which needs neither name nor key: its attachments stand in clear.
-    public static let catalog: UInt64 = 0
+    package static let catalog: UInt64 = 0
 
     /// The shard of a stream.
-    public static func shard(of stream: UInt64) -> Int { Int(stream & 0xFFF) }
+    package static func shard(of stream: UInt64) -> Int { Int(stream & 0xFFF) }
     /// The counter of a stream.
-    public static func counter(of stream: UInt64) -> UInt64 { stream >> shardBits }
+    package static func counter(of stream: UInt64) -> UInt64 { stream >> shardBits }
     /// The number of a counter in a shard.
-    public static func number(counter: UInt64, shard: Int) -> UInt64 {
+    package static func number(counter: UInt64, shard: Int) -> UInt64 {
         counter << shardBits | UInt64(shard)
     }
 }
 
 /// Who a stream is about, and which stream is about whom.
-public protocol NameReader: Sendable {
+package protocol NameReader: Sendable {
     /// The stream of a name; nil if there is none. Cost: a digest and one read.
     func stream(of name: StreamName) throws -> UInt64?
 
@@ -57,7 +57,7 @@ public protocol NameReader: Sendable {
 }
 
 /// What opens records, and makes digests.
-public protocol KeyReader: Sendable {
+package protocol KeyReader: Sendable {
     /// The keys of a stream; nil if it is erased.
     func keys(of stream: UInt64) throws -> StreamKeys?
 
@@ -70,7 +70,7 @@ public protocol KeyReader: Sendable {
 }
 
 /// Names and keys as they are read.
-public protocol VaultReader: NameReader, KeyReader {
+package protocol VaultReader: NameReader, KeyReader {
     /// Checks that every stream is there and whole, that each is found by its name, and that a
     /// second copy of each stands where the vault keeps one.
     ///
@@ -84,7 +84,7 @@ public protocol VaultReader: NameReader, KeyReader {
 }
 
 /// Gives names numbers and keys.
-public protocol NameVault: NameReader {
+package protocol NameVault: NameReader {
     /// The stream of a name; a new one with new keys is reserved in memory until `commit`.
     func reserveStream(of name: StreamName) throws -> UInt64
 
@@ -95,7 +95,7 @@ public protocol NameVault: NameReader {
 }
 
 /// Destroys names and keys.
-public protocol ErasableVault: Sendable {
+package protocol ErasableVault: Sendable {
     /// Notes durably what an erasure is about to take, before the log says so.
     func prepare(_ erasure: VaultErasure) throws
 
@@ -132,24 +132,24 @@ public protocol ErasableVault: Sendable {
 }
 
 /// Names and keys: small, durable, erasable.
-public protocol Vault: VaultReader, NameVault, ErasableVault {
+package protocol Vault: VaultReader, NameVault, ErasableVault {
     /// Signs checkpoints.
     var checkpointKey: Curve25519.Signing.PrivateKey { get }
 }
 
 extension KeyReader {
     /// Derived from the digest secret, which stays when the master key changes.
-    public var viewSecret: KeyedHash? { digestSecret.derived("entitlement-ledger views v1") }
+    package var viewSecret: KeyedHash? { digestSecret.derived("entitlement-ledger views v1") }
 }
 
 extension ErasableVault {
     /// None, for a vault beside which nothing waits.
-    public func quarantined(_ subjects: [String]) throws -> [String] { [] }
+    package func quarantined(_ subjects: [String]) throws -> [String] { [] }
 }
 
 extension Vault {
     /// The public half of the checkpoint key.
-    public func verifierKey(named name: String) throws -> VerifierKey {
+    package func verifierKey(named name: String) throws -> VerifierKey {
         try VerifierKey(name: name, publicKey: checkpointKey.publicKey)
     }
 }

@@ -2,47 +2,47 @@
 ///
 /// The vault notes it before the log says it: whoever opens the ledger after a stop looks the event
 /// up, and finishes the erasure or forgets it.
-public struct VaultErasure: Sendable, Equatable {
+package struct VaultErasure: Sendable, Equatable {
     /// The numbers of the streams, ascending.
-    public var streams: [UInt64]
+    package var streams: [UInt64]
     /// The digest of the event, by which it is found in the log.
-    public var signal: SignalDigest
+    package var signal: SignalDigest
 
     /// Notes streams, in any order.
-    public init(streams: some Sequence<UInt64>, signal: SignalDigest) {
+    package init(streams: some Sequence<UInt64>, signal: SignalDigest) {
         self.streams = Set(streams).sorted()
         self.signal = signal
     }
 }
 
 /// What became of copies of the vault when names and keys were destroyed.
-public struct ErasedCopies: Sendable, Equatable {
+package struct ErasedCopies: Sendable, Equatable {
     /// The generation of the epoch keys since; 0 where there are none.
-    public var generation: UInt64
+    package var generation: UInt64
     /// Backups that were brought up to it.
-    public var reached: [String]
+    package var reached: [String]
     /// Backups that still open what was erased, and until when they are to be deleted, in
     /// milliseconds since 1970.
-    public var missed: [Missed]
+    package var missed: [Missed]
     /// Exports that hold what was erased: they are to be deleted by whoever has them.
-    public var exports: [String]
+    package var exports: [String]
 
     /// A backup that could not be reached.
-    public struct Missed: Sendable, Equatable {
+    package struct Missed: Sendable, Equatable {
         /// Where it was made.
-        public var path: String
+        package var path: String
         /// When it is to be deleted at the latest, milliseconds since 1970.
-        public var until: Int64
+        package var until: Int64
 
         /// Names one.
-        public init(path: String, until: Int64) {
+        package init(path: String, until: Int64) {
             self.path = path
             self.until = until
         }
     }
 
     /// Puts it together.
-    public init(
+    package init(
         generation: UInt64,
         reached: [String] = [],
         missed: [Missed] = [],

@@ -1,9 +1,9 @@
 /// A SHA-256 hash of the tree: 32 bytes, held inline.
 ///
 /// Comparing is not constant in time: tree hashes are public.
-public struct Digest: Hashable, Sendable {
+package struct Digest: Hashable, Sendable {
     /// How many bytes a digest has.
-    public static let byteCount = 32
+    package static let byteCount = 32
 
     typealias Words = (UInt64, UInt64, UInt64, UInt64)
 
@@ -13,7 +13,7 @@ public struct Digest: Hashable, Sendable {
     /// Takes over 32 bytes.
     ///
     /// - Precondition: `bytes` are 32; for bytes from outside use ``init(exactly:)``.
-    public init(_ bytes: Span<UInt8>) {
+    package init(_ bytes: Span<UInt8>) {
         precondition(bytes.count == Self.byteCount, "a digest has 32 bytes")
         self.init(bytes, at: 0)
     }
@@ -21,7 +21,7 @@ public struct Digest: Hashable, Sendable {
     /// Takes over the 32 bytes that start at an offset.
     ///
     /// - Precondition: 32 bytes from `offset` on lie inside the span.
-    public init(_ bytes: Span<UInt8>, at offset: Int) {
+    package init(_ bytes: Span<UInt8>, at offset: Int) {
         words = (
             bytes.uint64(at: offset).littleEndian,
             bytes.uint64(at: offset + 8).littleEndian,
@@ -31,13 +31,13 @@ public struct Digest: Hashable, Sendable {
     }
 
     /// Takes over bytes from outside, or nil where they are not 32.
-    public init?(exactly bytes: Span<UInt8>) {
+    package init?(exactly bytes: Span<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         self.init(bytes, at: 0)
     }
 
     /// The 32 bytes, as an array of their own.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.byteCount)
         append(to: &bytes)
@@ -45,12 +45,12 @@ public struct Digest: Hashable, Sendable {
     }
 
     /// Compares the 32 bytes.
-    public static func == (left: Digest, right: Digest) -> Bool {
+    package static func == (left: Digest, right: Digest) -> Bool {
         left.words == right.words
     }
 
     /// Feeds the 32 bytes to a hasher.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(words.0)
         hasher.combine(words.1)
         hasher.combine(words.2)

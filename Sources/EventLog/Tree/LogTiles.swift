@@ -1,12 +1,12 @@
 /// Lends the tiles of a log, whichever it is, to a tree reader.
-public struct LogTiles: TileSource {
+package struct LogTiles: TileSource {
     private let log: any LogReader
 
     /// Lends a log's tiles.
-    public init(_ log: any LogReader) { self.log = log }
+    package init(_ log: any LogReader) { self.log = log }
 
     /// See `TileSource`.
-    public func tile(level: Int, index: UInt64) throws -> [UInt8]? {
+    package func tile(level: Int, index: UInt64) throws -> [UInt8]? {
         try log.tile(level: level, index: index)
     }
 }

@@ -3,16 +3,16 @@ import Encodings
 /// Proof that one record is in a tree: the hashes of the siblings on its way to the root.
 ///
 /// From outside like any other input: nothing in it is trusted, and no proof can trap.
-public struct InclusionProof: Hashable, Sendable {
+package struct InclusionProof: Hashable, Sendable {
     /// The sequence of the record, from 0.
-    public var leaf: UInt64
+    package var leaf: UInt64
     /// How many leaves the tree has.
-    public var size: UInt64
+    package var size: UInt64
     /// The siblings, from the leaf upwards.
-    public var hashes: [Digest]
+    package var hashes: [Digest]
 
     /// Makes a proof from its parts.
-    public init(leaf: UInt64, size: UInt64, hashes: [Digest]) {
+    package init(leaf: UInt64, size: UInt64, hashes: [Digest]) {
         self.leaf = leaf
         self.size = size
         self.hashes = hashes
@@ -21,7 +21,7 @@ public struct InclusionProof: Hashable, Sendable {
     /// Whether a record with this leaf hash is where the proof says, in the tree of this root.
     ///
     /// RFC 9162 section 2.1.3.2. At most 64 hashes are computed.
-    public func holds(leafHash: Digest, root: Digest) -> Bool {
+    package func holds(leafHash: Digest, root: Digest) -> Bool {
         guard leaf < size else { return false }
         var place = leaf
         var last = size - 1
@@ -44,16 +44,16 @@ public struct InclusionProof: Hashable, Sendable {
 /// Proof that one tree is a prefix of another, so that nothing in it was changed or taken away.
 ///
 /// From outside like any other input: nothing in it is trusted, and no proof can trap.
-public struct ConsistencyProof: Hashable, Sendable {
+package struct ConsistencyProof: Hashable, Sendable {
     /// How many leaves the prefix has.
-    public var oldSize: UInt64
+    package var oldSize: UInt64
     /// How many leaves the whole has.
-    public var newSize: UInt64
+    package var newSize: UInt64
     /// The hashes, in the order of RFC 6962 section 2.1.2.
-    public var hashes: [Digest]
+    package var hashes: [Digest]
 
     /// Makes a proof from its parts.
-    public init(from oldSize: UInt64, to newSize: UInt64, hashes: [Digest]) {
+    package init(from oldSize: UInt64, to newSize: UInt64, hashes: [Digest]) {
         self.oldSize = oldSize
         self.newSize = newSize
         self.hashes = hashes
@@ -64,7 +64,7 @@ public struct ConsistencyProof: Hashable, Sendable {
     /// RFC 9162 section 2.1.4.2. Equal sizes: the roots are equal and the proof is empty. An old
     /// size of 0 with a larger new one is refused: every tree begins with the empty one, so there
     /// is nothing to prove.
-    public func holds(oldRoot: Digest, newRoot: Digest) -> Bool {
+    package func holds(oldRoot: Digest, newRoot: Digest) -> Bool {
         guard oldSize < newSize else {
             return oldSize == newSize && hashes.isEmpty && oldRoot == newRoot
                 && (oldSize > 0 || oldRoot == TreeHash.emptyRoot)

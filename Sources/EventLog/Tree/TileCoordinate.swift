@@ -2,40 +2,40 @@
 ///
 /// C2SP tlog-tiles: the tile at level L and index I holds, for each of up to 256 neighbouring
 /// complete subtrees of height 8 L from number 256 I on, the root hash of that subtree.
-public struct TileCoordinate: Hashable, Sendable {
+package struct TileCoordinate: Hashable, Sendable {
     /// How many hashes a full tile holds, and how many records a full bundle.
-    public static let fullWidth = 256
+    package static let fullWidth = 256
     /// The height of a tile: 2 to the power of it is ``fullWidth``.
     static let height = 8
     /// The highest level that a tree of fewer than 2^64 leaves has.
     static let lastLevel = 7
 
     /// The level, from 0 (leaf hashes) to 7.
-    public var level: Int
+    package var level: Int
     /// The place on the level, from 0.
-    public var index: UInt64
+    package var index: UInt64
     /// The number of hashes, from 1 to 256; 256 is a full tile.
-    public var width: Int
+    package var width: Int
 
     /// Names a tile, a full one by default.
-    public init(level: Int, index: UInt64, width: Int = TileCoordinate.fullWidth) {
+    package init(level: Int, index: UInt64, width: Int = TileCoordinate.fullWidth) {
         self.level = level
         self.index = index
         self.width = width
     }
 
     /// Whether the tile holds all its hashes and never changes again.
-    public var isFull: Bool { width == Self.fullWidth }
+    package var isFull: Bool { width == Self.fullWidth }
 
     /// The path below a log's prefix: `tile/<L>/<N>`, with `.p/<W>` where the tile is partial.
-    public var path: String {
+    package var path: String {
         "tile/\(level)/" + Self.place(index, width: width)
     }
 
     /// Reads what stands behind the level in a path: `<N>`, or `<N>.p/<W>`.
     ///
     /// Nil for a place of another form: there is one way to write each.
-    public init?(level: Int, place: String) {
+    package init?(level: Int, place: String) {
         let parts = place.split(separator: "/", omittingEmptySubsequences: false)
         var groups = parts
         var width = Self.fullWidth
@@ -71,14 +71,14 @@ public struct TileCoordinate: Hashable, Sendable {
     /// The path of a bundle of records: `tile/entries/<N>`, with `.p/<W>` where it is partial.
     ///
     /// The index is a record's sequence divided by 256, the width how many records there are.
-    public static func entriesPath(index: UInt64, width: Int = fullWidth) -> String {
+    package static func entriesPath(index: UInt64, width: Int = fullWidth) -> String {
         "tile/entries/" + place(index, width: width)
     }
 
     /// How many hashes the tile at an index has in a tree of `size` leaves; 0 for no such tile.
     ///
     /// A bundle of records has the width of the tile of level 0 at its index.
-    public static func width(level: Int, index: UInt64, size: UInt64) -> Int {
+    package static func width(level: Int, index: UInt64, size: UInt64) -> Int {
         let hashes = size >> UInt64(height * level)
         let before = index.multipliedReportingOverflow(by: UInt64(fullWidth))
         guard !before.overflow, before.partialValue < hashes else { return 0 }
@@ -88,7 +88,7 @@ public struct TileCoordinate: Hashable, Sendable {
     /// The partial tile that ends each level of a tree of a size, from level 0 up.
     ///
     /// Levels that end with a full tile, and levels without a tile, are left out.
-    public static func partialTiles(size: UInt64) -> [TileCoordinate] {
+    package static func partialTiles(size: UInt64) -> [TileCoordinate] {
         (0...lastLevel).compactMap { level in
             let hashes = size >> UInt64(height * level)
             let width = Int(hashes % UInt64(fullWidth))

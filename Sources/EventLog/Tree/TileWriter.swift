@@ -1,12 +1,12 @@
 /// A tile as it is to be stored: its place, and its hashes one after the other.
-public struct Tile: Hashable, Sendable {
+package struct Tile: Hashable, Sendable {
     /// The place; `level` and `index` are the key, a wider tile replaces a narrower one.
-    public var coordinate: TileCoordinate
+    package var coordinate: TileCoordinate
     /// `coordinate.width` hashes of 32 bytes.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
 
     /// Makes a tile.
-    public init(coordinate: TileCoordinate, bytes: [UInt8]) {
+    package init(coordinate: TileCoordinate, bytes: [UInt8]) {
         self.coordinate = coordinate
         self.bytes = bytes
     }
@@ -20,9 +20,9 @@ public struct Tile: Hashable, Sendable {
 ///     var writer = TileWriter()
 ///     for leaf in leaves { writer.append(leaf) }
 ///     for tile in writer.takeChanges() { store(tile) }
-public struct TileWriter: Sendable {
+package struct TileWriter: Sendable {
     /// The right edge of the tree so far; it has the size and the root.
-    public private(set) var edge: TreeEdge
+    package private(set) var edge: TreeEdge
 
     /// The partial tile of each level; empty where the level ends with a full tile.
     private var partial: [[UInt8]]
@@ -30,7 +30,7 @@ public struct TileWriter: Sendable {
     private var completed: [Tile] = []
 
     /// Starts an empty tree.
-    public init() {
+    package init() {
         edge = TreeEdge()
         partial = Array(repeating: [], count: TileCoordinate.lastLevel + 1)
         hasChanged = Array(repeating: false, count: TileCoordinate.lastLevel + 1)
@@ -45,7 +45,7 @@ public struct TileWriter: Sendable {
     ///   - tiles: the stored tiles; one partial tile a level is read, at most eight.
     /// - Throws: ``DecodingFault`` where a tile is missing, too short or disagrees with the edge;
     ///   whatever `tiles` throws.
-    public init(continuing edge: TreeEdge, tiles: some TileSource) throws {
+    package init(continuing edge: TreeEdge, tiles: some TileSource) throws {
         self.init()
         let reader = TreeReader(tiles)
         guard try reader.edge(size: edge.size) == edge else {
@@ -60,7 +60,7 @@ public struct TileWriter: Sendable {
     /// Adds the leaf hash of the next record.
     ///
     /// O(1) hashes on average.
-    public mutating func append(_ leaf: Digest) {
+    package mutating func append(_ leaf: Digest) {
         var edge = self.edge
         let sizeBefore = edge.size
         self.edge = TreeEdge()  // Handed over, so that its array is not copied.
@@ -73,7 +73,7 @@ public struct TileWriter: Sendable {
 
     /// The tiles changed since the last call, full ones in the order in which they filled, then
     /// the partial ones from level 0 up; afterwards nothing counts as changed.
-    public mutating func takeChanges() -> [Tile] {
+    package mutating func takeChanges() -> [Tile] {
         var changes = completed
         completed = []
         changes += partialTiles.filter { hasChanged[$0.coordinate.level] }
@@ -82,7 +82,7 @@ public struct TileWriter: Sendable {
     }
 
     /// The partial tiles that end the tree now, changed or not, from level 0 up.
-    public var partialTiles: [Tile] {
+    package var partialTiles: [Tile] {
         TileCoordinate.partialTiles(size: edge.size).map {
             Tile(coordinate: $0, bytes: partial[$0.level])
         }

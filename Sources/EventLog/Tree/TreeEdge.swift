@@ -2,15 +2,15 @@
 ///
 /// One hash for each complete subtree, from the largest (leftmost) to the smallest: as many as the
 /// size has bits set, at most 64. See RFC 9162 section 2.1.2.
-public struct TreeEdge: Sendable, Equatable {
+package struct TreeEdge: Sendable, Equatable {
     /// How many leaves the tree has.
-    public private(set) var size: UInt64
+    package private(set) var size: UInt64
 
     /// The roots of the complete subtrees, the largest first.
-    public private(set) var hashes: [Digest]
+    package private(set) var hashes: [Digest]
 
     /// The edge of the empty tree.
-    public init() {
+    package init() {
         size = 0
         hashes = []
     }
@@ -27,7 +27,7 @@ public struct TreeEdge: Sendable, Equatable {
     /// Puts an edge together from parts that came from outside; nil where they are no edge.
     ///
     /// What it is worth shows only when its root is compared with one that is known.
-    public init?(size: UInt64, checking hashes: [Digest]) {
+    package init?(size: UInt64, checking hashes: [Digest]) {
         guard hashes.count == size.nonzeroBitCount, size < .max else { return nil }
         self.init(size: size, hashes: hashes)
     }
@@ -41,7 +41,7 @@ public struct TreeEdge: Sendable, Equatable {
     ///   - height: The height of each: it has two to the power of it leaves.
     ///   - rest: The leaves behind, fewer than one more subtree has.
     /// - Precondition: `rest` is smaller than a subtree.
-    public init(of subtrees: TreeEdge, height: Int, followedBy rest: TreeEdge) {
+    package init(of subtrees: TreeEdge, height: Int, followedBy rest: TreeEdge) {
         precondition(rest.size >> UInt64(height) == 0, "the rest is less than a subtree")
         // Fits: sizes of trees that were built leaf by leaf.
         size = subtrees.size << UInt64(height) + rest.size
@@ -53,7 +53,7 @@ public struct TreeEdge: Sendable, Equatable {
     /// On average one hash is computed for it, at most 64.
     ///
     /// - Precondition: the tree has fewer than 2^64 - 1 leaves.
-    public mutating func append(_ leaf: Digest) {
+    package mutating func append(_ leaf: Digest) {
         append(leaf) { _, _ in }
     }
 
@@ -70,7 +70,7 @@ public struct TreeEdge: Sendable, Equatable {
     }
 
     /// The root hash of the tree (RFC 6962 section 2.1); at most 63 hashes are computed for it.
-    public var root: Digest {
+    package var root: Digest {
         guard var root = hashes.last else { return TreeHash.emptyRoot }
         for hash in hashes.dropLast().reversed() { root = TreeHash.node(hash, root) }
         return root
@@ -79,7 +79,7 @@ public struct TreeEdge: Sendable, Equatable {
 
 extension TreeEdge {
     /// The stored form: the size, 8 bytes little-endian, then the hashes, the largest subtree first.
-    public var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var writer = ByteWriter(reservingCapacity: 8 + hashes.count * Digest.byteCount)
         writer.append(size)
         for hash in hashes { writer.append(hash) }
@@ -89,7 +89,7 @@ extension TreeEdge {
     /// Reads the stored form.
     ///
     /// - Throws: ``DecodingFault`` where the length is not the one that the size asks for.
-    public init(decoding bytes: Span<UInt8>) throws(DecodingFault) {
+    package init(decoding bytes: Span<UInt8>) throws(DecodingFault) {
         var cursor = ByteCursor()
         let size = try cursor.uint64(bytes)
         var hashes: [Digest] = []

@@ -3,11 +3,11 @@ import Crypto
 /// The three hashes of a Merkle tree (RFC 6962 section 2.1).
 ///
 /// Leaves and nodes begin with different bytes, so that no record can pass for a node.
-public enum TreeHash {
+package enum TreeHash {
     /// The hash of a record: SHA-256 of 0x00 and its bytes as stored.
     ///
     /// O(n), no copy.
-    public static func leaf(_ record: Span<UInt8>) -> Digest {
+    package static func leaf(_ record: Span<UInt8>) -> Digest {
         var hash = SHA256()
         hash.update(0x00)
         hash.update(record)
@@ -15,7 +15,7 @@ public enum TreeHash {
     }
 
     /// The hash of two neighbours: SHA-256 of 0x01, the left and the right one.
-    public static func node(_ left: Digest, _ right: Digest) -> Digest {
+    package static func node(_ left: Digest, _ right: Digest) -> Digest {
         var hash = SHA256()
         hash.update(0x01)
         hash.update(left)
@@ -24,14 +24,14 @@ public enum TreeHash {
     }
 
     /// The root of the tree without leaves: SHA-256 of nothing.
-    public static let emptyRoot = Digest(SHA256().finalize())
+    package static let emptyRoot = Digest(SHA256().finalize())
 }
 
 extension TreeHash {
     /// SHA-256 of a companion's bytes, as a record's header names it.
     ///
     /// O(bytes).
-    public static func companion(_ bytes: Span<UInt8>) -> Digest {
+    package static func companion(_ bytes: Span<UInt8>) -> Digest {
         var hash = SHA256()
         hash.update(bytes)
         return Digest(hash.finalize())

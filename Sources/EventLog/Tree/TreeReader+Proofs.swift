@@ -5,7 +5,7 @@ extension TreeReader {
     ///
     /// - Throws: ``DecodingFault`` where the leaf is not in that tree, or where a tile is missing
     ///   or short; whatever the source throws.
-    public func inclusionProof(leaf: UInt64, size: UInt64) throws -> InclusionProof {
+    package func inclusionProof(leaf: UInt64, size: UInt64) throws -> InclusionProof {
         guard leaf < size else {
             throw DecodingFault(what: "a tree of \(size) has no leaf \(leaf)", offset: 0)
         }
@@ -33,7 +33,7 @@ extension TreeReader {
     ///
     /// - Throws: ``DecodingFault`` where `oldSize` is 0 or above `newSize`, or where a tile is
     ///   missing or short; whatever the source throws.
-    public func consistencyProof(
+    package func consistencyProof(
         from oldSize: UInt64,
         to newSize: UInt64
     ) throws -> ConsistencyProof {

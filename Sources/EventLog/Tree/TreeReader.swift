@@ -1,5 +1,5 @@
 /// Where stored tiles come from: a transaction, a directory, a server.
-public protocol TileSource {
+package protocol TileSource {
     /// The hashes of a tile as last stored, 32 bytes each, or nil where there is none.
     ///
     /// May hold more hashes than a caller's tree has; those are not looked at.
@@ -9,11 +9,11 @@ public protocol TileSource {
 /// Computes roots and proofs from stored tiles, for any size up to that of the stored tree.
 ///
 /// What it computes is only as good as the tiles: compare with a verified checkpoint.
-public struct TreeReader<Source: TileSource> {
+package struct TreeReader<Source: TileSource> {
     private let source: Source
 
     /// Reads from a source.
-    public init(_ source: Source) {
+    package init(_ source: Source) {
         self.source = source
     }
 
@@ -22,7 +22,7 @@ public struct TreeReader<Source: TileSource> {
     /// Reads at most eight tiles.
     ///
     /// - Throws: ``DecodingFault`` where a tile is missing or short; whatever the source throws.
-    public func edge(size: UInt64) throws -> TreeEdge {
+    package func edge(size: UInt64) throws -> TreeEdge {
         var hashes: [Digest] = []
         for coordinate in TileCoordinate.partialTiles(size: size).reversed() {
             let tile = try bytes(of: coordinate)
@@ -36,14 +36,14 @@ public struct TreeReader<Source: TileSource> {
     /// Reads at most eight tiles.
     ///
     /// - Throws: ``DecodingFault`` where a tile is missing or short; whatever the source throws.
-    public func root(size: UInt64) throws -> Digest {
+    package func root(size: UInt64) throws -> Digest {
         try edge(size: size).root
     }
 
     /// The hash of one leaf.
     ///
     /// - Throws: ``DecodingFault`` where its tile is missing or short; whatever the source throws.
-    public func leafHash(_ leaf: UInt64) throws -> Digest {
+    package func leafHash(_ leaf: UInt64) throws -> Digest {
         try completeSubtree(height: 0, index: leaf)
     }
 

@@ -22,7 +22,7 @@ extension Environment {
     /// - Throws: ``LMDBError``.
     /// - Precondition: This thread is not using this environment.
     @available(*, noasync)
-    public func blankFreePages(using blanks: Table) throws -> Bool {
+    package func blankFreePages(using blanks: Table) throws -> Bool {
         let blank = [UInt8](repeating: 0, count: statistics.pageSize - Self.pageHeaderByteCount)
         var next: UInt64 = 0
         func fill(_ count: Int) throws -> Int {

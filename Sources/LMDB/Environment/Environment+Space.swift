@@ -12,21 +12,21 @@ internal import Darwin
 
 extension Environment {
     /// The sizes and limits of an open environment.
-    public struct Statistics: Sendable, Equatable {
+    package struct Statistics: Sendable, Equatable {
         /// The size of the map, in bytes.
-        public var mapSize = 0
+        package var mapSize = 0
         /// The number of the last page that was ever used.
-        public var lastPageNumber = 0
+        package var lastPageNumber = 0
         /// The size of a page, in bytes.
-        public var pageSize = 0
+        package var pageSize = 0
         /// The reader slots taken in all processes; this one's idle slots, kept for reuse, count.
-        public var readersInUse = 0
+        package var readersInUse = 0
         /// The reader slots that exist.
-        public var maximumReaders = 0
+        package var maximumReaders = 0
     }
 
     /// The numbers of now, all 0 after ``close()``.
-    public var statistics: Statistics {
+    package var statistics: Statistics {
         var statistics = Statistics()
         do { try gate.enter() } catch { return statistics }
         defer { gate.leave() }
@@ -45,7 +45,7 @@ extension Environment {
     }
 
     /// The bytes up to the last page that was ever used; 0 after ``close()``.
-    public var usedByteCount: Int {
+    package var usedByteCount: Int {
         do { try gate.enter() } catch { return 0 }
         defer { gate.leave() }
         var info = unsafe MDB_envinfo()
@@ -96,7 +96,7 @@ extension Environment {
     /// - Parameter mapSize: Bytes, a multiple of the page size.
     /// - Throws: ``LMDBError``; kind `mapFull` where there is no address space.
     /// - Precondition: This thread has no transaction open.
-    public func grow(toMapSize mapSize: Int) throws(LMDBError) {
+    package func grow(toMapSize mapSize: Int) throws(LMDBError) {
         precondition(mapSize > 0, "a map has a size")
         guard Self.hasAddressSpace(mapSize) else {
             throw LMDBError(
@@ -143,7 +143,7 @@ extension Environment {
     /// Waits until everything committed is on the disk, also where commits do not wait for it.
     ///
     /// - Throws: ``LMDBError``; kind `notPermitted` if the environment is read-only.
-    public func sync() throws(LMDBError) {
+    package func sync() throws(LMDBError) {
         try gate.enter()
         defer { gate.leave() }
         try check(unsafe mdb_env_sync(pointer, 1), "mdb_env_sync")
@@ -157,7 +157,7 @@ extension Environment {
     /// - Parameter bytes: The length, in bytes.
     /// - Throws: ``LMDBError``; what was written until then stays.
     /// - Precondition: This thread is not writing to this environment.
-    public func preextend(toBytes bytes: Int) throws(LMDBError) {
+    package func preextend(toBytes bytes: Int) throws(LMDBError) {
         try changingFile { (descriptor, length) throws(LMDBError) in
             let zeros = [UInt8](repeating: 0, count: Self.zeroByteCount)
             var end = length
@@ -176,7 +176,7 @@ extension Environment {
     ///
     /// - Throws: ``LMDBError``.
     /// - Precondition: This thread is not writing to this environment.
-    public func trim() throws(LMDBError) {
+    package func trim() throws(LMDBError) {
         try changingFile { (descriptor, length) throws(LMDBError) in
             let used = usedByteCount
             guard used > 0, used < length else { return }
@@ -213,7 +213,7 @@ extension Environment {
     ///
     /// - Throws: ``LMDBError``; its code is `EEXIST` if there is a data file already.
     /// - Precondition: This thread is not writing to this environment.
-    public func copy(to path: String) throws(LMDBError) {
+    package func copy(to path: String) throws(LMDBError) {
         try gate.enter(isWriting: true)
         defer { gate.leave() }
         try check(unsafe mdb_env_copy2(pointer, path, 0), "mdb_env_copy2")

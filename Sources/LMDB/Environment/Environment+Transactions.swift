@@ -21,7 +21,7 @@ extension Environment {
     ///
     /// - Throws: ``LMDBError``, or what `body` throws.
     @available(*, noasync)
-    public func read<Result>(
+    package func read<Result>(
         _ body: (borrowing ReadTransaction) throws -> Result
     ) throws -> Result {
         let transaction = try beginReading()
@@ -48,7 +48,7 @@ extension Environment {
     ///   throws.
     /// - Precondition: This thread is not writing to this environment already.
     @available(*, noasync)
-    public func write<Result>(
+    package func write<Result>(
         _ body: (borrowing WriteTransaction) throws -> Result
     ) throws -> Result {
         let transaction = try beginWriting()
@@ -85,7 +85,7 @@ extension Environment {
     /// - Throws: As ``write(_:)`` does; kind `mapFull` if there is no more room to be had: the
     ///   environment can still be used, and the next call asks again.
     @available(*, noasync)
-    public func write<Result>(
+    package func write<Result>(
         growingBy growth: Int,
         _ body: (borrowing WriteTransaction) throws -> Result
     ) throws -> Result {

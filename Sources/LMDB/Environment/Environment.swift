@@ -20,28 +20,28 @@ internal import Darwin
 /// Unchecked: LMDB's environment may be shared between threads; `gate` keeps apart what may not
 /// run beside transactions, and `tables` its handles.
 @safe
-public final class Environment: @unchecked Sendable {
+package final class Environment: @unchecked Sendable {
     /// How to open an environment.
-    public struct Options: Sendable {
+    package struct Options: Sendable {
         /// The size of the map in bytes: the limit of the file, which stays sparse (64 GiB).
         ///
         /// A larger size that the file was used with before wins.
-        public var mapSize: Int
+        package var mapSize: Int
         /// The most named tables that can be open (16).
-        public var maximumTables: Int
+        package var maximumTables: Int
         /// The reader slots of the lock file (1 024); who makes the lock file decides.
-        public var maximumReaders: Int
+        package var maximumReaders: Int
         /// Whether a commit is on the disk when it returns (true).
         ///
         /// Without it an unclean stop of the *machine* may leave a damaged file.
-        public var isSynchronous: Bool
+        package var isSynchronous: Bool
         /// Whether the environment refuses to write (false).
-        public var isReadOnly: Bool
+        package var isReadOnly: Bool
         /// The permissions of files that are made (0600).
-        public var fileMode: UInt16
+        package var fileMode: UInt16
 
         /// The usual options, or those that differ from them.
-        public init(
+        package init(
             mapSize: Int = 64 << 30,
             maximumTables: Int = 16,
             maximumReaders: Int = 1024,
@@ -70,7 +70,7 @@ public final class Environment: @unchecked Sendable {
     ///
     /// - Throws: ``LMDBError``; kind `notFound` if there is no such directory (or, read-only, no
     ///   data file), `alreadyOpen` if this process has it open, `invalid` if it is damaged.
-    public init(path: String, options: Options) throws(LMDBError) {
+    package init(path: String, options: Options) throws(LMDBError) {
         let canonical = try OpenEnvironments.reserve(path)
         do {
             unsafe pointer = try unsafe Environment.open(canonical, options)
@@ -91,7 +91,7 @@ public final class Environment: @unchecked Sendable {
     /// Transactions afterwards throw ``LMDBError``.
     ///
     /// - Precondition: This thread has no transaction open.
-    public func close() {
+    package func close() {
         precondition(!gate.isHeldHere, "an environment is not closed within its transaction")
         _ = gate.alone(closing: true) {
             readers.drain()
@@ -107,7 +107,7 @@ public final class Environment: @unchecked Sendable {
     /// - Returns: `nil` if the table does not exist and `create` is false.
     /// - Throws: ``LMDBError``.
     /// - Precondition: Not called within a write transaction if the table has to be made.
-    public func table(_ name: String, create: Bool) throws(LMDBError) -> Table? {
+    package func table(_ name: String, create: Bool) throws(LMDBError) -> Table? {
         if let known = tables.withLock({ $0[name] }) { return known }
         if let existing = try openTable(name, isMade: false) { return existing }
         return create ? try openTable(name, isMade: true) : nil

@@ -2,7 +2,7 @@
 ///
 /// It stays valid until its ``Environment`` closes. Used with another environment's transaction it
 /// is a programmer error and stops the process, for both would hold *some* table of that number.
-public struct Table: Sendable, Hashable {
+package struct Table: Sendable, Hashable {
     /// LMDB's `MDB_dbi`.
     let handle: UInt32
     /// The number of the environment in this process, see `OpenEnvironments`.

@@ -2,7 +2,7 @@
 ///
 /// It can be used only inside the closure that it is lent to. See ``ReadableTransaction`` for what
 /// it can do.
-public struct ReadTransaction: ~Copyable, ReadableTransaction {
+package struct ReadTransaction: ~Copyable, ReadableTransaction {
     /// LMDB's transaction.
-    public let handle: TransactionHandle
+    package let handle: TransactionHandle
 }

@@ -12,7 +12,7 @@ extension ReadableTransaction where Self: ~Copyable {
     /// - Throws: ``LMDBError``, of kind `invalid` if a damaged file leads in circles, or what `body`
     ///   throws.
     @available(*, noasync)
-    public func scan(
+    package func scan(
         _ table: Table,
         from start: Key?,
         _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
@@ -29,7 +29,7 @@ extension ReadableTransaction where Self: ~Copyable {
     /// - Throws: ``LMDBError``, of kind `invalid` if a damaged file leads in circles, or what `body`
     ///   throws.
     @available(*, noasync)
-    public func scanBackward(
+    package func scanBackward(
         _ table: Table,
         from start: Key?,
         _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
@@ -42,7 +42,7 @@ extension ReadableTransaction where Self: ~Copyable {
     /// - Returns: What `body` returns, or `nil` if the table is empty. O(log n).
     /// - Throws: ``LMDBError``, or what `body` throws.
     @available(*, noasync)
-    public func first<Result>(
+    package func first<Result>(
         _ table: Table,
         _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Result
     ) throws -> Result? {
@@ -54,7 +54,7 @@ extension ReadableTransaction where Self: ~Copyable {
     /// - Returns: What `body` returns, or `nil` if the table is empty. O(log n).
     /// - Throws: ``LMDBError``, or what `body` throws.
     @available(*, noasync)
-    public func last<Result>(
+    package func last<Result>(
         _ table: Table,
         _ body: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Result
     ) throws -> Result? {

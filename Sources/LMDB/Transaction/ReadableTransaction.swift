@@ -9,14 +9,14 @@ internal import CLMDB
 /// programmer error and stops the process: LMDB would move the bytes.
 ///
 /// Functions that read in both kinds take `borrowing some ReadableTransaction & ~Copyable`.
-public protocol ReadableTransaction: ~Copyable {
+package protocol ReadableTransaction: ~Copyable {
     /// LMDB's transaction.
     var handle: TransactionHandle { get }
 }
 
 /// What ``ReadTransaction`` and ``WriteTransaction`` hold; opaque outside this module.
 @safe
-public struct TransactionHandle {
+package struct TransactionHandle {
     let pointer: OpaquePointer
     /// The number of the environment, to recognise its tables.
     let environment: UInt32
@@ -39,7 +39,7 @@ extension ReadableTransaction where Self: ~Copyable {
     ///   O(log n).
     /// - Throws: ``LMDBError``, or what `body` throws.
     @available(*, noasync)
-    public func get<Result>(
+    package func get<Result>(
         _ table: Table,
         _ key: Key,
         _ body: (Span<UInt8>) throws -> Result
@@ -56,7 +56,7 @@ extension ReadableTransaction where Self: ~Copyable {
     ///
     /// - Throws: ``LMDBError``.
     @available(*, noasync)
-    public func contains(_ table: Table, _ key: Key) throws(LMDBError) -> Bool {
+    package func contains(_ table: Table, _ key: Key) throws(LMDBError) -> Bool {
         try unsafe handle.find(table, key) != nil
     }
 
@@ -66,7 +66,7 @@ extension ReadableTransaction where Self: ~Copyable {
     ///
     /// - Throws: ``LMDBError``.
     @available(*, noasync)
-    public func count(_ table: Table) throws(LMDBError) -> Int {
+    package func count(_ table: Table) throws(LMDBError) -> Int {
         try handle.count(table)
     }
 }

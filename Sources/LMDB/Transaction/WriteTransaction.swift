@@ -8,9 +8,9 @@ internal import CLMDB
 /// transaction can only be abandoned: let the error leave the closure.
 ///
 /// No change while bytes of this transaction are lent to a closure: collect first, change then.
-public struct WriteTransaction: ~Copyable, ReadableTransaction {
+package struct WriteTransaction: ~Copyable, ReadableTransaction {
     /// LMDB's transaction.
-    public let handle: TransactionHandle
+    package let handle: TransactionHandle
 
     /// Sets the value of `key`, replacing one that exists.
     ///
@@ -19,7 +19,7 @@ public struct WriteTransaction: ~Copyable, ReadableTransaction {
     /// - Throws: ``LMDBError``; kind `mapFull` asks for ``Environment/grow(toMapSize:)``.
     /// - Precondition: No bytes of this transaction are lent.
     @available(*, noasync)
-    public func put(_ table: Table, _ key: Key, _ value: Span<UInt8>) throws(LMDBError) {
+    package func put(_ table: Table, _ key: Key, _ value: Span<UInt8>) throws(LMDBError) {
         try put(table, key, value, flags: 0)
     }
 
@@ -28,7 +28,7 @@ public struct WriteTransaction: ~Copyable, ReadableTransaction {
     /// - Throws: ``LMDBError``; its code is `MDB_KEYEXIST` if `key` is not behind the last key.
     /// - Precondition: No bytes of this transaction are lent.
     @available(*, noasync)
-    public func append(_ table: Table, _ key: Key, _ value: Span<UInt8>) throws(LMDBError) {
+    package func append(_ table: Table, _ key: Key, _ value: Span<UInt8>) throws(LMDBError) {
         try put(table, key, value, flags: UInt32(MDB_APPEND))
     }
 
@@ -45,7 +45,7 @@ public struct WriteTransaction: ~Copyable, ReadableTransaction {
     /// - Throws: ``LMDBError``, or what `fill` throws.
     /// - Precondition: No bytes of this transaction are lent.
     @available(*, noasync)
-    public func reserve(
+    package func reserve(
         _ table: Table,
         _ key: Key,
         count: Int,
@@ -85,7 +85,7 @@ public struct WriteTransaction: ~Copyable, ReadableTransaction {
     /// - Throws: ``LMDBError``.
     /// - Precondition: No bytes of this transaction are lent.
     @available(*, noasync)
-    public func delete(_ table: Table, _ key: Key) throws(LMDBError) -> Bool {
+    package func delete(_ table: Table, _ key: Key) throws(LMDBError) -> Bool {
         let number = changing(table)
         let code = unsafe key.withValue { unsafe mdb_del(handle.pointer, number, $0, nil) }
         if code == MDB_NOTFOUND { return false }
@@ -100,7 +100,7 @@ public struct WriteTransaction: ~Copyable, ReadableTransaction {
     /// - Throws: ``LMDBError``.
     /// - Precondition: No bytes of this transaction are lent.
     @available(*, noasync)
-    public func clear(_ table: Table) throws(LMDBError) {
+    package func clear(_ table: Table) throws(LMDBError) {
         let number = changing(table)
         try check(unsafe mdb_drop(handle.pointer, number, 0), "mdb_drop")
     }

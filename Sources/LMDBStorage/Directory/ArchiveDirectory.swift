@@ -1,23 +1,24 @@
-public import EventLog
+import DurableFiles
+package import EventLog
 import FoundationEssentials
 import Glibc
 
 /// An archive in a directory of this machine.
 ///
 /// One process writes at a time and holds a lock on it.
-public final class ArchiveDirectory: ArchiveStore {
+package final class ArchiveDirectory: ArchiveStore {
     private let path: String
     private let lock: Int32?
 
     /// Where an archive stands in a ledger's directory unless it was told otherwise.
-    public static let name = "archive"
+    package static let name = "archive"
     private static let lockName = ".lock"
     private static let temporarySuffix = ".new"
 
     /// Opens a directory, which for writing is made if it is not there.
     ///
     /// - Throws: `ArchiveFault.locked` where another process writes to it, `FileFault`.
-    public init(at path: String, forWriting: Bool) throws {
+    package init(at path: String, forWriting: Bool) throws {
         self.path = path
         guard forWriting else {
             lock = nil
@@ -39,7 +40,7 @@ public final class ArchiveDirectory: ArchiveStore {
     }
 
     /// See `ArchiveStore`.
-    public func read(_ name: String, limit: Int) throws -> [UInt8]? {
+    package func read(_ name: String, limit: Int) throws -> [UInt8]? {
         let file = path + "/" + name
         guard let count = DurableFile.byteCount(file) else { return nil }
         guard count <= limit else {
@@ -49,18 +50,18 @@ public final class ArchiveDirectory: ArchiveStore {
     }
 
     /// See `ArchiveStore`.
-    public func exists(_ name: String) -> Bool {
+    package func exists(_ name: String) -> Bool {
         DurableFile.byteCount(path + "/" + name) != nil
     }
 
     /// See `ArchiveStore`.
-    public func names(in folder: String) -> [String] {
+    package func names(in folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: path + "/" + folder)) ?? []
     }
 
     /// See `ArchiveStore`; each file is written beside its place and renamed, then their folders
     /// are synced.
-    public func write(_ files: [ArchiveFile]) throws {
+    package func write(_ files: [ArchiveFile]) throws {
         var folders: Set<String> = []
         for file in files { try makeFolder(of: file.path, &folders) }
         for file in files {
@@ -95,7 +96,7 @@ public final class ArchiveDirectory: ArchiveStore {
     }
 
     /// See `ArchiveStore`.
-    public func remove(_ name: String) throws {
+    package func remove(_ name: String) throws {
         let place = path + "/" + name
         guard DurableFile.exists(place) else { return }
         try FileManager.default.removeItem(atPath: place)

@@ -1,3 +1,5 @@
+import DurableFiles
+
 extension LedgerDirectory {
     /// What somebody confirmed of the clock, for a log of one size (T3).
     private static let acceptedClockName = "accepted-clock"
@@ -5,7 +7,7 @@ extension LedgerDirectory {
     /// Notes that it is a time, in milliseconds since 1970, while the log has so many events.
     ///
     /// - Throws: `FileFault`.
-    public static func accept(clock: Int64, size: UInt64, at path: String) throws {
+    package static func accept(clock: Int64, size: UInt64, at path: String) throws {
         try DurableFile.replace(
             path + "/" + acceptedClockName,
             with: Array("\(size) \(clock)\n".utf8)
@@ -13,7 +15,7 @@ extension LedgerDirectory {
     }
 
     /// What was noted; nil for nothing, or nothing that can be read.
-    public static func acceptedClock(at path: String) -> (size: UInt64, clock: Int64)? {
+    package static func acceptedClock(at path: String) -> (size: UInt64, clock: Int64)? {
         guard let bytes = try? DurableFile.read(path + "/" + acceptedClockName) else { return nil }
         let words = String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0 == "\n" }
         guard words.count == 2, let size = UInt64(words[0]), let clock = Int64(words[1]) else {

@@ -1,3 +1,4 @@
+import DurableFiles
 import Glibc
 
 extension LedgerDirectory {
@@ -9,7 +10,7 @@ extension LedgerDirectory {
     /// the new one whole.
     /// - Throws: `LedgerOpenFault` where there is no ledger or another process is at it, `FileFault`,
     ///   and what the body throws: then nothing is changed.
-    public static func change(
+    package static func change(
         _ name: String,
         at path: String,
         _ body: () throws -> [UInt8]

@@ -1,23 +1,24 @@
+import DurableFiles
 import EventLog
 
 extension LedgerDirectory {
     /// Where the exports are listed that were made of a ledger, a line each; an erasure names those
     /// that hold what it erases.
-    public static let exportsName = "exports.ndjson"
+    package static let exportsName = "exports.ndjson"
 
     /// Adds a line to the list of exports.
     ///
     /// `line`: JSON on one line; paths and numbers of streams, no id.
     ///
     /// - Throws: as ``change(_:at:_:)``.
-    public static func noteExport(_ line: String, at path: String) throws {
+    package static func noteExport(_ line: String, at path: String) throws {
         try change(exportsName, at: path) {
             (try DurableFile.read(path + "/" + exportsName) ?? []) + Array((line + "\n").utf8)
         }
     }
 
     /// The lines of the list of exports, the oldest first.
-    public static func exports(at path: String) throws -> [String] {
+    package static func exports(at path: String) throws -> [String] {
         let bytes = try DurableFile.read(path + "/" + exportsName) ?? []
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }

@@ -1,3 +1,5 @@
+import DurableFiles
+
 extension LedgerDirectory {
     /// An empty file that stands while a process writes: one that is killed leaves it.
     static let uncleanName = "unclean"
@@ -5,7 +7,7 @@ extension LedgerDirectory {
     /// Whether the last writer ended without closing the ledger, and nobody writes now.
     ///
     /// Costs one look for a file where it was closed.
-    public static func wasLeftUnclean(at path: String) -> Bool {
+    package static func wasLeftUnclean(at path: String) -> Bool {
         guard DurableFile.exists(path + "/" + uncleanName) else { return false }
         // A running writer has looked for itself. Readers that ask at once share the lock.
         return WriterLock.isHeld(at: path) == false

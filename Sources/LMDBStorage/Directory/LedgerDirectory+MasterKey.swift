@@ -1,12 +1,13 @@
 import Crypto
+import DurableFiles
 import Encodings
-public import EventLog
+package import EventLog
 
 extension LedgerDirectory {
     /// The log of a ledger, to be read without the master key.
     ///
     /// - Throws: `LedgerOpenFault`, `LogStorageFault`.
-    public static func openLog(
+    package static func openLog(
         at path: String,
         mapSize: Int = MapSize.usual
     ) throws -> (manifest: Manifest, log: LMDBLog) {
@@ -22,7 +23,7 @@ extension LedgerDirectory {
     // MARK: Another master key
 
     /// Where a new master key stands until everything is wrapped by it.
-    public static let nextKeyName = keyName + ".new"
+    package static let nextKeyName = keyName + ".new"
 
     /// Wraps by a new master key what the old one wraps.
     ///
@@ -33,7 +34,7 @@ extension LedgerDirectory {
     ///
     /// - Returns: the backups that the old key still opens.
     /// - Throws: `LedgerOpenFault`, `FileFault`.
-    public static func rotateMasterKey(
+    package static func rotateMasterKey(
         at path: String,
         from old: [UInt8],
         to new: [UInt8],
@@ -68,7 +69,7 @@ extension LedgerDirectory {
     ///
     /// - Returns: the backups that the old key still opens.
     /// - Throws: as ``rotateMasterKey(at:from:to:randomness:)``.
-    public static func rotateOwnMasterKey(
+    package static func rotateOwnMasterKey(
         at path: String,
         randomness: RandomSource
     ) throws -> [String] {

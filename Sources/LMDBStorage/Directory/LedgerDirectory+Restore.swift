@@ -1,6 +1,7 @@
 import Crypto
+import DurableFiles
 import Encodings
-import EventLog
+package import EventLog
 import FoundationEssentials
 
 extension LedgerDirectory {
@@ -8,22 +9,30 @@ extension LedgerDirectory {
     /// restored to less: the log never signs against it.
     static let publishedName = "published"
     /// The folder of a vault in a ledger or in a backup.
-    public static let vaultFolder = vaultName
+    package static let vaultFolder = vaultName
 
     /// What a ledger is made from.
-    public struct Restoration: Sendable {
+    package struct Restoration: Sendable {
         /// The bytes of `ledger.json`.
-        public var manifest: [UInt8]
+        package var manifest: [UInt8]
         /// The folder with the vault's `epoch-keys` and `journal`.
-        public var vault: String
+        package var vault: String
         /// A checkpoint that reaches beyond what is restored; nil for none.
-        public var published: String?
+        package var published: String?
+        /// What a salvage of that ledger lost; nil for nothing.
+        package var loss: KnownLoss?
 
         /// Names the parts.
-        public init(manifest: [UInt8], vault: String, published: String?) {
+        package init(
+            manifest: [UInt8],
+            vault: String,
+            published: String?,
+            loss: KnownLoss?
+        ) {
             self.manifest = manifest
             self.vault = vault
             self.published = published
+            self.loss = loss
         }
     }
 
@@ -38,7 +47,7 @@ extension LedgerDirectory {
     ///
     /// - Returns: how many streams the vault holds, and how many of them are erased.
     /// - Throws: `LedgerOpenFault`, `LogStorageFault`, `FileFault`; what `fill` throws.
-    public static func restore(
+    package static func restore(
         at path: String,
         from parts: Restoration,
         masterKey: [UInt8],
@@ -74,6 +83,7 @@ extension LedgerDirectory {
         if let published = parts.published {
             try DurableFile.replace(path + "/" + publishedName, with: Array(published.utf8))
         }
+        if let loss = parts.loss { try note(loss, at: path) }
         if let identity {
             try write(manifest.renamed(identity, keys), to: path)
         } else {
@@ -83,12 +93,12 @@ extension LedgerDirectory {
     }
 
     /// A new ledger's id, 16 random bytes, and its log's name in checkpoints.
-    public typealias Identity = (id: [UInt8], origin: String)
+    package typealias Identity = (id: [UInt8], origin: String)
 
     /// Whether a ledger may be made here: nothing is there, but for a master key.
     ///
     /// - Throws: `LedgerOpenFault.notEmpty`, `FileFault` for what is no directory.
-    public static func requireRoom(at path: String) throws {
+    package static func requireRoom(at path: String) throws {
         guard try DurableFile.names(in: path).allSatisfy({ $0 == keyName }) else {
             throw LedgerOpenFault(.notEmpty, "the directory is not empty")
         }

@@ -1,12 +1,13 @@
 import Crypto
+import DurableFiles
 import Encodings
-public import EventLog
+package import EventLog
 import FoundationEssentials
 
 /// A ledger's directory on disk (schemas/log-format.md): manifest, writer's lock, log, vault.
-public enum LedgerDirectory {
+package enum LedgerDirectory {
     /// The format that this program writes; a higher one is refused (E5).
-    public static let formatVersion = 1
+    package static let formatVersion = 1
 
     static let manifestName = "ledger.json"
     static let lockName = "writer.lock"
@@ -15,22 +16,22 @@ public enum LedgerDirectory {
     /// LMDB's data file in the directories of log and vault.
     static let dataName = "data.mdb"
     /// Where views stand, in generations.
-    public static let viewsName = "views"
+    package static let viewsName = "views"
     /// Where the master key stands unless it comes from elsewhere.
-    public static let keyName = "key"
+    package static let keyName = "key"
 
     /// What stands in `ledger.json`.
-    public struct Manifest: Codable, Sendable, Equatable {
+    package struct Manifest: Codable, Sendable, Equatable {
         /// The format of log, vault and views.
-        public var format: Int
+        package var format: Int
         /// 16 random bytes in hexadecimal.
-        public var ledger: String
+        package var ledger: String
         /// The log's name in checkpoints.
-        public var origin: String
+        package var origin: String
         /// The verifier key of checkpoints (C2SP signed-note).
-        public var publicKey: String
+        package var publicKey: String
         /// RFC 3339.
-        public var created: String
+        package var created: String
     }
 
     /// Makes an empty ledger; the directory may exist if it is empty.
@@ -40,7 +41,7 @@ public enum LedgerDirectory {
     /// `created`: RFC 3339.
     ///
     /// - Throws: `LedgerOpenFault`.
-    public static func create(
+    package static func create(
         at path: String,
         masterKey: [UInt8],
         origin: String,
@@ -119,7 +120,7 @@ public enum LedgerDirectory {
     /// Reads a ledger's manifest.
     ///
     /// - Throws: `LedgerOpenFault` for a missing, foreign or newer ledger.
-    public static func manifest(at path: String) throws -> Manifest {
+    package static func manifest(at path: String) throws -> Manifest {
         var isDirectory = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
             throw LedgerOpenFault(.missing, "there is no such directory")
@@ -131,7 +132,7 @@ public enum LedgerDirectory {
     }
 
     /// The bytes of a ledger's manifest, for its copies.
-    public static func manifestBytes(at path: String) throws -> [UInt8] {
+    package static func manifestBytes(at path: String) throws -> [UInt8] {
         _ = try manifest(at: path)
         return try DurableFile.read(path + "/" + manifestName) ?? []
     }
@@ -139,7 +140,7 @@ public enum LedgerDirectory {
     /// Reads the bytes of a manifest.
     ///
     /// - Throws: `LedgerOpenFault` for those of a foreign or newer ledger.
-    public static func manifest(reading bytes: [UInt8]) throws -> Manifest {
+    package static func manifest(reading bytes: [UInt8]) throws -> Manifest {
         struct Format: Decodable { var format: Int }
         let decoder = JSONDecoder()
         guard let format = try? decoder.decode(Format.self, from: Data(bytes)) else {
@@ -192,7 +193,7 @@ public struct LedgerOpenFault: Error, Sendable, Equatable {
     }
 
     /// Makes a fault.
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

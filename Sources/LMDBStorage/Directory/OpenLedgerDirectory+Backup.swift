@@ -1,14 +1,15 @@
 import Crypto
+import DurableFiles
 import EventLog
 import FoundationEssentials
 import Glibc
 
 /// What a copy of a vault holds.
-public struct VaultCounts: Sendable, Equatable {
+package struct VaultCounts: Sendable, Equatable {
     /// Streams, erased ones included.
-    public var streams: Int
+    package var streams: Int
     /// Streams of which only the number is left.
-    public var erased: Int
+    package var erased: Int
 }
 
 extension OpenLedgerDirectory {
@@ -22,7 +23,7 @@ extension OpenLedgerDirectory {
     /// is read back: every entry opens.
     ///
     /// - Throws: `LogStorageFault`, `FileFault`, `LedgerOpenFault`.
-    public func copyVault(to folder: String, masterKey: [UInt8]) throws -> VaultCounts {
+    package func copyVault(to folder: String, masterKey: [UInt8]) throws -> VaultCounts {
         try DurableFile.makeFolder(folder)
         let journal = folder + "/" + VaultJournal.fileName
         let keysFile = path + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName
@@ -46,7 +47,7 @@ extension OpenLedgerDirectory {
     }
 
     /// Whether a copy of the vault holds nothing that was erased since it was made.
-    public func isCurrent(vaultCopy folder: String) throws -> Bool {
+    package func isCurrent(vaultCopy folder: String) throws -> Bool {
         let generations = try [folder, path + "/" + LedgerDirectory.vaultName].map { vault in
             try DurableFile.read(vault + "/" + EpochKeys.fileName).map(EpochKeys.generation)
         }

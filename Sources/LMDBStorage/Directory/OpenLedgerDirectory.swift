@@ -1,21 +1,22 @@
 import Crypto
-public import EventLog
+import DurableFiles
+package import EventLog
 import LMDB
 
 /// A ledger's log and vault, open; the writer holds its lock.
-public final class OpenLedgerDirectory: Sendable {
+package final class OpenLedgerDirectory: Sendable {
     /// Where it stands.
-    public let path: String
+    package let path: String
     /// What `ledger.json` says.
-    public let manifest: LedgerDirectory.Manifest
+    package let manifest: LedgerDirectory.Manifest
     /// The log.
-    public let log: LMDBLog
+    package let log: LMDBLog
     /// Names and keys.
-    public let vault: LMDBVault
+    package let vault: LMDBVault
     /// What a salvage could not bring back of it; nil: nothing that its log does not show.
-    public let knownLoss: KnownLoss?
+    package let knownLoss: KnownLoss?
     /// A checkpoint that was published before the ledger was restored to less, a signed note.
-    public let published: String?
+    package let published: String?
     private let lock: WriterLock?
 
     /// Opens log and vault.
@@ -28,7 +29,7 @@ public final class OpenLedgerDirectory: Sendable {
     /// `clock`: milliseconds since 1970.
     ///
     /// - Throws: `LedgerOpenFault`, `LogStorageFault`.
-    public init(
+    package init(
         at path: String,
         masterKey: [UInt8],
         renewedKey: (@Sendable () throws -> [UInt8])? = nil,
@@ -98,12 +99,12 @@ public final class OpenLedgerDirectory: Sendable {
     }
 
     /// Tells whoever waits for the lock what goes on (row 8.4); nil: the usual writing.
-    public func announce(_ recovery: Recovery?) { lock?.announce(recovery) }
+    package func announce(_ recovery: Recovery?) { lock?.announce(recovery) }
 
     /// Ends the use; the lock goes last.
     ///
     /// - Parameter isClean: Whether nothing is in doubt; else the mark of an unclean stop stays.
-    public func close(isClean: Bool = true) {
+    package func close(isClean: Bool = true) {
         let size = lock == nil ? nil : try? log.end().size
         log.close()
         vault.close()

@@ -1,7 +1,7 @@
 /// What a process does to a ledger while it holds the writer's lock, other than writing to it.
 ///
 /// It stands in the lock's file, so that whoever is locked out learns why (row 8.4).
-public enum Recovery: String, CaseIterable, Sendable {
+package enum Recovery: String, CaseIterable, Sendable {
     /// The ledger is being opened: where its views do not match the log, they are made anew.
     case opening
     /// The views are being made anew.

@@ -1,10 +1,10 @@
-public import EventLog
+package import EventLog
 import LMDB
 import Synchronization
 
 extension LMDBLog {
     /// See `LogStorage`.
-    public func append(_ batch: LogBatch) throws -> LogEnd {
+    package func append(_ batch: LogBatch) throws -> LogEnd {
         try mappingFaults {
             try withEnvironment { try append(batch, to: $0) }
         }

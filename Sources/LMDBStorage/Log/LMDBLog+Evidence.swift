@@ -1,3 +1,4 @@
+import DurableFiles
 import EventLog
 import FoundationEssentials
 import Glibc
@@ -12,7 +13,7 @@ extension LMDBLog {
     private static let microsecondsBetweenAttempts: UInt32 = 100_000
 
     /// See `LogStorage`; the carriers are read first, in one transaction.
-    public func readCompanions(
+    package func readCompanions(
         from first: UInt64,
         _ body: (_ carrier: UInt64, Span<UInt8>) throws -> Bool
     ) throws {
@@ -45,7 +46,7 @@ extension LMDBLog {
     /// stand then.
     ///
     /// - Throws: `LogStorageFault.busy` where a reader keeps an older state for long.
-    public func eraseEvidence(of carriers: [UInt64]) throws {
+    package func eraseEvidence(of carriers: [UInt64]) throws {
         guard !carriers.isEmpty else { return }
         try mappingFaults {
             try withEnvironment { try replaceEvidence(of: carriers, in: $0) }

@@ -5,7 +5,7 @@ import LMDB
 
 extension LMDBLog {
     /// See `LogStorage`.
-    public func readBlocks(
+    package func readBlocks(
         from first: UInt64,
         upTo end: UInt64,
         _ body: (_ first: UInt64, _ block: Span<UInt8>) throws -> Bool
@@ -72,7 +72,7 @@ extension LMDBLog {
     }
 
     /// See `LogStorage`.
-    public func readRecords(
+    package func readRecords(
         _ sequences: [UInt64],
         _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Void
     ) throws {

@@ -1,4 +1,4 @@
-public import EventLog
+package import EventLog
 import LMDB
 import Synchronization
 
@@ -8,7 +8,7 @@ import Synchronization
 /// commit that did not fill a bundle), `companions` (carrier's sequence → evidence or attachment),
 /// `shared` (SHA-256 of a part of evidence → the part), `tiles` (level, index → hashes; of leaves
 /// only full ones), `checkpoints` (size → signed note), `end`.
-public final class LMDBLog: LogStorage {
+package final class LMDBLog: LogStorage {
     let path: String
     private let isReadOnly: Bool
     private let mapSize: Int
@@ -67,7 +67,7 @@ public final class LMDBLog: LogStorage {
     /// Opens the log in a directory that exists.
     ///
     /// - Throws: `LogStorageFault`.
-    public convenience init(
+    package convenience init(
         path: String,
         isReadOnly: Bool,
         mapSize: Int = MapSize.usual
@@ -94,7 +94,7 @@ public final class LMDBLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    public func reopen() throws {
+    package func reopen() throws {
         try opening.withLock { _ in
             // Waits for readers, who take `current` while they are inside: not under its lock.
             current.withLock { $0 }.environment.close()
@@ -107,7 +107,7 @@ public final class LMDBLog: LogStorage {
     }
 
     /// Ends the use of the environment.
-    public func close() {
+    package func close() {
         let environment = current.withLock { $0 }.environment
         if !isReadOnly { RoomAhead.giveBack(in: environment) }
         environment.close()
@@ -142,7 +142,7 @@ public final class LMDBLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    public func end() throws -> LogEnd {
+    package func end() throws -> LogEnd {
         try read { try end($0, $1) }
     }
 
@@ -170,12 +170,12 @@ public final class LMDBLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    public func companion(of carrier: UInt64) throws -> [UInt8]? {
+    package func companion(of carrier: UInt64) throws -> [UInt8]? {
         try read { try $0.get($1.companions, Key(carrier)) { $0.copy() } }
     }
 
     /// See `LogStorage`.
-    public func sharedPart(_ digest: EventLog.Digest) throws -> [UInt8]? {
+    package func sharedPart(_ digest: EventLog.Digest) throws -> [UInt8]? {
         try mappingFaults {
             try withEnvironment { opened in
                 // Opened at the first use: a reader may be there before its first writer.
@@ -189,7 +189,7 @@ public final class LMDBLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    public func tile(level: Int, index: UInt64) throws -> [UInt8]? {
+    package func tile(level: Int, index: UInt64) throws -> [UInt8]? {
         try read { transaction, tables in
             try transaction.get(tables.tiles, Key(UInt64(level), index)) { $0.copy() }
                 ?? (level == 0 ? tailTile(index, transaction, tables) : nil)
@@ -218,7 +218,7 @@ public final class LMDBLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    public func keepCheckpoint(size: UInt64, note: String) throws {
+    package func keepCheckpoint(size: UInt64, note: String) throws {
         let bytes = Array(note.utf8)
         try mappingFaults {
             try withEnvironment { opened in
@@ -231,7 +231,7 @@ public final class LMDBLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    public func checkpoints() throws -> [(size: UInt64, note: String)] {
+    package func checkpoints() throws -> [(size: UInt64, note: String)] {
         var checkpoints: [(size: UInt64, note: String)] = []
         try read { transaction, tables in
             try transaction.scan(tables.checkpoints, from: nil) { key, value in
@@ -243,7 +243,7 @@ public final class LMDBLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    public func lastCheckpoint() throws -> (size: UInt64, note: String)? {
+    package func lastCheckpoint() throws -> (size: UInt64, note: String)? {
         try read { try $0.last($1.checkpoints) { try Self.checkpoint($0, $1) } }
     }
 

@@ -1,3 +1,4 @@
+import DurableFiles
 import EventLog
 
 /// Where nothing stands in pages that are in use: between the places of nodes and the nodes, and

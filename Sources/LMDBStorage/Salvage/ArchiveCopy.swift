@@ -1,9 +1,10 @@
-public import EventLog
+import DurableFiles
+package import EventLog
 
 /// An archive of the log, and the copy of the vault that a backup has beside it.
 ///
 /// Files of it may be damaged or missing: what cannot be read is not there.
-public struct ArchiveCopy: SalvageSupply {
+package struct ArchiveCopy: SalvageSupply {
     private let store: ArchiveDirectory
     private var reader: ArchiveReader { ArchiveReader(store) }
     private let key: VerifierKey
@@ -19,7 +20,7 @@ public struct ArchiveCopy: SalvageSupply {
     ///
     /// - Throws: `NoteFault` for another key's text, `ArchiveFault` where the archive's checkpoint is
     ///   not that key's.
-    public init(at path: String, publicKey: String, vault: String? = nil) throws {
+    package init(at path: String, publicKey: String, vault: String? = nil) throws {
         store = try ArchiveDirectory(at: path, forWriting: false)
         key = try VerifierKey(parsing: publicKey)
         self.vault = vault
@@ -27,22 +28,22 @@ public struct ArchiveCopy: SalvageSupply {
     }
 
     /// See `SalvageSupply`.
-    public func records(ofBundle bundle: UInt64) -> [[UInt8]] {
+    package func records(ofBundle bundle: UInt64) -> [[UInt8]] {
         ((try? reader.records(ofBundle: bundle)) ?? nil) ?? []
     }
 
     /// See `SalvageSupply`.
-    public func tiles(level: Int, index: UInt64) -> [[UInt8]] {
+    package func tiles(level: Int, index: UInt64) -> [[UInt8]] {
         ((try? reader.tile(level: level, index: index)) ?? nil).map { [$0] } ?? []
     }
 
     /// See `SalvageSupply`.
-    public func companion(_ digest: EventLog.Digest, ofBundle bundle: UInt64) -> [UInt8]? {
+    package func companion(_ digest: EventLog.Digest, ofBundle bundle: UInt64) -> [UInt8]? {
         (try? reader.companions(ofBundle: bundle))?[digest]
     }
 
     /// See `SalvageSupply`.
-    public func sharedParts(_ body: ([UInt8]) throws -> Void) throws {
+    package func sharedParts(_ body: ([UInt8]) throws -> Void) throws {
         for name in store.names(in: Self.sharedFolder) {
             let part = try? store.read("\(Self.sharedFolder)/\(name)", limit: Self.partLimit)
             if let part = part ?? nil { try body(part) }
@@ -50,7 +51,7 @@ public struct ArchiveCopy: SalvageSupply {
     }
 
     /// See `SalvageSupply`.
-    public func notes() -> [String] {
+    package func notes() -> [String] {
         let sizes = (try? reader.checkpointSizes()) ?? []
         let older = sizes.compactMap { size in (try? reader.note(size: size)) ?? nil }
         let newest = (try? reader.note()) ?? nil
@@ -58,7 +59,7 @@ public struct ArchiveCopy: SalvageSupply {
     }
 
     /// The end that the archive's signed checkpoint names, where its tiles give that root.
-    public func ends() -> [LogEnd] {
+    package func ends() -> [LogEnd] {
         guard let checkpoint = try? reader.checkpoint(by: key),
             let edge = try? TreeReader(reader).edge(size: checkpoint.size),
             edge.root == checkpoint.root
@@ -67,7 +68,7 @@ public struct ArchiveCopy: SalvageSupply {
     }
 
     /// See `SalvageSupply`.
-    public func vaultItems(_ body: (VaultItem) throws -> Void) throws {
+    package func vaultItems(_ body: (VaultItem) throws -> Void) throws {
         guard let vault, DurableFile.exists(vault + "/" + VaultJournal.fileName) else { return }
         try VaultJournalReader.read(vault + "/" + VaultJournal.fileName) { _, part in
             if case .item(let item) = part { try body(item) }

@@ -1,23 +1,24 @@
-public import EventLog
+import DurableFiles
+package import EventLog
 
 /// Another ledger directory with the same log: a copy, a restored backup, a second machine's.
 ///
 /// It may be damaged too: it is read as raw pages, like the first.
-public struct LedgerCopy: SalvageSupply {
+package struct LedgerCopy: SalvageSupply {
     private let path: String
     private let log: DamagedLog
 
     /// Reads the log of a ledger directory.
     ///
     /// - Throws: `FileFault` where it has none.
-    public init(at path: String) throws {
+    package init(at path: String) throws {
         self.path = path
         let data = path + "/" + LedgerDirectory.logName + "/" + LedgerDirectory.dataName
         log = try DamagedLog(RawFile(path: data)) { _, _ in }
     }
 
     /// See `SalvageSupply`.
-    public func records(ofBundle bundle: UInt64) throws -> [[UInt8]] {
+    package func records(ofBundle bundle: UInt64) throws -> [[UInt8]] {
         let first = bundle * Bundle.recordCount
         var records: [[UInt8]] = []
         for run in log.runs(overlapping: first..<first + Bundle.recordCount) {
@@ -28,28 +29,28 @@ public struct LedgerCopy: SalvageSupply {
     }
 
     /// See `SalvageSupply`.
-    public func tiles(level: Int, index: UInt64) throws -> [[UInt8]] {
+    package func tiles(level: Int, index: UInt64) throws -> [[UInt8]] {
         try log.tiles(TileKey(level: level, index: index))
     }
 
     /// See `SalvageSupply`.
-    public func companion(_ digest: EventLog.Digest, ofBundle bundle: UInt64) throws -> [UInt8]? {
+    package func companion(_ digest: EventLog.Digest, ofBundle bundle: UInt64) throws -> [UInt8]? {
         try log.companion(digest)
     }
 
     /// Shared parts are found by what they contain.
-    public func sharedParts(_ body: ([UInt8]) throws -> Void) throws {
+    package func sharedParts(_ body: ([UInt8]) throws -> Void) throws {
         for place in log.found.sharedParts { try body(log.read(place)) }
     }
 
     /// See `SalvageSupply`.
-    public func notes() -> [String] { log.found.notes.values.flatMap(\.self) }
+    package func notes() -> [String] { log.found.notes.values.flatMap(\.self) }
 
     /// See `SalvageSupply`.
-    public func ends() -> [LogEnd] { log.live.compactMap(\.end) }
+    package func ends() -> [LogEnd] { log.live.compactMap(\.end) }
 
     /// See `SalvageSupply`.
-    public func vaultItems(_ body: (VaultItem) throws -> Void) throws {
+    package func vaultItems(_ body: (VaultItem) throws -> Void) throws {
         let folder = path + "/" + LedgerDirectory.vaultName + "/"
         for file in [LedgerDirectory.dataName, VaultJournal.fileName]
         where DurableFile.exists(folder + file) {

@@ -1,5 +1,6 @@
 import Crypto
-public import EventLog
+import DurableFiles
+package import EventLog
 import FoundationEssentials
 import Glibc
 
@@ -8,12 +9,12 @@ import Glibc
 ///
 /// Opens nothing of the damaged one with LMDB, and changes nothing in it. Every intact record keeps
 /// its sequence; what is lost leaves a gap that names its cause.
-public struct LedgerSalvage {
+package struct LedgerSalvage {
     let path: String
     private let rules: SalvageRules
     private let supplies: [any SalvageSupply]
     /// Where the file said that the log ended, and what else tells.
-    public let manifest: LedgerDirectory.Manifest
+    package let manifest: LedgerDirectory.Manifest
     private let epochKeys: EpochKeys
     private let epochKeyBytes: [UInt8]
     let log: DamagedLog
@@ -26,7 +27,7 @@ public struct LedgerSalvage {
     private static let ownNames: Set<String> = [
         LedgerDirectory.manifestName, LedgerDirectory.lockName, LedgerDirectory.logName,
         LedgerDirectory.vaultName, LedgerDirectory.viewsName, LedgerDirectory.uncleanName,
-        LedgerDirectory.closedName, LedgerDirectory.lossName, ArchiveDirectory.name,
+        LedgerDirectory.closedName, KnownLoss.fileName, ArchiveDirectory.name,
     ]
 
     /// Reads all that the damaged files hold; writes nothing.
@@ -38,7 +39,7 @@ public struct LedgerSalvage {
     ///   somebody writes; `FileFault`.
     ///
     /// Cost: one pass over the log's file, on all cores.
-    public init(
+    package init(
         of path: String,
         masterKey: [UInt8],
         rules: SalvageRules,
@@ -98,10 +99,10 @@ public struct LedgerSalvage {
     }
 
     /// The last checkpoint that the log's key signed and that was found.
-    public var lastCheckpoint: Checkpoint? { notes.last?.checkpoint }
+    package var lastCheckpoint: Checkpoint? { notes.last?.checkpoint }
 
     /// Says what would come of it; writes nothing.
-    public func plan(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws -> SalvageReport {
+    package func plan(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws -> SalvageReport {
         let (report, _, _, _) = try runLog(progress) { _ in }
         return report
     }
@@ -113,7 +114,7 @@ public struct LedgerSalvage {
     ///
     /// - Throws: `LedgerOpenFault.notEmpty`, `.cannotCreate`; `LogStorageFault`, `FileFault`. What was
     ///   written until then is no ledger: its manifest comes last.
-    public func rescue(
+    package func rescue(
         into target: String,
         as identity: LedgerDirectory.Identity? = nil,
         progress: (UInt64, UInt64) -> Void = { _, _ in }

@@ -1,63 +1,63 @@
-public import EventLog
+package import EventLog
 
 /// What a salvage found, kept and lost.
-public struct SalvageReport: Sendable {
+package struct SalvageReport: Sendable {
     /// How many records the log had, as far as anything tells.
-    public var size: UInt64 = 0
+    package var size: UInt64 = 0
     /// Records that were kept, each at its sequence.
-    public var records: UInt64 = 0
+    package var records: UInt64 = 0
     /// Of these, those whose hash is the tree's.
-    public var confirmed: UInt64 = 0
+    package var confirmed: UInt64 = 0
     /// Of these, those that came from a second copy.
-    public var refilled: UInt64 = 0
+    package var refilled: UInt64 = 0
     /// Places of the log whose record is lost.
-    public var lost: UInt64 = 0
+    package var lost: UInt64 = 0
     /// Of these, those that have a gap in their place: others were behind the log's end.
-    public var lostWithin: UInt64 = 0
+    package var lostWithin: UInt64 = 0
     /// The gaps, ascending; the first of them where they are many.
-    public var gaps: [Gap] = []
+    package var gaps: [Gap] = []
     /// Ranges of records that were kept and that no hash confirms.
-    public var unconfirmed: [Range<UInt64>] = []
+    package var unconfirmed: [Range<UInt64>] = []
     /// Records of which the evidence or attachment is lost.
-    public var lostCompanions: [UInt64] = []
+    package var lostCompanions: [UInt64] = []
     /// Evidences and attachments that were kept.
-    public var companions: UInt64 = 0
+    package var companions: UInt64 = 0
     /// Whether the tree of what was kept is the one that was signed: proofs and checkpoints hold.
-    public var isProven = true
+    package var isProven = true
     /// Signed checkpoints that were kept.
-    public var checkpoints = 0
+    package var checkpoints = 0
     /// What became of names and keys.
-    public var vault = VaultReport()
+    package var vault = VaultReport()
     /// Bytes that the disk did not give.
-    public var unreadableBytes: UInt64 = 0
+    package var unreadableBytes: UInt64 = 0
 
     /// Gaps, and ranges, that are listed.
     static let listLimit = 10_000
 
     /// Neighbouring records that are lost in the same way.
-    public struct Gap: Sendable, Equatable {
+    package struct Gap: Sendable, Equatable {
         /// Their sequences.
-        public var sequences: Range<UInt64>
+        package var sequences: Range<UInt64>
         /// What became of them.
-        public var cause: LostRecord.Cause
+        package var cause: LostRecord.Cause
         /// The pages of the damaged file where they stood, where that is known.
-        public var pages: ClosedRange<UInt64>?
+        package var pages: ClosedRange<UInt64>?
     }
 
     /// What became of the vault.
-    public struct VaultReport: Sendable, Equatable {
+    package struct VaultReport: Sendable, Equatable {
         /// Streams with their key.
-        public var streams: UInt64 = 0
+        package var streams: UInt64 = 0
         /// Streams that were erased before.
-        public var erased: UInt64 = 0
+        package var erased: UInt64 = 0
         /// Numbers of streams whose name and key are lost.
-        public var lost: [UInt64] = []
+        package var lost: [UInt64] = []
         /// How many these are.
-        public var lostCount: UInt64 = 0
+        package var lostCount: UInt64 = 0
     }
 
     /// Whether nothing at all is lost.
-    public var isWhole: Bool {
+    package var isWhole: Bool {
         lost == 0 && isProven && lostCompanions.isEmpty && vault.lostCount == 0
     }
 

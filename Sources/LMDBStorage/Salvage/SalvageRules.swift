@@ -1,18 +1,18 @@
-public import EventLog
+package import EventLog
 
 /// What a salvage has to know of the events' bytes, which are another layer's.
-public struct SalvageRules: Sendable {
+package struct SalvageRules: Sendable {
     /// The SHA-256 of what a shared part of evidence contains; nil where the bytes are none.
-    public var sharedPartDigest: @Sendable ([UInt8]) -> Digest?
+    package var sharedPartDigest: @Sendable ([UInt8]) -> Digest?
     /// The streams that a record names: its subject's and those in its facts.
-    public var namedStreams: @Sendable ([UInt8]) -> [UInt64]
+    package var namedStreams: @Sendable ([UInt8]) -> [UInt64]
     /// The streams that a record erases; most erase none.
-    public var erasedStreams: @Sendable ([UInt8]) -> [UInt64]
+    package var erasedStreams: @Sendable ([UInt8]) -> [UInt64]
     /// The carriers of the evidence that a record says to be deleted.
-    public var deletedEvidence: @Sendable ([UInt8]) -> [UInt64]
+    package var deletedEvidence: @Sendable ([UInt8]) -> [UInt64]
 
     /// Makes rules.
-    public init(
+    package init(
         sharedPartDigest: @escaping @Sendable ([UInt8]) -> Digest?,
         namedStreams: @escaping @Sendable ([UInt8]) -> [UInt64],
         erasedStreams: @escaping @Sendable ([UInt8]) -> [UInt64],

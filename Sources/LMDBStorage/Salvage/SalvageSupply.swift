@@ -1,9 +1,9 @@
-public import EventLog
+package import EventLog
 
 /// A second copy from which gaps are filled: an archive, a backup, another ledger of the same log.
 ///
 /// Nothing of it is believed: a record counts where its hash is that of the tree.
-public protocol SalvageSupply: Sendable {
+package protocol SalvageSupply: Sendable {
     /// Records that may stand at the places of a bundle, in any order.
     func records(ofBundle bundle: UInt64) throws -> [[UInt8]]
 

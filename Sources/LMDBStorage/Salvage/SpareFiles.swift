@@ -1,15 +1,16 @@
 import Crypto
+import DurableFiles
 import EventLog
 
 /// Where the small files of a ledger may be had that stand there no more, or hold something else.
-public struct SpareFiles: Sendable {
+package struct SpareFiles: Sendable {
     /// Directories with a copy of `ledger.json`, in the order in which they are tried.
-    public var ledgers: [String]
+    package var ledgers: [String]
     /// Directories with a copy of the vault's epoch keys, in the order in which they are tried.
-    public var vaults: [String]
+    package var vaults: [String]
 
     /// Names directories, which need not be there.
-    public init(ledgers: [String] = [], vaults: [String] = []) {
+    package init(ledgers: [String] = [], vaults: [String] = []) {
         self.ledgers = ledgers
         self.vaults = vaults
     }
@@ -17,7 +18,7 @@ public struct SpareFiles: Sendable {
     /// The ledger's own manifest, else the first copy that is one.
     ///
     /// - Throws: `LedgerOpenFault` of the ledger's own.
-    public func manifest(of path: String) throws -> LedgerDirectory.Manifest {
+    package func manifest(of path: String) throws -> LedgerDirectory.Manifest {
         do {
             return try LedgerDirectory.manifest(at: path)
         } catch let fault as LedgerOpenFault where fault.code == .foreign {

@@ -1,4 +1,5 @@
 import Dispatch
+import DurableFiles
 import Encodings
 import EventLog
 import Glibc

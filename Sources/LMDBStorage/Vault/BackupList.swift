@@ -1,36 +1,37 @@
+import DurableFiles
 import FoundationEssentials
 
 /// Where backups with a copy of the vault were written, so that an erasure can reach them.
 ///
 /// Stands in the ledger's directory as `backups.json`: paths and times, nothing of anybody.
-public struct BackupList: Sendable, Equatable, Codable {
+package struct BackupList: Sendable, Equatable, Codable {
     /// The file's name.
-    public static let fileName = "backups.json"
+    package static let fileName = "backups.json"
 
     /// The backups, each path once, in the order of their times.
-    public var backups: [Entry] = []
+    package var backups: [Entry] = []
 
     /// One backup.
-    public struct Entry: Sendable, Equatable, Codable {
+    package struct Entry: Sendable, Equatable, Codable {
         /// The backup's directory, absolute; its copy of the vault stands in `vault`.
-        public var path: String
+        package var path: String
         /// When it was last written, RFC 3339.
-        public var at: String
+        package var at: String
 
         /// Names a backup.
-        public init(path: String, at: String) {
+        package init(path: String, at: String) {
             self.path = path
             self.at = at
         }
     }
 
     /// A list without backups.
-    public init() {}
+    package init() {}
 
     /// The list of a ledger; empty where there is none.
     ///
     /// - Throws: `LedgerOpenFault.damaged` for a file that is not one.
-    public static func read(ledgerPath: String) throws -> BackupList {
+    package static func read(ledgerPath: String) throws -> BackupList {
         guard let bytes = try DurableFile.read(ledgerPath + "/" + fileName) else {
             return BackupList()
         }
@@ -41,7 +42,7 @@ public struct BackupList: Sendable, Equatable, Codable {
     }
 
     /// Notes a backup, durably; one at the same path is replaced.
-    public static func note(_ entry: Entry, ledgerPath: String) throws {
+    package static func note(_ entry: Entry, ledgerPath: String) throws {
         try change(ledgerPath: ledgerPath) { list in
             list.backups.removeAll { $0.path == entry.path }
             list.backups.append(entry)
@@ -49,7 +50,7 @@ public struct BackupList: Sendable, Equatable, Codable {
     }
 
     /// Changes the list, durably.
-    public static func change(
+    package static func change(
         ledgerPath: String,
         _ body: (inout BackupList) throws -> Void
     ) throws {

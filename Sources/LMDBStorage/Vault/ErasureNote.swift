@@ -1,3 +1,4 @@
+import DurableFiles
 import EventLog
 
 /// The file that notes an erasure before the log says it, until it is finished.

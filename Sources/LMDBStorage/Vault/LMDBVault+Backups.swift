@@ -1,5 +1,6 @@
 import Crypto
-public import EventLog
+import DurableFiles
+package import EventLog
 import FoundationEssentials
 import Glibc
 import LMDB
@@ -17,7 +18,7 @@ extension LMDBVault {
     }
 
     /// See `Vault`.
-    public func erasedCopies(of streams: [UInt64]) throws -> ErasedCopies {
+    package func erasedCopies(of streams: [UInt64]) throws -> ErasedCopies {
         let keys = epochs
         var copies = ErasedCopies(generation: keys.generation)
         for backup in try BackupList.read(ledgerPath: ledgerPath).backups {

@@ -1,5 +1,6 @@
+import DurableFiles
 import Encodings
-public import EventLog
+package import EventLog
 import LMDB
 import Synchronization
 
@@ -7,7 +8,7 @@ import Synchronization
 /// pages, the journal and older copies of the vault hold them too (Storage, "Vault and erasure").
 extension LMDBVault {
     /// See `Vault`.
-    public func prepare(_ erasure: VaultErasure) throws {
+    package func prepare(_ erasure: VaultErasure) throws {
         try writer.withLock { writer in
             guard writer.erasure == nil else {
                 throw LogStorageFault(.busy, "another erasure is not finished")
@@ -21,10 +22,10 @@ extension LMDBVault {
     }
 
     /// See `Vault`.
-    public var preparedErasure: VaultErasure? { writer.withLock { $0.erasure } }
+    package var preparedErasure: VaultErasure? { writer.withLock { $0.erasure } }
 
     /// See `Vault`.
-    public func cancelErasure() throws { try writer.withLock { try forgetErasure(&$0) } }
+    package func cancelErasure() throws { try writer.withLock { try forgetErasure(&$0) } }
 
     private func forgetErasure(_ writer: inout Writer) throws {
         guard writer.erasure != nil else { return }
@@ -34,7 +35,7 @@ extension LMDBVault {
     }
 
     /// See `Vault`.
-    public func close(_ streams: some Sequence<UInt64>) {
+    package func close(_ streams: some Sequence<UInt64>) {
         state.withLock { state in
             state.closed.formUnion(streams)
             state.numbers = state.numbers.filter { !state.closed.contains($0.value) }
@@ -43,10 +44,10 @@ extension LMDBVault {
     }
 
     /// See `Vault`.
-    public var closedStreams: Set<UInt64> { state.withLock { $0.closed } }
+    package var closedStreams: Set<UInt64> { state.withLock { $0.closed } }
 
     /// See `Vault`.
-    public func finishErasure() throws {
+    package func finishErasure() throws {
         try writer.withLock { writer in try mappingFaults { try finish(&writer) } }
     }
 
@@ -92,7 +93,7 @@ extension LMDBVault {
     }
 
     /// See `Vault`.
-    public func isErased(_ stream: UInt64) throws -> Bool {
+    package func isErased(_ stream: UInt64) throws -> Bool {
         if closedStreams.contains(stream) { return true }
         return try mappingFaults { try areErased([stream]) }
     }

@@ -1,4 +1,5 @@
 import Dispatch
+import DurableFiles
 import EventLog
 import Glibc
 import LMDB

@@ -1,3 +1,4 @@
+import DurableFiles
 import EventLog
 import LMDB
 import Synchronization
@@ -45,7 +46,7 @@ extension LMDBVault {
     /// Cost: as ``checkJournal()``.
     ///
     /// - Throws: `LogStorageFault`, `FileFault`.
-    public func completeJournal() throws {
+    package func completeJournal() throws {
         try writer.withLock { writer in
             guard let journal = writer.journal, names.last != 0 else { return }
             let held = try mappingFaults { try streamsInJournal() }

@@ -7,7 +7,7 @@ import Synchronization
 /// is sealed under a new key.
 extension LMDBVault {
     /// See `Vault`.
-    public func quarantined(_ subjects: [String]) throws -> [String] {
+    package func quarantined(_ subjects: [String]) throws -> [String] {
         guard !subjects.isEmpty else { return [] }
         return try writer.withLock { writer in
             let named = subjects.map {

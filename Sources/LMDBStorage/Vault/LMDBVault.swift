@@ -1,6 +1,6 @@
-public import Crypto
+package import Crypto
 import Dispatch
-public import EventLog
+package import EventLog
 import LMDB
 import Synchronization
 
@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Tables: `streams` (stream number → sealed entry or tombstone), in the order of
 /// the counters, and `names`, which is derived from it (``VaultNames``).
-public final class LMDBVault: Vault {
+package final class LMDBVault: Vault {
     let environment: LMDB.Environment
     let streams: Table
     let names: VaultNames
@@ -56,9 +56,9 @@ public final class LMDBVault: Vault {
     fileprivate static let cacheLimit = 1 << 16
 
     /// See `Vault`.
-    public let checkpointKey: Curve25519.Signing.PrivateKey
+    package let checkpointKey: Curve25519.Signing.PrivateKey
     /// See `Vault`.
-    public let digestSecret: KeyedHash
+    package let digestSecret: KeyedHash
 
     /// Opens the vault in a directory that exists.
     ///
@@ -165,7 +165,7 @@ public final class LMDBVault: Vault {
     }
 
     /// Syncs the journal and ends the use of the environment.
-    public func close() {
+    package func close() {
         writer.withLock { $0.journal = nil }
         compacting.sync {}
         names.finish()
@@ -175,7 +175,7 @@ public final class LMDBVault: Vault {
     // MARK: Names
 
     /// See `Vault`.
-    public func stream(of name: StreamName) throws -> UInt64? {
+    package func stream(of name: StreamName) throws -> UInt64? {
         if let known = state.withLock({ $0.number(of: name) }) { return known }
         let found: VaultEntry? = try reading { epochs in try entry(of: name, epochs) }
         guard let found else { return nil }
@@ -208,7 +208,7 @@ public final class LMDBVault: Vault {
     }
 
     /// See `Vault`.
-    public func reserveStream(of name: StreamName) throws -> UInt64 {
+    package func reserveStream(of name: StreamName) throws -> UInt64 {
         if let known = try stream(of: name) { return known }
         let shard = name.shard(under: shardSecret)
         return state.withLock { state in
@@ -218,7 +218,7 @@ public final class LMDBVault: Vault {
     }
 
     /// See `Vault`.
-    public func commit(upTo counter: UInt64) throws {
+    package func commit(upTo counter: UInt64) throws {
         guard state.withLock({ !$0.reserved(upTo: counter).isEmpty }) else { return }
         try writer.withLock { writer in
             // A name that is free again is not given anew before the stream that had it is gone.
@@ -269,12 +269,12 @@ public final class LMDBVault: Vault {
     // MARK: Streams
 
     /// See `Vault`.
-    public func name(of stream: UInt64) throws -> StreamName? {
+    package func name(of stream: UInt64) throws -> StreamName? {
         try entry(of: stream)?.name
     }
 
     /// See `Vault`.
-    public func keys(of stream: UInt64) throws -> StreamKeys? {
+    package func keys(of stream: UInt64) throws -> StreamKeys? {
         if let known = state.withLock({ $0.keys[stream] }) { return known }
         guard let entry = try entry(of: stream) else { return nil }
         let keys = StreamKeys(SymmetricKey(data: entry.key))
@@ -324,7 +324,7 @@ public final class LMDBVault: Vault {
 
     /// See `Vault`.
     @discardableResult
-    public func check() throws -> UInt64 {
+    package func check() throws -> UInt64 {
         try mappingFaults {
             let count = try names.check()
             try checkJournal()

@@ -1,5 +1,6 @@
 import Crypto
-public import EventLog
+import DurableFiles
+package import EventLog
 import FoundationEssentials
 
 /// What an import refused, kept sealed until somebody has looked at it.
@@ -7,15 +8,15 @@ import FoundationEssentials
 /// Each day has a key of its own, wrapped by the master key; after 30 days key and items go. A day's
 /// items stand in parts, so that adding to a day costs the same however much it holds. A part holds
 /// items one after the other: length (u32), then nonce, ciphertext and tag.
-public struct Quarantine {
+package struct Quarantine {
     private let path: String
     private let masterKey: SymmetricKey
     private var randomness: RandomSource
 
     /// Days after which a day's key is destroyed.
-    public static let dayLimit = 30
+    package static let dayLimit = 30
     /// The folder in a ledger's directory.
-    public static let directoryName = "quarantine"
+    package static let directoryName = "quarantine"
     private static let keySuffix = ".key"
     private static let itemsSuffix = ".items"
     /// The bytes at which a part is full: more is added to a part of its own.
@@ -24,7 +25,7 @@ public struct Quarantine {
     /// Opens the quarantine of a ledger and destroys what is too old.
     ///
     /// `oldest` is the first day that is kept, as `YYYY-MM-DD`.
-    public init(
+    package init(
         ledgerPath: String,
         masterKey: [UInt8],
         oldest: String,
@@ -44,12 +45,12 @@ public struct Quarantine {
     }
 
     /// The days that have items, ascending.
-    public func days() throws -> [String] { Set(try parts().map(\.day)).sorted() }
+    package func days() throws -> [String] { Set(try parts().map(\.day)).sorted() }
 
     /// Adds items to a day, durably: all of them or none.
     ///
     /// Cost: what they take, and of what stands there at most a part.
-    public mutating func add(_ items: [[UInt8]], day: String) throws {
+    package mutating func add(_ items: [[UInt8]], day: String) throws {
         guard !items.isEmpty else { return }
         try DurableFile.makeFolder(path)
         var part = try parts().last { $0.day == day } ?? Part(day: day, number: 0)
@@ -64,7 +65,7 @@ public struct Quarantine {
     /// The items of a day, opened.
     ///
     /// - Throws: `SealingFault` if the master key is another, `DecodingFault` for damaged files.
-    public func items(of day: String) throws -> [[UInt8]] {
+    package func items(of day: String) throws -> [[UInt8]] {
         guard let key = try key(of: day) else { return [] }
         var items: [[UInt8]] = []
         for part in try parts() where part.day == day {
@@ -88,7 +89,7 @@ public struct Quarantine {
     /// Keeps only these items of a day; none: the day goes.
     ///
     /// Who is stopped meanwhile leaves more than these, never less.
-    public mutating func replace(_ day: String, with items: [[UInt8]]) throws {
+    package mutating func replace(_ day: String, with items: [[UInt8]]) throws {
         guard !items.isEmpty else { return try destroy(day) }
         let old = try parts().filter { $0.day == day && $0.number > 0 }
         try DurableFile.replace(file(Part(day: day, number: 0)), with: sealed(items, day))

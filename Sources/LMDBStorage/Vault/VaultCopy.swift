@@ -1,4 +1,5 @@
 import Crypto
+import DurableFiles
 import EventLog
 import Glibc
 import LMDB

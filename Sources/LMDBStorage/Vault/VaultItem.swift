@@ -1,10 +1,10 @@
-public import EventLog
+package import EventLog
 
 // Fits throughout: an item's length has 32 bits and is held against what is left of the bytes.
 
 /// What the vault holds of a stream, as it stands in the vault, in its journal and in a backup of
 /// it: self-describing, so that it is found in any bytes and checked alone.
-public enum VaultItem: Sendable, Equatable {
+package enum VaultItem: Sendable, Equatable {
     /// A sealed name and key; `digest` stands in clear, `bytes` is all of it.
     case entry(stream: UInt64, digest: SignalDigest, bytes: [UInt8])
     /// The stream is erased; its number is never given again.
@@ -18,14 +18,14 @@ public enum VaultItem: Sendable, Equatable {
     static let byteLimit = 1 << 16
 
     /// The stream that it is about.
-    public var stream: UInt64 {
+    package var stream: UInt64 {
         switch self {
         case .entry(let stream, _, _), .tombstone(let stream): stream
         }
     }
 
     /// What is written.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         switch self {
         case .entry(_, _, let bytes): bytes
         case .tombstone(let stream): VaultTombstone.bytes(of: stream)
@@ -37,7 +37,7 @@ public enum VaultItem: Sendable, Equatable {
     /// `bytes`: any; nothing of it is trusted.
     ///
     /// Cost: a look at four bytes where there is none, else a CRC.
-    public static func find(
+    package static func find(
         in bytes: Span<UInt8>,
         at offset: Int
     ) -> (item: VaultItem, byteCount: Int)? {
@@ -58,7 +58,7 @@ public enum VaultItem: Sendable, Equatable {
     /// Checks the form and the checksum of a whole item.
     ///
     /// - Throws: `DecodingFault` for other bytes.
-    public init(checking value: Span<UInt8>) throws(DecodingFault) {
+    package init(checking value: Span<UInt8>) throws(DecodingFault) {
         if value.count >= 4, value.uint32(at: 0) == VaultTombstone.magic {
             self = .tombstone(stream: try VaultTombstone.stream(checking: value))
         } else {

@@ -1,3 +1,4 @@
+import DurableFiles
 import Glibc
 
 /// A second, append-only copy of the vault's entries: sealed alike, so that a damaged vault can be

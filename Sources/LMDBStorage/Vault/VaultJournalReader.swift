@@ -1,3 +1,4 @@
+import DurableFiles
 import EventLog
 import Glibc
 
@@ -5,9 +6,9 @@ import Glibc
 ///
 /// Items come in the order of the bytes. Of a stream the last one counts, but a tombstone is final:
 /// entries before it are sealed under keys that no longer exist.
-public enum VaultJournalReader {
+package enum VaultJournalReader {
     /// A part of the file: an item, or bytes that are none.
-    public enum Part: Sendable, Equatable {
+    package enum Part: Sendable, Equatable {
         /// A whole item.
         case item(VaultItem)
         /// Bytes that are no item: torn, overwritten, or somebody else's; reading goes on behind.
@@ -23,7 +24,7 @@ public enum VaultJournalReader {
     ///   stands in it.
     ///
     /// Cost: one pass, a CRC for each item; memory of about 1 MiB.
-    public static func read(
+    package static func read(
         _ path: String,
         _ body: (_ offset: UInt64, Part) throws -> Void
     ) throws {
@@ -48,7 +49,7 @@ public enum VaultJournalReader {
     }
 
     /// Hands out the parts of some bytes in their order, each with its offset.
-    public static func read(
+    package static func read(
         _ bytes: Span<UInt8>,
         _ body: (_ offset: UInt64, Part) throws -> Void
     ) rethrows {

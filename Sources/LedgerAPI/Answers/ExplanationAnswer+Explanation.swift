@@ -8,6 +8,7 @@ extension ExplanationAnswer {
     ///   - explanation: what the fold explains.
     ///   - audience: for whom the sentences are.
     ///   - language: the language of the sentences.
+    ///   - zone: the time zone in which they tell instants.
     ///   - customer: the customer as the sentences name them.
     ///   - names: of purchases and grants.
     ///   - token: of the decision that is explained; empty where the answer is masked.
@@ -17,6 +18,7 @@ extension ExplanationAnswer {
         _ explanation: Explanation,
         for audience: Audience,
         in language: Language,
+        _ zone: NamedZone,
         customer: String,
         names: some AnswerNames,
         token: String
@@ -26,19 +28,26 @@ extension ExplanationAnswer {
             // What support may do is theirs to offer.
             explanation.wouldChange.removeAll { $0.kind == .grant }
         }
-        let texts = ExplanationText(for: audience, in: language, customer: customer, names: names)
+        let texts = ExplanationText(
+            for: audience,
+            in: language,
+            zone,
+            customer: customer,
+            names: names
+        )
         self.init(
             question: question,
             feature: explanation.feature,
             audience: audience,
             language: language,
+            zone: zone.name,
             access: try explanation.decision.map { try FeatureAccess($0, names: names) }
                 ?? .notListed,
             summary: try texts.summary(of: explanation) + texts.cause(of: explanation),
             steps: try explanation.steps.map { step in
                 ExplanationStep(
                     mark: try explanation.mark(of: step, names),
-                    effect: ExplanationEffect(step.effect),
+                    effect: explanation.effect(of: step),
                     text: try texts.text(of: step, in: explanation)
                 )
             },
@@ -95,6 +104,15 @@ extension Explanation {
         try mark(unused.rule, unused.topic, unused.sequence, nil, names)
     }
 
+    /// What a step does, with what its event says of it.
+    fileprivate func effect(of step: Step) -> ExplanationEffect {
+        var effect = ExplanationEffect(step.effect)
+        if case .paused = step.effect {
+            effect.resumesAt = step.sequence.flatMap { events[$0] }?.resumesAt
+        }
+        return effect
+    }
+
     /// `time`: when it sets in, where no event says so.
     private func mark(
         _ rule: Rule?,
@@ -138,7 +156,8 @@ extension ExplanationEffect {
         case .variant(let experiment, let id): (self.experiment, variant) = (experiment, id)
         case .owned(let since): self.since = .some(since)
         case .notOwned(let byAnother): ownedByAnother = byAnother
-        case .period(let start, let end), .granted(let start, let end), .trial(let start, let end):
+        case .period(let start, let end), .granted(let start, let end), .trial(let start, let end),
+            .formerPlan(_, let start, let end), .continued(let start, let end):
             (self.start, self.end) = (start, .some(end))
         case .extended(let until), .grace(let until), .leeway(let until), .paused(let until),
             .revoked(_, let until), .handedOn(let until):
@@ -195,6 +214,9 @@ extension ExplanationEffect.Kind {
             case .kept: .kept
             case .isUnmapped: .isUnmapped
             case .isLocked: .isLocked
+            case .formerPlan(let isIncluded, _, _):
+                isIncluded ? .formerlyIncluded : .formerlyLacked
+            case .continued: .continued
             case .granted: .granted
             case .withdrawn: .withdrawn
             case .trial: .trial
@@ -247,6 +269,7 @@ extension Explanation.Unused.Reason {
         case .superseded: ExplanationRemark.Reason.superseded.rawValue
         case .passedOver: ExplanationRemark.Reason.linkPassedOver.rawValue
         case .repeatedTrial: ExplanationRemark.Reason.repeatedTrial.rawValue
+        case .claimRefused: ExplanationRemark.Reason.claimRefused.rawValue
         case .otherPeriod: ExplanationRemark.Reason.otherPeriod.rawValue
         case .blocked(let effect): ExplanationEffect.Kind(effect).rawValue
         }

@@ -11,6 +11,8 @@ public struct ExplanationAnswer: AboutCustomer {
     public var audience: Audience
     /// The language of the sentences.
     public var language: Language
+    /// The time zone in which the sentences tell instants; everything else is in UTC.
+    public var zone: String
     /// Access to the feature.
     public var access: FeatureAccess
     /// The decision in a sentence.
@@ -36,6 +38,7 @@ public struct ExplanationAnswer: AboutCustomer {
         Field("feature", \.feature, .name)
         Field("audience", \.audience, .word)
         Field("language", \.language, .word)
+        Field("zone", \.zone, .name, "The time zone in which the sentences tell instants")
         Field(inline: \.access)
         Field("summary", \.summary, .text, "The decision in a sentence")
         Field("steps", \.steps, .list(.object), "What led to the decision, in order")
@@ -148,12 +151,17 @@ public struct ExplanationEffect: Described {
     public var period: UsagePeriod?
     /// The window's end.
     public var resetsAt: Instant??
+    /// When the store means to resume what is paused.
+    public var resumesAt: Instant?
 
     /// What a step may do.
     public enum Kind: String, CaseIterable, Sendable {
-        case abandoned, ended, expired, extended
+        case abandoned, continued, ended, expired, extended
         case failedVerification = "failed_verification"
-        case followed, grace
+        case followed
+        case formerlyIncluded = "formerly_included"
+        case formerlyLacked = "formerly_lacked"
+        case grace
         case graceEnded = "grace_ended"
         case granted
         case handedOn = "handed_on"
@@ -193,6 +201,12 @@ public struct ExplanationEffect: Described {
         Field("count", \.count, .orAbsent(.count))
         Field("period", \.period, .orAbsent(.word))
         Field("resetsAt", \.resetsAt, .orAbsent(.orNull(.instant)))
+        Field(
+            "resumesAt",
+            \.resumesAt,
+            .orAbsent(.instant),
+            "When the store means to resume what is paused"
+        )
     }
 }
 
@@ -260,6 +274,7 @@ public struct ExplanationRemark: Described {
         case linkPassedOver = "link_passed_over"
         case repeatedTrial = "repeated_trial"
         case otherPeriod = "other_period"
+        case claimRefused = "claim_refused"
     }
 
     private static let reasons =

@@ -86,8 +86,8 @@ extension Form {
             },
             reading: { json in
                 Change(
-                    try AnswerFault.at("before") { try form.read(json?["before"]) },
-                    try AnswerFault.at("after") { try form.read(json?["after"]) }
+                    try InputFault.at("before") { try form.read(json?["before"]) },
+                    try InputFault.at("after") { try form.read(json?["after"]) }
                 )
             }
         )

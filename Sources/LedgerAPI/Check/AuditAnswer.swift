@@ -4,8 +4,9 @@ public struct AuditAnswer: Described {
     public var records: UInt64
     /// The tree's size as the log states it.
     public var treeSize: UInt64
-    /// The root that was computed from the records, in base64.
-    public var rootHash: String
+    /// The root that was computed from the records, in base64; nil: they or the tree could not be
+    /// read.
+    public var rootHash: String?
     /// Signed checkpoints that were checked.
     public var checkpoints: Int
     /// What is wrong, in the order in which it was found; at most `faultLimit`, but for what others
@@ -20,11 +21,11 @@ public struct AuditAnswer: Described {
     /// Faults that are listed.
     package static let faultLimit = 1000
 
-    /// Makes an answer; one of a ledger whose root is not known yet has an empty one.
+    /// Makes an answer.
     package init(
         records: UInt64 = 0,
         treeSize: UInt64 = 0,
-        rootHash: String = "",
+        rootHash: String? = nil,
         checkpoints: Int = 0,
         faults: [AuditFault] = [],
         orphans: UInt64 = 0,
@@ -61,7 +62,12 @@ public struct AuditAnswer: Described {
         Field("ok", \.isOK, .boolean)
         Field("records", \.records, .count)
         Field("treeSize", \.treeSize, .count)
-        Field("rootHash", \.rootHash, .text(.common(.digest)))
+        Field(
+            "rootHash",
+            \.rootHash,
+            .orNull(.text(.common(.digest))),
+            "As the records give it; null where they or the tree cannot be read"
+        )
         Field("checkpoints", \.checkpoints, .count)
         Field("faults", \.faults, .list(.object))
         Field(

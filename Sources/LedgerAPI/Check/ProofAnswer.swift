@@ -15,7 +15,7 @@ public struct RecordProofAnswer: Described {
 
     /// Its members, in the order in which they are written.
     public static let fields = Fields(
-        "RecordProof",
+        "InclusionProofFile",
         "Proves that an event stands in the log",
         Self.init
     ) {
@@ -39,7 +39,7 @@ public struct GrowthProofAnswer: Described {
 
     /// Its members, in the order in which they are written.
     public static let fields = Fields(
-        "GrowthProof",
+        "ConsistencyProofFile",
         "Proves that the log extends its first events",
         Self.init
     ) {

@@ -1,63 +1,107 @@
+import Encodings
 import Entitlements
 
 /// What the sentences of an explanation call their subjects.
-enum ExplanationNouns {
+struct ExplanationNouns {
+    var audience: Audience
+    var language: Language
+    /// Of purchases and grants.
+    var names: any AnswerNames
+
     /// A source: for customers what it is to them, for others by its name.
-    static func noun(
-        _ topic: Explanation.Topic,
-        _ audience: Audience,
-        _ language: Language,
-        _ names: any AnswerNames
-    ) throws -> String {
-        let isForCustomer = audience == .customer
-        let sentence: Sentence
-        var values: [String: String] = [:]
+    ///
+    /// `catalog`: the one in force, which has the products' titles.
+    func noun(_ topic: Explanation.Topic, _ catalog: Catalog?) throws -> String {
         switch topic {
         case .general: return ""
         case .purchase(let number, let productID, let kind):
-            sentence =
-                isForCustomer
-                ? own(isSubscription: kind == .autoRenewable)
-                : named(isSubscription: kind == .autoRenewable, hasProduct: productID != nil)
-            if !isForCustomer { values["name"] = try names.purchaseName(number) }
-            values["product"] = productID
+            let name = try names.purchaseName(number)
+            let product = productID.flatMap { id in
+                PurchaseName(name).flatMap { catalog?.product(id, in: $0.store) }
+            }
+            let title = product?.title(in: language.tag)
+            let isSubscription = kind == .autoRenewable
+            let sentence =
+                audience == .customer
+                ? Self.own(isSubscription, title != nil)
+                : Self.named(isSubscription, hasProduct: productID != nil, title != nil)
+            return sentence.filled(
+                language,
+                ["name": name, "product": productID ?? "", "title": title ?? ""]
+            )
         case .grant(let sequence):
-            sentence =
-                isForCustomer
-                ? Sentence("the access that we gave you", "付与された利用権", "我們為您開通的權限")
-                : Sentence("the grant “{name}”", "付与「{name}」", "贈與「{name}」")
-            if !isForCustomer { values["name"] = try names.grantID(givenAt: sequence) }
+            if audience == .customer { return Self.ownGrant[language] }
+            return Self.grant.filled(language, ["name": try names.grantID(givenAt: sequence)])
         case .trial(let id):
-            sentence =
-                isForCustomer
-                ? Sentence("your trial", "お試し期間", "您的試用")
-                : Sentence("the trial “{name}”", "お試し「{name}」", "試用「{name}」")
-            values["name"] = id
+            return (audience == .customer ? Self.ownTrial : Self.trial)
+                .filled(language, ["name": id])
         }
-        return sentence.filled(language, values)
     }
 
-    private static func own(isSubscription: Bool) -> Sentence {
-        isSubscription
-            ? Sentence("your subscription", "ご利用のサブスクリプション", "您的訂閱")
-            : Sentence("your purchase", "ご購入の商品", "您購買的項目")
+    /// A product of the catalog by its title and id, where it has a title.
+    func product(_ id: String, _ catalog: Catalog?) -> String {
+        let product = catalog?.products.first { $0.id.isSame(as: id) }
+        guard let title = product?.title(in: language.tag) else { return id }
+        return language == .english ? "\(title) (\(id))" : "\(title)（\(id)）"
     }
 
-    private static func named(isSubscription: Bool, hasProduct: Bool) -> Sentence {
-        switch (isSubscription, hasProduct) {
-        case (true, _):
+    private static let grant = Sentence("the grant “{name}”", "付与「{name}」", "贈與「{name}」")
+    private static let ownGrant = Sentence(
+        "the access that we gave you",
+        "付与された利用権",
+        "我們為您開通的權限"
+    )
+    private static let trial = Sentence("the trial “{name}”", "お試し「{name}」", "試用「{name}」")
+    private static let ownTrial = Sentence("your trial", "お試し期間", "您的試用")
+
+    private static func own(_ isSubscription: Bool, _ hasTitle: Bool) -> Sentence {
+        switch (isSubscription, hasTitle) {
+        case (true, true):
+            Sentence(
+                "your subscription “{title}”",
+                "ご利用のサブスクリプション「{title}」",
+                "您的訂閱「{title}」"
+            )
+        case (true, false):
+            Sentence("your subscription", "ご利用のサブスクリプション", "您的訂閱")
+        case (false, true):
+            Sentence("your purchase “{title}”", "ご購入の商品「{title}」", "您購買的「{title}」")
+        case (false, false): Sentence("your purchase", "ご購入の商品", "您購買的項目")
+        }
+    }
+
+    private static func named(
+        _ isSubscription: Bool,
+        hasProduct: Bool,
+        _ hasTitle: Bool
+    ) -> Sentence {
+        switch (isSubscription, hasProduct, hasTitle) {
+        case (true, _, true):
+            Sentence(
+                "the subscription {name} of {title} ({product})",
+                "サブスクリプション {name}「{title}」（{product}）",
+                "訂閱 {name}「{title}」（{product}）"
+            )
+        case (true, _, false):
             Sentence(
                 "the subscription {name} ({product})",
                 "サブスクリプション {name}（{product}）",
                 "訂閱 {name}（{product}）"
             )
-        case (false, true):
+        case (false, _, true):
+            Sentence(
+                "the purchase {name} of {title} ({product})",
+                "購入 {name}「{title}」（{product}）",
+                "購買項目 {name}「{title}」（{product}）"
+            )
+        case (false, true, false):
             Sentence(
                 "the purchase {name} ({product})",
                 "購入 {name}（{product}）",
                 "購買項目 {name}（{product}）"
             )
-        case (false, false): Sentence("the purchase {name}", "購入 {name}", "購買項目 {name}")
+        case (false, false, false):
+            Sentence("the purchase {name}", "購入 {name}", "購買項目 {name}")
         }
     }
 

@@ -257,6 +257,8 @@ extension ExplanationStepTexts {
                 ),
                 customer: lacksThis
             )
+        case .formerPlan(isIncluded: true, _, _): formerlyIncluded
+        case .formerPlan: formerlyLacked
         default:
             Pair(
                 Sentence(
@@ -268,6 +270,32 @@ extension ExplanationStepTexts {
             )
         }
     }
+
+    private static let formerlyIncluded = Pair(
+        Sentence(
+            "Formerly, from {start} to {end}, {what} included “{feature}”.",
+            "以前、{start}から{end}まで、{what}には「{feature}」が含まれていました。",
+            "先前自 {start} 至 {end}，{what}包含「{feature}」。"
+        ),
+        customer: Sentence(
+            "Your former plan, from {start} to {end}, included this feature.",
+            "以前のプラン（{start}から{end}まで）にはこの機能が含まれていました。",
+            "您先前的方案，自 {start} 至 {end}，包含此功能。"
+        )
+    )
+
+    private static let formerlyLacked = Pair(
+        Sentence(
+            "Formerly, from {start} to {end}, {what} did not include “{feature}”.",
+            "以前、{start}から{end}まで、{what}には「{feature}」は含まれていませんでした。",
+            "先前自 {start} 至 {end}，{what}不包含「{feature}」。"
+        ),
+        customer: Sentence(
+            "Your former plan, from {start} to {end}, did not include this feature.",
+            "以前のプラン（{start}から{end}まで）にはこの機能は含まれていませんでした。",
+            "您先前的方案，自 {start} 至 {end}，不包含此功能。"
+        )
+    )
 
     private static let includesThis = Sentence(
         "{what} includes this feature.",
@@ -286,6 +314,24 @@ extension ExplanationStepTexts {
         "{what}にはこの機能は含まれません。",
         "{what}不包含此功能。"
     )
+
+    // MARK: K6
+
+    static func continued(_ end: Instant?) -> Pair {
+        Pair(
+            end == nil
+                ? Sentence(
+                    "From {start} on, it is open through {what}, which has no end.",
+                    "{start}以降は、期限のない{what}により利用できます。",
+                    "自 {start} 起，可透過{what}使用，沒有到期日。"
+                )
+                : Sentence(
+                    "From {start} to {end}, it is open through {what}.",
+                    "{start}から{end}までは、{what}により利用できます。",
+                    "自 {start} 至 {end}，可透過{what}使用。"
+                )
+        )
+    }
 
     // MARK: C3
 

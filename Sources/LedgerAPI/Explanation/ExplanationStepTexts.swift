@@ -25,9 +25,12 @@ enum ExplanationStepTexts {
         case .extended, .expired, .followed, .ended, .startsLater: end(effect, topic)
         case .grace, .graceEnded, .leeway, .retrying: afterEnd(effect)
         case .paused, .revoked, .reversed, .verified, .failedVerification, .neverVerified:
-            taken(effect)
+            taken(effect, mark)
+        case .continued(_, let end): continued(end)
         case .isConsumable, .pending, .abandoned, .nothingBought: nothing(effect)
-        case .unlocks, .unlocksTier, .unlocksAll, .kept, .isUnmapped, .isLocked: right(effect)
+        case .unlocks, .unlocksTier, .unlocksAll, .kept, .isUnmapped, .isLocked,
+            .formerPlan:
+            right(effect)
         case .granted(_, let end): granted(end)
         case .withdrawn:
             Pair(
@@ -237,95 +240,6 @@ enum ExplanationStepTexts {
                 "{what} was connected to an account before, until {until}.",
                 "{what}は以前、{until}まで、あるアカウントに結び付けられていました。",
                 "{what}先前曾連結到某個帳號，至 {until} 為止。"
-            )
-        )
-    }
-
-    // MARK: P7
-
-    private static func taken(_ effect: Explanation.Effect) -> Pair {
-        switch effect {
-        case .paused(let until): until == nil ? Taken.paused : Taken.pausedUntil
-        case .revoked(isRefund: true, _): Taken.refunded
-        case .revoked: Taken.revoked
-        case .reversed: Taken.reversed
-        case .verified: Taken.verified
-        case .failedVerification: Taken.failedVerification
-        default: Taken.neverVerified
-        }
-    }
-
-    /// The sentences of what takes access away, and of what gives it back.
-    private enum Taken {
-        static let paused = Pair(
-            Sentence(
-                "{what} is paused since {time}.",
-                "{what}は{time}から一時停止中です。",
-                "{what}自 {time} 起暫停。"
-            )
-        )
-        static let pausedUntil = Pair(
-            Sentence(
-                "{what} is paused from {time} to {until}.",
-                "{what}は{time}から{until}まで一時停止しています。",
-                "{what}自 {time} 至 {until} 暫停。"
-            )
-        )
-        static let refunded = Pair(
-            Sentence(
-                "The store refunded {what} on {time}.",
-                "ストアは{time}に{what}を返金しました。",
-                "商店於 {time} 將{what}退款。"
-            )
-        )
-        static let revoked = Pair(
-            Sentence(
-                "The store took back {what} on {time}.",
-                "ストアは{time}に{what}を取り消しました。",
-                "商店於 {time} 撤銷{what}。"
-            )
-        )
-        static let reversed = Pair(
-            Sentence(
-                "The store reversed that on {time}.",
-                "ストアは{time}にそれを元に戻しました。",
-                "商店於 {time} 將其復原。"
-            )
-        )
-        static let verified = Pair(
-            Sentence(
-                "{what} passed verification on {time}.",
-                "{what}は{time}に検証に合格しました。",
-                "{what}於 {time} 通過驗證。"
-            ),
-            customer: Sentence(
-                "{what} was confirmed with the store.",
-                "{what}はストアで確認されています。",
-                "{what}已向商店確認。"
-            )
-        )
-        static let failedVerification = Pair(
-            Sentence(
-                "{what} failed verification on {time}.",
-                "{what}は{time}に検証に失敗しました。",
-                "{what}於 {time} 驗證失敗。"
-            ),
-            customer: Sentence(
-                "{what} could not be confirmed with the store.",
-                "{what}をストアで確認できませんでした。",
-                "無法向商店確認{what}。"
-            )
-        )
-        static let neverVerified = Pair(
-            Sentence(
-                "{what} was never verified.",
-                "{what}は一度も検証されていません。",
-                "{what}從未經過驗證。"
-            ),
-            customer: Sentence(
-                "{what} has not been confirmed with the store yet.",
-                "{what}はまだストアで確認されていません。",
-                "{what}尚未向商店確認。"
             )
         )
     }

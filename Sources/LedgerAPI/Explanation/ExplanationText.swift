@@ -4,10 +4,11 @@ import Entitlements
 ///
 /// What it tells customers holds no id, no name of a purchase or product, and no sequence number.
 struct ExplanationText {
-    private let audience: Audience
+    private var audience: Audience
     private let language: Language
     private let customer: String
     private let names: any AnswerNames
+    private let instants: InstantText
 
     /// An event that was recorded so much later than it happened is told as late news.
     static let latenessMilliseconds: Int64 = 3_600_000
@@ -17,14 +18,17 @@ struct ExplanationText {
     /// - Parameters:
     ///   - audience: for whom.
     ///   - language: in which language.
+    ///   - zone: in which instants are told.
     ///   - customer: the customer as they were asked for; customers are not told it.
     ///   - names: of purchases and grants.
     init(
         for audience: Audience,
         in language: Language,
+        _ zone: NamedZone,
         customer: String,
         names: some AnswerNames
     ) {
+        instants = InstantText(language: language, zone: zone.offsets)
         self.audience = audience
         self.language = language
         self.customer = customer
@@ -43,9 +47,9 @@ struct ExplanationText {
         return sentence.filled(
             language,
             [
-                "at": explanation.at.text(in: language),
-                "until": until?.text(in: language) ?? "",
-                "resetsAt": explanation.decision?.limit?.resetsAt?.text(in: language) ?? "",
+                "at": instants(explanation.at),
+                "until": instants(until),
+                "resetsAt": instants(explanation.decision?.limit?.resetsAt),
                 "feature": explanation.feature, "customer": customer,
                 "reason": reason[language],
             ]
@@ -113,8 +117,8 @@ struct ExplanationText {
     /// Rules and events stand beside the steps: nobody is told them here.
     func cause(of explanation: Explanation) throws -> String {
         guard let cause = explanation.cause else { return "" }
-        let reader: Audience = audience == .customer ? .customer : .support
-        let texts = ExplanationText(for: reader, in: language, customer: customer, names: names)
+        var texts = self
+        texts.audience = audience == .customer ? .customer : .support
         return try (language == .english ? " " : "") + texts.text(of: cause, in: explanation)
     }
 
@@ -127,8 +131,9 @@ struct ExplanationText {
     ) throws -> String {
         let mark = step.sequence.flatMap { explanation.events[$0] }
         let pair = ExplanationStepTexts.texts(step.effect, step.topic, mark)
-        var values = step.effect.values(language)
-        values["time"] = values["time"] ?? step.time?.text(in: language)
+        var values = step.effect.values(instants)
+        values["time"] = values["time"] ?? step.time.map { instants($0) }
+        values["resumesAt"] = mark?.resumesAt.map { instants($0) }
         return try told(pair, step.topic, values, explanation, step.rule, step.sequence)
             + lateness(mark)
     }
@@ -139,10 +144,11 @@ struct ExplanationText {
         in explanation: Explanation
     ) throws -> String {
         var values: [String: String] = [:]
-        if let time = change.time { values["time"] = time.text(in: language) }
+        if let time = change.time { values["time"] = instants(time) }
         switch change.kind {
         case .purchase(let products):
-            values["products"] = products.joined(separator: language == .english ? ", " : "、")
+            values["products"] = products.map { nouns.product($0, explanation.catalog) }
+                .joined(separator: language == .english ? ", " : "、")
         case .upgrade(let tier): values["tier"] = tier
         case .allSources(let count): values["count"] = String(count)
         default: break
@@ -169,14 +175,21 @@ struct ExplanationText {
         switch unused.reason {
         case .blocked(let effect):
             pair = ExplanationStepTexts.texts(effect, unused.topic, mark)
-            values = effect.values(language)
-            values["time"] = values["time"] ?? mark?.time.text(in: language)
-        case .environment(let world, let count):
+            values = effect.values(instants)
+            values["time"] = values["time"] ?? (mark?.time).map { instants($0) }
+            values["resumesAt"] = mark?.resumesAt.map { instants($0) }
+        case .environment(let environment, let count):
             pair = ExplanationChangeTexts.texts(unused.reason)
-            values = ["environment": world.name, "count": String(count)]
-        default: pair = ExplanationChangeTexts.texts(unused.reason)
+            values = ["environment": environment.name, "count": String(count)]
+        default:
+            pair = ExplanationChangeTexts.texts(unused.reason)
+            values["time"] = (mark?.time).map { instants($0) }
         }
         return try told(pair, unused.topic, values, explanation, unused.rule, unused.sequence)
+    }
+
+    private var nouns: ExplanationNouns {
+        ExplanationNouns(audience: audience, language: language, names: names)
     }
 
     private static let notEnough = Sentence(
@@ -195,7 +208,7 @@ struct ExplanationText {
     ) throws -> String {
         var values = values
         values["feature"] = explanation.feature
-        values["what"] = try ExplanationNouns.noun(topic, audience, language, names)
+        values["what"] = try nouns.noun(topic, explanation.catalog)
         let sentence = audience == .customer ? pair.customer : pair.support
         let text = sentence.filled(language, values)
         guard audience == .developer else { return text }
@@ -209,20 +222,20 @@ struct ExplanationText {
             mark.time.advanced(byMilliseconds: Self.latenessMilliseconds) < mark.recordedAt
         else { return "" }
         let sentence = Sentence(" (Known since {time}.)", "（{time}に判明）", "（於 {time} 得知）")
-        return sentence.filled(language, ["time": mark.recordedAt.text(in: language)])
+        return sentence.filled(language, ["time": instants(mark.recordedAt)])
     }
 }
 
 extension Explanation.Effect {
     /// The values of a sentence's places.
-    fileprivate func values(_ language: Language) -> [String: String] {
-        func text(_ instant: Instant?) -> String { instant?.text(in: language) ?? "" }
+    fileprivate func values(_ text: InstantText) -> [String: String] {
         switch self {
         case .requires(let tier), .unlocksTier(let tier): return ["tier": tier]
         case .isLocked(let tier): return ["tier": tier ?? ""]
         case .variant(let experiment, let id): return ["experiment": experiment, "variant": id]
         case .owned(let since): return ["since": text(since)]
-        case .period(let start, let end), .granted(let start, let end), .trial(let start, let end):
+        case .period(let start, let end), .granted(let start, let end), .trial(let start, let end),
+            .formerPlan(_, let start, let end), .continued(let start, let end):
             return ["start": text(start), "end": text(end)]
         case .extended(let until), .grace(let until), .leeway(let until), .paused(let until),
             .revoked(_, let until), .handedOn(let until):
@@ -234,7 +247,7 @@ extension Explanation.Effect {
         case .usedUp(let count, let period, let resetsAt):
             return [
                 "count": String(count), "time": text(resetsAt),
-                "period": ExplanationNouns.period(period)[language],
+                "period": ExplanationNouns.period(period)[text.language],
             ]
         default: return [:]
         }

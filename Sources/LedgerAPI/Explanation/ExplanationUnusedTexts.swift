@@ -13,6 +13,7 @@ extension ExplanationChangeTexts {
         case .otherPeriod(let isRefund):
             isRefund ? UnusedTexts.otherRefund : UnusedTexts.otherRevocation
         case .repeatedTrial: UnusedTexts.repeatedTrial
+        case .claimRefused: UnusedTexts.claimRefused
         case .blocked: UnusedTexts.blocked
         }
     }
@@ -88,6 +89,18 @@ extension ExplanationChangeTexts {
                 "{what} counts once; beginning it again gives nothing.",
                 "{what}は一度だけ有効で、再び始めても何も得られません。",
                 "{what}僅計一次，再次開始不會有任何效果。"
+            )
+        )
+        static let claimRefused = Pair(
+            Sentence(
+                "On {time}, another customer's claim of {what} was refused, because it has an owner.",
+                "{time}に、別の顧客による{what}の申告が、所有者がいるため拒否されました。",
+                "{time} 有其他客戶認領{what}，因已有擁有者而遭拒絕。"
+            ),
+            customer: Sentence(
+                "On {time}, another account asked for {what} and was refused.",
+                "{time}に、別のアカウントが{what}を登録しようとし、拒否されました。",
+                "{time} 有其他帳號要求登記{what}，已遭拒絕。"
             )
         )
         static let blocked = Pair(Sentence("", "", ""))

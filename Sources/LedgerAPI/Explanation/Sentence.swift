@@ -1,6 +1,3 @@
-import Encodings
-import Entitlements
-
 /// A sentence in each language, with places such as `{what}`.
 typealias Sentence = ServiceErrorMessages.Texts
 
@@ -24,37 +21,5 @@ extension Sentence {
             return text
         }
         return first.uppercased() + text.dropFirst()
-    }
-}
-
-extension Instant {
-    private static let englishMonths = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-
-    /// Day and minute in UTC, as people of a language write them.
-    func text(in language: Language) -> String {
-        let minutes = Self.floor(milliseconds, 60_000)
-        let days = Self.floor(minutes, 1440)
-        let date = CivilDate(daysSinceEpoch: days)
-        let minute = minutes - days * 1440
-        let time = Self.twoDigits(minute / 60) + ":" + Self.twoDigits(minute % 60)
-        switch language {
-        case .english:
-            return
-                "\(date.day) \(Self.englishMonths[Int(date.month) - 1]) \(date.year), \(time) UTC"
-        case .japanese: return "\(date.year)年\(date.month)月\(date.day)日 \(time)（UTC）"
-        case .traditionalChinese:
-            return "\(date.year) 年 \(date.month) 月 \(date.day) 日 \(time)（UTC）"
-        }
-    }
-
-    private static func floor(_ value: Int64, _ divisor: Int64) -> Int64 {
-        let (quotient, rest) = value.quotientAndRemainder(dividingBy: divisor)
-        return rest < 0 ? quotient - 1 : quotient
-    }
-
-    private static func twoDigits(_ number: Int64) -> String {
-        number < 10 ? "0\(number)" : "\(number)"
     }
 }

@@ -1,5 +1,5 @@
 import Encodings
-public import Entitlements
+import Entitlements
 
 /// JSON text as it is written: bytes of UTF-8 without white space, members in their order.
 public struct AnswerText: Hashable, Sendable {
@@ -14,7 +14,7 @@ public struct AnswerText: Hashable, Sendable {
     init(version: UInt16 = RulesVersion.current) { self.version = version }
 
     /// The text of an answer.
-    public init<Answer: Described>(
+    package init<Answer: Described>(
         _ answer: Answer,
         version: UInt16 = RulesVersion.current,
         without name: String? = nil

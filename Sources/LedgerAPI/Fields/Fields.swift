@@ -1,4 +1,4 @@
-public import Encodings
+package import Encodings
 import Entitlements
 
 /// A value whose JSON one list of fields describes: what is written, what is read, the component of
@@ -9,6 +9,12 @@ public protocol Described: Hashable, Sendable {
 }
 
 extension Described {
+    /// The names of its members, as a table of such values has them.
+    package static var columns: [String] { fields.members.map(\.name) }
+
+    /// Its members' values: a row of that table.
+    package var cells: [JSONValue] { Self.fields.members(of: self).map(\.value) }
+
     /// Two answers are equal where their texts are: names that differ in their bytes alone are two.
     public static func == (left: Self, right: Self) -> Bool {
         AnswerText(left) == AnswerText(right)
@@ -31,9 +37,9 @@ extension Described {
 ///     }
 public struct Fields<Answer: Sendable>: Sendable {
     /// The name of its component.
-    public let name: String
+    package let name: String
     /// What it is, in a few words.
-    public let title: String
+    package let title: String
     /// The members as a schema describes them.
     let members: [Shape.Member]
     private let writers: [Writer]
@@ -105,8 +111,8 @@ public struct Fields<Answer: Sendable>: Sendable {
 
     /// Reads an answer; members that the list does not have are passed over.
     ///
-    /// - Throws: `AnswerFault`.
-    public func read(_ object: JSONValue) throws -> Answer { try reader(object) }
+    /// - Throws: `InputFault`.
+    package func read(_ object: JSONValue) throws -> Answer { try reader(object) }
 }
 
 /// One field of an answer: its name in JSON, where it stands in the struct, and its form.
@@ -135,8 +141,8 @@ struct Field<Answer: Sendable, Value: Sendable>: Sendable {
         read = { object in
             do {
                 return try form.read(object[name])
-            } catch let fault as AnswerFault {
-                throw AnswerFault(path: "/" + name + fault.path, expected: fault.expected)
+            } catch let fault as InputFault {
+                throw InputFault(.malformed, "/" + name + fault.path, fault.detail)
             }
         }
     }
@@ -205,12 +211,4 @@ enum FieldList<Answer: Sendable> {
     ) -> (repeat Field<Answer, each Value>) {
         (repeat each fields)
     }
-}
-
-/// What of a JSON value is not an answer's.
-public struct AnswerFault: Error, Hashable, Sendable {
-    /// Where: names and places behind slashes.
-    public var path: String
-    /// What should stand there.
-    public var expected: String
 }

@@ -19,7 +19,7 @@ struct Form<Value: Sendable>: Sendable {
     ) {
         self.init(shape, write: write) { json in
             guard let value = json.flatMap(read) else {
-                throw AnswerFault(path: "", expected: expected)
+                throw InputFault(.malformed, "", expected)
             }
             return value
         }
@@ -66,10 +66,10 @@ extension Form {
             write: { elements, text in text.array(elements, form.write) },
             reading: { json in
                 guard let elements = json?.array else {
-                    throw AnswerFault(path: "", expected: "an array")
+                    throw InputFault(.malformed, "", "an array")
                 }
                 return try elements.enumerated().map { index, element in
-                    try AnswerFault.at(index.description) { try form.read(element) }
+                    try InputFault.at(index.description) { try form.read(element) }
                 }
             }
         )
@@ -91,10 +91,10 @@ extension Form {
             },
             reading: { json in
                 guard let members = json?.members else {
-                    throw AnswerFault(path: "", expected: "an object")
+                    throw InputFault(.malformed, "", "an object")
                 }
                 return try members.map { member in
-                    try AnswerFault.at(member.name) {
+                    try InputFault.at(member.name) {
                         Keyed(member.name, try form.read(member.value))
                     }
                 }
@@ -111,7 +111,7 @@ extension Form where Value: Described {
             write: { value, text in Value.fields.write(value, to: &text) },
             reading: { json in
                 guard let json, json.members != nil else {
-                    throw AnswerFault(path: "", expected: "an object")
+                    throw InputFault(.malformed, "", "an object")
                 }
                 return try Value.fields.read(json)
             }
@@ -138,18 +138,18 @@ extension Keyed: Hashable where Value: Hashable {}
 
 extension Array {
     /// The value of a name; nil: there is none.
-    public subscript<Value>(name: String) -> Value? where Element == Keyed<Value> {
+    package subscript<Value>(name: String) -> Value? where Element == Keyed<Value> {
         first { $0.name.isSame(as: name) }?.value
     }
 }
 
-extension AnswerFault {
+extension InputFault {
     /// Says of a fault in a part where the part stands.
     static func at<Value>(_ name: String, _ body: () throws -> Value) throws -> Value {
         do {
             return try body()
-        } catch let fault as AnswerFault {
-            throw AnswerFault(path: "/" + name + fault.path, expected: fault.expected)
+        } catch let fault as InputFault {
+            throw InputFault(.malformed, "/" + name + fault.path, fault.detail)
         }
     }
 }

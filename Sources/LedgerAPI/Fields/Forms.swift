@@ -45,7 +45,7 @@ extension Form<Bool> {
             write: { _, text in text.literal("true") },
             reading: { json in
                 guard let json else { return false }
-                guard json.bool == true else { throw AnswerFault(path: "", expected: "true") }
+                guard json.bool == true else { throw InputFault(.malformed, "", "true") }
                 return true
             }
         )

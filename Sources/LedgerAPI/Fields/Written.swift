@@ -1,4 +1,4 @@
-public import Entitlements
+import Entitlements
 
 /// An answer and its JSON text, which is made once: the token, the entity tag and the body are of
 /// these bytes.
@@ -38,7 +38,7 @@ extension Written where Answer: Provable {
     ///
     /// `version`: the rules by which it is written (`RulesVersion`). `token`: makes the token from
     /// the text without it.
-    public init(
+    package init(
         _ answer: Answer,
         version: UInt16 = RulesVersion.current,
         token: (AnswerText) throws -> String

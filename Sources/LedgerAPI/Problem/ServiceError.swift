@@ -4,7 +4,7 @@ import Entitlements
 /// trying again helps, and a message in their language.
 ///
 /// It holds nothing that identifies a person.
-public struct ServiceError: Error, Hashable, Sendable {
+public struct ServiceError: Hashable, Sendable {
     /// What happened.
     public var code: Code
     /// What more is known of it; each stands with one code only.

@@ -67,7 +67,7 @@ public struct ExperimentRow: ReportRow {
 
 extension ExperimentReport {
     /// A row for each variant, held against the first that the catalog lists.
-    public func rows(_ catalog: Catalog?) -> [ExperimentRow] {
+    package func rows(_ catalog: Catalog?) -> [ExperimentRow] {
         variants.sorted { $0.key.order < $1.key.order }.map { key, counts in
             let share = Proportion(successes: counts.conversions, trials: counts.exposures)
             let control = control(of: key, catalog)

@@ -119,7 +119,7 @@ public struct StageRow: ReportRow, Alarming {
 
 extension StageReport {
     /// A row for each stage, the most frequent first.
-    public func rows(_ thresholds: Thresholds) -> [StageRow] {
+    package func rows(_ thresholds: Thresholds) -> [StageRow] {
         let measured = stages.map { (name: $0.key, times: Percentiles($0.value)) }
             .sorted { left, right in
                 left.times.count != right.times.count

@@ -213,7 +213,7 @@ extension Form<Double?> {
                     if let value = Double(digits) { return value }
                 default: break
                 }
-                throw AnswerFault(path: "", expected: "a number")
+                throw InputFault(.malformed, "", "a number")
             }
         )
     }

@@ -26,8 +26,8 @@ public struct ReportTable: Sendable {
     init<Row: Described>(_ name: String, _ rows: [Row]) {
         self.init(
             name,
-            Row.fields.members.map(\.name),
-            rows.map { Row.fields.members(of: $0).map(\.value) }
+            Row.columns,
+            rows.map(\.cells)
         )
     }
 
@@ -60,15 +60,9 @@ public struct ReportTable: Sendable {
         column.hasSuffix(money) ? String(column.dropLast(money.count)) : nil
     }
 
-    /// Whole units, with two decimals or as many as it takes; exact.
     private static func units(of micros: JSONValue) -> JSONValue {
         guard case .number(let digits) = micros else { return micros }
-        let isNegative = digits.hasPrefix("-")
-        var padded = isNegative ? String(digits.dropFirst()) : digits
-        padded = String(repeating: "0", count: max(0, 7 - padded.utf8.count)) + padded
-        var decimals = String(padded.suffix(6))
-        while decimals.utf8.count > 2, decimals.last == "0" { decimals.removeLast() }
-        return .number((isNegative ? "-" : "") + padded.dropLast(6) + "." + decimals)
+        return .number(Decimals.units(ofMicros: digits))
     }
 }
 

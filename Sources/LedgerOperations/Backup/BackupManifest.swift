@@ -1,7 +1,8 @@
+import DurableFiles
 package import Encodings
 public import Entitlements
 import EventLog
-public import LMDBStorage
+package import LMDBStorage
 
 /// What a backup says of itself, in `manifest.json`.
 ///
@@ -23,7 +24,7 @@ public struct BackupManifest {
     /// What is in its log; nil: the log was left as it was.
     public var log: Log?
     /// What is in its vault; nil: the vault was left as it was.
-    public var vault: VaultCounts?
+    package var vault: VaultCounts?
 
     /// The log's part.
     public struct Log {

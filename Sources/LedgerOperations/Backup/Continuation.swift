@@ -1,11 +1,11 @@
 import EntitlementLedger
-public import EventLog
-public import LMDBStorage
+package import EventLog
+package import LMDBStorage
 
 /// A log that goes on under a new ledger id and name.
 public struct Continuation: Sendable {
     /// The new id and name.
-    public let identity: LedgerDirectory.Identity
+    package let identity: LedgerDirectory.Identity
     private let options: OpenLedger.Options
 
     /// Draws an id.
@@ -24,7 +24,7 @@ public struct Continuation: Sendable {
     /// that are lost.
     ///
     /// - Throws: as opening it does; `LedgerFault`, `LogStorageFault`.
-    public func note(
+    package func note(
         at path: String,
         of old: String,
         checkpoint: Checkpoint?,

@@ -1,3 +1,4 @@
+import DurableFiles
 import EntitlementLedger
 public import Entitlements
 public import EventLog

@@ -1,7 +1,7 @@
 public import EntitlementLedger
 import EventLog
 import Foundation
-public import LMDBStorage
+package import LMDBStorage
 
 /// A new ledger that is made from a backup, or from an archive and a copy of the vault.
 public struct LedgerRestore {
@@ -29,7 +29,7 @@ public struct LedgerRestore {
     /// `continuation`: its new name; nil: it stays the same ledger.
     ///
     /// - Throws: `LedgerOpenFault`, `OperationFault`, `ArchiveFault`, `LogStorageFault`.
-    public func write(
+    package func write(
         into path: String,
         masterKey: [UInt8],
         as continuation: Continuation? = nil,
@@ -41,7 +41,8 @@ public struct LedgerRestore {
             from: LedgerDirectory.Restoration(
                 manifest: source.manifest,
                 vault: source.vault,
-                published: isShortened && continuation == nil ? plan.checkpoint : nil
+                published: isShortened && continuation == nil ? plan.checkpoint : nil,
+                loss: plan.loss
             ),
             masterKey: masterKey,
             as: continuation?.identity

@@ -1,14 +1,12 @@
+import DurableFiles
 public import EntitlementLedger
-import EventLog
+package import EventLog
 import Foundation
 import LMDBStorage
 import LedgerAPI
 
 /// Checkpoints in places where others find them.
 public enum Publication {
-    /// Bytes of a checkpoint at most.
-    private static let byteLimit = 4 << 20
-
     /// Writes a checkpoint to a file, or into a directory as `checkpoint` and under its size.
     ///
     /// What was published is what shows that history was changed, so it is replaced by nothing that
@@ -23,7 +21,7 @@ public enum Publication {
         _ = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
         let file = isDirectory ? path + "/" + ArchiveLayout.checkpoint : path
         if let count = DurableFile.byteCount(file), count > 0 {
-            if let fault = try ledger.prover.fault(against: published(in: file)) {
+            if let fault = try ledger.prover.fault(against: ProofFile.text(file)) {
                 throw OperationFault(
                     .forked,
                     fault.detail,
@@ -39,16 +37,16 @@ public enum Publication {
         }
     }
 
-    private static func published(in file: String) throws -> String {
-        guard let data = FileManager.default.contents(atPath: file) else {
-            throw OperationFault(.noFile, "the file cannot be read", place: file)
-        }
-        guard data.count <= byteLimit else {
-            throw OperationFault(.tooLarge, "the file is too long", place: file)
-        }
-        guard let text = String(validating: data, as: UTF8.self) else {
-            throw OperationFault(.notText, "the file is not UTF-8", place: file)
-        }
-        return text
+    /// Where the archive of a served ledger goes, and what its `ledger.json` says.
+    ///
+    /// - Throws: `ArchiveFault`, `LedgerOpenFault`.
+    package static func archive(
+        at place: String,
+        ofLedgerAt path: String
+    ) throws -> (store: any ArchiveStore, manifest: [UInt8]) {
+        (
+            try ArchiveDirectory(at: place, forWriting: true),
+            try LedgerDirectory.manifestBytes(at: path)
+        )
     }
 }

@@ -29,7 +29,7 @@ public struct ExportBundle: ExportSource {
     }
 
     /// A file line by line; nil: there is none.
-    public func lines(_ name: String) throws -> (any ExportLines)? {
+    package func lines(_ name: String) throws -> (any ExportLines)? {
         try names().contains(name) ? FileLines(name: name, reader: try reader()) : nil
     }
 

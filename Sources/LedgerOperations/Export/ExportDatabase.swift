@@ -1,3 +1,4 @@
+import DurableFiles
 import Encodings
 import EntitlementLedger
 import Entitlements
@@ -22,7 +23,7 @@ struct ExportDatabase {
         try database.run("BEGIN")
     }
 
-    func write(_ part: ExportPart, _ line: JSONValue) throws {
+    func write(_ part: ExportPart, _ line: ExportLine) throws {
         for (table, statement) in inserts where table.part == part {
             for row in table.rows(of: line) {
                 try statement.run(zip(table.columns, row).map { Self.value($1, in: $0) })
@@ -57,7 +58,8 @@ struct ExportDatabase {
         case .string(let text): return .text(text)
         case .number(let digits):
             return Int64(digits).map { .integer($0) } ?? .text(digits)
-        case .array, .object: return .text(cell.description)
+        // No table has one: its cells are flat.
+        case .array, .object: return .null
         }
     }
 }

@@ -1,3 +1,4 @@
+import DurableFiles
 public import EntitlementLedger
 import Foundation
 import LMDBStorage
@@ -24,7 +25,7 @@ public struct ExportFiles: ExportSource {
     }
 
     /// A file line by line; nil: there is none.
-    public func lines(_ name: String) throws -> (any ExportLines)? {
+    package func lines(_ name: String) throws -> (any ExportLines)? {
         guard let file = file(name) else { return nil }
         return FileLines(reader: try LineReader(file))
     }

@@ -19,7 +19,7 @@ public struct ExportRun {
     ///
     /// `ledgerPath`: the ledger's own directory.
     ///
-    /// - Throws: `ExportRefusal`, `OperationFault`.
+    /// - Throws: `LedgerFault`, `OperationFault`.
     public init(
         _ plan: ExportPlan,
         into output: String,
@@ -44,7 +44,7 @@ public struct ExportRun {
 
     /// Goes on with an export that was stopped.
     ///
-    /// - Throws: `ExportRefusal`, `OperationFault` where none was.
+    /// - Throws: `LedgerFault`, `OperationFault` where none was.
     public init(resuming output: String, of ledger: Ledger, at ledgerPath: String) throws {
         let folder = ExportFolder(path: URL(filePath: output).standardizedFileURL.path)
         guard let plan = folder.plan else {
@@ -128,7 +128,7 @@ public struct ExportRun {
     private func lines(
         of part: ExportPart,
         _ progress: (UInt64, UInt64) -> Void,
-        _ body: (JSONValue) throws -> Void
+        _ body: (ExportLine) throws -> Void
     ) throws {
         var position = LedgerExport.Position(part)
         var done: UInt64 = 0

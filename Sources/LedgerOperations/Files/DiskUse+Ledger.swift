@@ -1,5 +1,5 @@
 import Foundation
-public import LedgerAPI
+package import LedgerAPI
 
 extension StatusAnswer.DiskUse {
     /// What the files of a ledger's directory take, and what is free there.
@@ -7,7 +7,7 @@ extension StatusAnswer.DiskUse {
     /// Cost: a look at each file. A part that is not there takes nothing.
     ///
     /// - Throws: what Foundation throws where the disk does not answer.
-    public init(ofLedgerAt path: String) throws {
+    package init(ofLedgerAt path: String) throws {
         func bytes(_ part: String) -> Int64 {
             let place = path + "/" + part
             let files = FileManager.default.enumerator(atPath: place)?.allObjects ?? []

@@ -1,5 +1,6 @@
+package import DurableFiles
 import Glibc
-package import LMDBStorage
+import LMDBStorage
 
 /// Files that options name: whole in their place or as they were, and never in place of a device.
 package enum OutputFile {

@@ -15,7 +15,7 @@ public enum ImportFormat: String, Sendable, CaseIterable {
     /// One thing that a line hands in.
     struct Item {
         var line: Int
-        var result: Result<Submission, ImportRefusal>
+        var result: ImportResult<Submission>
         /// The `recordedtime` that the line carries.
         var recordedAt: Instant?
         /// Whether the `recordedtime` that the line carries is no instant.
@@ -28,14 +28,26 @@ public enum ImportFormat: String, Sendable, CaseIterable {
 extension ImportFormat.Item {
     /// The item, refused if the `recordedtime` that is to be kept is no instant.
     func withReadableRecordedTime() -> ImportFormat.Item {
-        guard hasUnreadableRecordedTime, (try? result.get()) != nil else { return self }
+        guard hasUnreadableRecordedTime, result.value != nil else { return self }
         let refusal = ImportRefusal("invalid_value", "recordedtime", "expected an instant")
-        return ImportFormat.Item(line: line, result: .failure(refusal))
+        return ImportFormat.Item(line: line, result: .refused(refusal))
+    }
+}
+
+/// What a line hands in, or why it is not taken.
+enum ImportResult<Value: Sendable>: Sendable {
+    case taken(Value)
+    case refused(ImportRefusal)
+
+    /// What it hands in; nil: it is not taken.
+    var value: Value? {
+        guard case .taken(let value) = self else { return nil }
+        return value
     }
 }
 
 /// Why an item was not appended.
-public struct ImportRefusal: Error, Sendable, Equatable {
+public struct ImportRefusal: Sendable, Equatable {
     /// A word of a closed set.
     public var code: String
     /// The member that is wrong; empty: the whole.

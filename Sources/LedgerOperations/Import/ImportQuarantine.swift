@@ -1,3 +1,4 @@
+import DurableFiles
 public import Entitlements
 import EventLog
 import LMDBStorage

@@ -206,23 +206,23 @@ public struct Importer {
     /// Records items in their order; false: it stopped at a refusal.
     private mutating func record(_ items: [PreparedItem]) throws -> Bool {
         // With `stop` nothing behind the first refused item is recorded.
-        let firstRefused = items.firstIndex { (try? $0.result.get()) == nil } ?? items.count
+        let firstRefused = items.firstIndex { $0.result.value == nil } ?? items.count
         let taken = options.onError == .stop ? items.prefix(firstRefused + 1) : items[...]
-        let submissions = taken.compactMap { try? $0.result.get() }
+        let submissions = taken.compactMap(\.result.value)
         var receipts = try ledger.appender.record(
             submissions,
             untilRefused: options.onError == .stop
         )[...]
         if let acknowledge = options.acknowledge {
             // After the commit that holds them has returned.
-            let lines = taken.filter { (try? $0.result.get()) != nil }.map(\.line)
+            let lines = taken.filter { $0.result.value != nil }.map(\.line)
             acknowledge(zip(lines, receipts).map { (line: $0, receipt: $1) })
         }
         for item in taken {
             let refusedBefore = report.refused
             switch item.result {
-            case .failure(let refusal): report.refuse(item.line, refusal)
-            case .success:
+            case .refused(let refusal): report.refuse(item.line, refusal)
+            case .taken:
                 guard let receipt = receipts.popFirst() else { return false }
                 report.count(item.line, receipt)
             }

@@ -96,9 +96,15 @@ struct ItemReader: Sendable {
         _ bytes: [UInt8],
         _ line: LineReader.Line
     ) -> ImportFormat.Item {
-        ImportFormat.Item(
+        let result: ImportResult<Submission> =
+            switch outcome {
+            case .success(let submission): .taken(submission)
+            case .failure(let refusal):
+                .refused(ImportRefusal(refusal.code.rawValue, refusal.path, refusal.detail))
+            }
+        return ImportFormat.Item(
             line: line.number,
-            result: outcome.mapError { ImportRefusal($0.code.rawValue, $0.path, $0.detail) },
+            result: result,
             bytes: bytes
         )
     }
@@ -116,7 +122,7 @@ struct ItemReader: Sendable {
             let recordedAt = json["recordedtime"]?.string.flatMap { Instant(rfc3339: $0) }
             return ImportFormat.Item(
                 line: line.number,
-                result: .success(Submission(event: event)),
+                result: .taken(Submission(event: event)),
                 recordedAt: recordedAt,
                 hasUnreadableRecordedTime: json["recordedtime"] != nil && recordedAt == nil,
                 bytes: line.bytes
@@ -134,7 +140,7 @@ struct ItemReader: Sendable {
     ) -> ImportFormat.Item {
         ImportFormat.Item(
             line: line.number,
-            result: .failure(ImportRefusal(code, path, detail)),
+            result: .refused(ImportRefusal(code, path, detail)),
             bytes: line.bytes
         )
     }

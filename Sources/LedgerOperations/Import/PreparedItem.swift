@@ -5,7 +5,7 @@ import Synchronization
 /// One item of an import, whose turn has come or will come.
 struct PreparedItem {
     var line: Int
-    var result: Result<PreparedSubmission, ImportRefusal>
+    var result: ImportResult<PreparedSubmission>
     /// What was read; nil where it was too long to be kept.
     var bytes: [UInt8]?
 }
@@ -21,11 +21,11 @@ struct ItemPreparation: Sendable {
     func prepared(_ item: ImportFormat.Item) throws -> PreparedItem {
         let item = preservesRecordedTime ? item.withReadableRecordedTime() : item
         let recordedAt = preservesRecordedTime ? item.recordedAt : nil
-        let result: Result<PreparedSubmission, ImportRefusal> =
+        let result: ImportResult<PreparedSubmission> =
             switch item.result {
-            case .failure(let refusal): .failure(refusal)
-            case .success(let submission):
-                .success(try ledger.appender.prepare(submission, recordedAt: recordedAt))
+            case .refused(let refusal): .refused(refusal)
+            case .taken(let submission):
+                .taken(try ledger.appender.prepare(submission, recordedAt: recordedAt))
             }
         return PreparedItem(line: item.line, result: result, bytes: item.bytes)
     }

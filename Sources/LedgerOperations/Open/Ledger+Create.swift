@@ -1,3 +1,4 @@
+import DurableFiles
 import Encodings
 public import EntitlementLedger
 import Entitlements

@@ -1,6 +1,7 @@
+import DurableFiles
 public import EntitlementLedger
 import EventLog
-public import LMDBStorage
+import LMDBStorage
 
 extension Ledger {
     /// Opens the ledger of a directory: log, vault, views, clock, master key and writer's lock.
@@ -23,7 +24,7 @@ extension Ledger {
     /// opens nothing can be asked of it, such as its status or whether its hashes hold.
     ///
     /// - Throws: `LedgerOpenFault`, `LogStorageFault`.
-    public static func openWithoutKey(
+    package static func openWithoutKey(
         at path: String,
         mapSize: Int = MapSize.usual
     ) throws -> Ledger {

@@ -1,8 +1,9 @@
+import DurableFiles
 import Encodings
 public import EntitlementLedger
 public import Entitlements
-public import EventLog
-public import LMDBStorage
+package import EventLog
+package import LMDBStorage
 
 /// A ledger over its directory, open, with the files beneath it for what is done to them.
 ///
@@ -11,7 +12,7 @@ public struct OpenLedger: Sendable {
     /// What is asked and recorded.
     public let ledger: Ledger
     /// Log, vault and the writer's lock.
-    public let directory: OpenLedgerDirectory
+    package let directory: OpenLedgerDirectory
 
     /// What a ledger's directory is opened with; each part has a default.
     public struct Options: Sendable {
@@ -36,9 +37,9 @@ public struct OpenLedger: Sendable {
         /// Changes when the machine starts anew; views of another boot are discarded.
         public var bootID = SystemClock.bootID
         /// Keys, nonces and ids.
-        public var randomness = RandomSource.system
+        package var randomness = RandomSource.system
         /// What others who would write are told of until it is open; nil: the usual writing.
-        public var recovery: Recovery?
+        package var recovery: Recovery?
 
         /// The ledger's own key and the machine's clock.
         public init(

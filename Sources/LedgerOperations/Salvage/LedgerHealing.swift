@@ -1,3 +1,4 @@
+import DurableFiles
 import EntitlementLedger
 import EventLog
 import LMDBStorage

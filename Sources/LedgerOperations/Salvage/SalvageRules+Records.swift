@@ -1,9 +1,9 @@
 import EntitlementLedger
-public import LMDBStorage
+package import LMDBStorage
 
 extension SalvageRules {
     /// What this program knows of records.
-    public static let records = SalvageRules(
+    package static let records = SalvageRules(
         sharedPartDigest: RecordContent.digest(ofSharedPart:),
         namedStreams: RecordContent.streams(of:),
         erasedStreams: RecordContent.streams(erasedBy:),

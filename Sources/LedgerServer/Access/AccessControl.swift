@@ -54,7 +54,7 @@ final class AccessControl: Sendable {
         case .store(let store):
             try take(.signals, client(exchange), &exchange)
             // Their own secret may stand where our keys do: what is none of ours is nobody.
-            let caller = (try? credential(exchange).get()) ?? .anonymous
+            let caller = credential(exchange).subject ?? .anonymous
             try vouch(store, caller, body: nil, &exchange)
             return caller
         case .transparency where isLogPublic: return try identified(&exchange)
@@ -150,8 +150,8 @@ final class AccessControl: Sendable {
     ) throws(Problem) -> Caller {
         guard !scopes.isEmpty else { return .anonymous }
         switch credential(exchange) {
-        case .success(let caller): return caller.has(anyOf: scopes) ? caller : .anonymous
-        case .failure(let reason):
+        case .accepted(let caller): return caller.has(anyOf: scopes) ? caller : .anonymous
+        case .refused(let reason):
             try countFailure(reason, &exchange)
             return .anonymous
         }
@@ -168,7 +168,7 @@ final class AccessControl: Sendable {
 
     /// Whether a request brings no credential.
     private func isUnnamed(_ exchange: Exchange) -> Bool {
-        guard case .success(.anonymous) = credential(exchange) else { return false }
+        guard case .accepted(.anonymous) = credential(exchange) else { return false }
         return true
     }
 
@@ -177,7 +177,7 @@ final class AccessControl: Sendable {
         try take(.anonymous, client(exchange), &exchange)
     }
 
-    private func credential(_ exchange: Exchange) -> Result<Caller, AuthenticationRefusal> {
+    private func credential(_ exchange: Exchange) -> Authentication<Caller> {
         authenticator.caller(
             authorization: exchange.requestHeaders[values: .authorization],
             apiKey: exchange.requestHeaders[values: .apiKey],
@@ -191,17 +191,17 @@ final class AccessControl: Sendable {
     /// who may share its address behind a proxy.
     private func identified(_ exchange: inout Exchange) throws(Problem) -> Caller {
         switch credential(exchange) {
-        case .success(.anonymous):
+        case .accepted(.anonymous):
             try take(.anonymous, client(exchange), &exchange)
             exchange.headers[.wwwAuthenticate] = AuthenticationRefusal.challengeWithoutCredential
             throw Problem(.unauthenticated)
-        case .success(.key(let id, let scopes)):
+        case .accepted(.key(let id, let scopes)):
             try take(.keys, .key(id), &exchange)
             return .key(id: id, scopes: scopes)
-        case .success(.customer(let id)):
+        case .accepted(.customer(let id)):
             try take(.customers, .customer(id), &exchange)
             return .customer(id: id)
-        case .failure(let reason):
+        case .refused(let reason):
             try countFailure(reason, &exchange)
             exchange.headers[.wwwAuthenticate] = AuthenticationRefusal.challenge
             throw Problem(.unauthenticated)

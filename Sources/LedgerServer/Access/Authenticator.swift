@@ -43,20 +43,20 @@ package final class Authenticator: Sendable {
         authorization: [String],
         apiKey: [String],
         at now: Instant
-    ) -> Result<Caller, AuthenticationRefusal> {
+    ) -> Authentication<Caller> {
         switch (authorization.count, apiKey.count) {
-        case (0, 0): return .success(.anonymous)
+        case (0, 0): return .accepted(.anonymous)
         case (1, 0):
             guard let credential = Self.bearer(authorization[0]) else {
-                return .failure(.malformed)
+                return .refused(.malformed)
             }
             return credential.starts(with: APIKey.prefix.utf8)
                 ? key(credential, at: now) : customer(credential, at: now)
         case (0, 1):
-            guard apiKey[0].utf8.count == APIKey.textLength else { return .failure(.unknownKey) }
+            guard apiKey[0].utf8.count == APIKey.textLength else { return .refused(.unknownKey) }
             return key(Array(apiKey[0].utf8), at: now)
         // Which of two counts would be a guess (RFC 6750, section 2).
-        default: return .failure(.malformed)
+        default: return .refused(.malformed)
         }
     }
 
@@ -75,29 +75,29 @@ package final class Authenticator: Sendable {
 
     private static let scheme = Array("bearer".utf8)
 
-    private func key(_ text: [UInt8], at now: Instant) -> Result<Caller, AuthenticationRefusal> {
-        guard let id = APIKey.id(in: text) else { return .failure(.unknownKey) }
+    private func key(_ text: [UInt8], at now: Instant) -> Authentication<Caller> {
+        guard let id = APIKey.id(in: text) else { return .refused(.unknownKey) }
         // Hashed before it is looked up, so that an id that exists costs no more than another.
         let digest = SHA256.hash(data: text)
         guard let key = keys.key(id, at: now), key.matches(digest) else {
-            return .failure(.unknownKey)
+            return .refused(.unknownKey)
         }
-        if let end = key.expiresAt, now >= end { return .failure(.expired) }
-        return .success(.key(id: id, scopes: key.scopes))
+        if let end = key.expiresAt, now >= end { return .refused(.expired) }
+        return .accepted(.key(id: id, scopes: key.scopes))
     }
 
     private func customer(
         _ token: [UInt8],
         at now: Instant
-    ) -> Result<Caller, AuthenticationRefusal> {
+    ) -> Authentication<Caller> {
         let digest = SHA256.hash(data: token)
         let (verifier, renewals, known) = customers.withLock {
             ($0.verifier, $0.renewals, $0.verified[digest])
         }
-        guard let verifier else { return .failure(.notConfigured) }
+        guard let verifier else { return .refused(.notConfigured) }
         if let known {
-            if let refusal = known.refusal(at: now) { return .failure(refusal) }
-            return .success(.customer(id: known.customer))
+            if let refusal = known.refusal(at: now) { return .refused(refusal) }
+            return .accepted(.customer(id: known.customer))
         }
         return verifier.verify(token, at: now).map { found in
             customers.withLock {

@@ -42,11 +42,33 @@ package enum Caller: Hashable, Sendable {
     }
 }
 
+/// What comes of a credential.
+package enum Authentication<Subject: Equatable & Sendable>: Equatable, Sendable {
+    /// It counts, for whom it says.
+    case accepted(Subject)
+    /// It does not count.
+    case refused(AuthenticationRefusal)
+
+    /// For whom it counts; nil: it does not.
+    package var subject: Subject? {
+        guard case .accepted(let subject) = self else { return nil }
+        return subject
+    }
+
+    /// The same of what is made of the subject.
+    package func map<Other>(_ transform: (Subject) -> Other) -> Authentication<Other> {
+        switch self {
+        case .accepted(let subject): .accepted(transform(subject))
+        case .refused(let refusal): .refused(refusal)
+        }
+    }
+}
+
 /// Why a credential that was presented does not count.
 ///
 /// For counters and logs. The answer to the outside is one and the same for all: it tells neither
 /// whether a key exists nor what is wrong with a token.
-package enum AuthenticationRefusal: String, Error, CaseIterable, Sendable {
+package enum AuthenticationRefusal: String, CaseIterable, Sendable {
     /// Several credentials, another scheme, or no credential in it.
     case malformed
     /// No key of that text: never made, mistyped or revoked.

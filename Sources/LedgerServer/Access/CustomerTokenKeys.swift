@@ -1,5 +1,5 @@
 import Encodings
-import Entitlements
+package import Entitlements
 import JWTKit
 
 /// The public keys of whoever issues customer tokens.
@@ -26,13 +26,13 @@ package struct CustomerTokenKeys: Sendable {
     /// Reads a JWK set (RFC 7517, section 5) or public keys in PEM, one after the other.
     ///
     /// Keys of the set for other algorithms or uses are passed over, as the RFC wants it.
-    /// - Throws: `CustomerTokenKeysFault`: nothing usable, too many, a private or secret key.
-    package init(_ text: String) async throws(CustomerTokenKeysFault) {
-        guard text.utf8.count <= Self.byteLimit else { throw .tooLarge }
+    /// - Throws: `InputFault`, with the word of a `Reason`: nothing usable, too many, a private or secret key.
+    package init(_ text: String) async throws(InputFault) {
+        guard text.utf8.count <= Self.byteLimit else { throw Self.fault(.tooLarge) }
         let isJSON = text.utf8.first { !Self.space.contains($0) } == UInt8(ascii: "{")
         let found = isJSON ? try Self.keys(set: text) : try Self.keys(pem: text)
-        guard !found.isEmpty else { throw .noUsableKey }
-        guard found.count <= Self.keyLimit else { throw .tooMany }
+        guard !found.isEmpty else { throw Self.fault(.noUsableKey) }
+        guard found.count <= Self.keyLimit else { throw Self.fault(.tooMany) }
         var entries: [Entry] = []
         for key in found { entries.append(try await key.entry()) }
         self.entries = entries
@@ -59,7 +59,7 @@ package struct CustomerTokenKeys: Sendable {
         }
 
         /// JWTKit hands out its verifiers through a collection only.
-        func entry() async throws(CustomerTokenKeysFault) -> Entry {
+        func entry() async throws(InputFault) -> Entry {
             let collection = JWTKeyCollection()
             let algorithm: Algorithm
             switch material {
@@ -70,12 +70,14 @@ package struct CustomerTokenKeys: Sendable {
                 await collection.add(eddsa: key)
                 algorithm = .edDSA
             }
-            guard let verifier = try? await collection.getKey() else { throw .noUsableKey }
+            guard let verifier = try? await collection.getKey() else {
+                throw CustomerTokenKeys.fault(.noUsableKey)
+            }
             return Entry(id: id, algorithm: algorithm, verifier: verifier)
         }
     }
 
-    private static func keys(pem text: String) throws(CustomerTokenKeysFault) -> [Key] {
+    private static func keys(pem text: String) throws(InputFault) -> [Key] {
         let marker = "-----BEGIN "
         var keys: [Key] = []
         var rest = text[...]
@@ -85,63 +87,83 @@ package struct CustomerTokenKeys: Sendable {
             let block = marker + after[..<end]
             rest = after[end...]
             guard !block.prefix(while: { $0 != "\n" }).contains("PRIVATE") else {
-                throw .privateKey
+                throw Self.fault(.privateKey)
             }
             if let key = try? ES256PublicKey(pem: block) {
                 keys.append(Key(material: .es256(key)))
             } else if let key = try? EdDSA.PublicKey(pem: block) {
                 keys.append(Key(material: .edDSA(key)))
             } else {
-                throw .malformed
+                throw Self.fault(.malformed)
             }
         }
         return keys
     }
 
-    private static func keys(set text: String) throws(CustomerTokenKeysFault) -> [Key] {
+    private static func keys(set text: String) throws(InputFault) -> [Key] {
         guard let json = try? JSONValue(parsing: Array(text.utf8)),
-            let list = json["keys"]?.array
-        else { throw .malformed }
+            let list = ObjectReader(json).value("keys")?.array
+        else { throw Self.fault(.malformed) }
         var keys: [Key] = []
-        for jwk in list {
-            // `d` and `k` are what must never leave its owner (RFC 7518, section 6).
-            guard jwk["d"] == nil, jwk["k"] == nil else { throw .privateKey }
-            guard ["sig", nil].contains(jwk["use"]?.string) else { continue }
-            guard let found = try key(jwk) else { continue }
-            keys.append(Key(id: jwk["kid"]?.string, material: found))
+        for jwk in list.map(WebKey.init) {
+            guard !jwk.isSecret else { throw Self.fault(.privateKey) }
+            guard ["sig", nil].contains(jwk.use), let found = try key(jwk) else { continue }
+            keys.append(Key(id: jwk.id, material: found))
         }
         return keys
     }
 
     /// The key of a JWK; nil if it is of another kind.
-    private static func key(_ jwk: JSONValue) throws(CustomerTokenKeysFault) -> Key.Material? {
-        let algorithm = jwk["alg"]?.string
-        switch (jwk["kty"]?.string, jwk["crv"]?.string) {
-        case ("EC", "P-256") where [nil, Algorithm.es256.rawValue].contains(algorithm):
-            guard let x = jwk["x"]?.string, let y = jwk["y"]?.string,
+    private static func key(_ jwk: WebKey) throws(InputFault) -> Key.Material? {
+        switch (jwk.type, jwk.curve) {
+        case ("EC", "P-256") where [nil, Algorithm.es256.rawValue].contains(jwk.algorithm):
+            guard let x = jwk.x, let y = jwk.y,
                 let key = try? ES256PublicKey(parameters: (x, y))
-            else { throw .malformed }
+            else { throw Self.fault(.malformed) }
             return .es256(key)
-        case ("OKP", "Ed25519") where [nil, Algorithm.edDSA.rawValue].contains(algorithm):
-            guard let x = jwk["x"]?.string,
-                let key = try? EdDSA.PublicKey(x: x, curve: .ed25519)
-            else { throw .malformed }
+        case ("OKP", "Ed25519") where [nil, Algorithm.edDSA.rawValue].contains(jwk.algorithm):
+            guard let x = jwk.x, let key = try? EdDSA.PublicKey(x: x, curve: .ed25519) else {
+                throw Self.fault(.malformed)
+            }
             return .edDSA(key)
         default: return nil
         }
     }
+
+    /// Why the keys cannot be used; holds nothing of them.
+    package enum Reason: String, Sendable {
+        /// Neither a JWK set nor public keys in PEM.
+        case malformed
+        /// A private or secret key, which does not belong here.
+        case privateKey = "private_key"
+        /// No key for ES256 or EdDSA in it.
+        case noUsableKey = "no_usable_key"
+        /// More than 16.
+        case tooMany = "too_many"
+        /// More than 64 KiB.
+        case tooLarge = "too_large"
+    }
+
+    private static func fault(_ reason: Reason) -> InputFault {
+        InputFault(.malformed, "", reason.rawValue)
+    }
 }
 
-/// Why the keys of customer tokens cannot be used; holds nothing of them.
-package enum CustomerTokenKeysFault: String, Error, Sendable {
-    /// Neither a JWK set nor public keys in PEM.
-    case malformed
-    /// A private or secret key, which does not belong here.
-    case privateKey = "private_key"
-    /// No key for ES256 or EdDSA in it.
-    case noUsableKey = "no_usable_key"
-    /// More than 16.
-    case tooMany = "too_many"
-    /// More than 64 KiB.
-    case tooLarge = "too_large"
+/// A key of a set (RFC 7517, section 4), as far as keys are told apart here.
+private struct WebKey {
+    let id, use, type, algorithm, curve, x, y: String?
+    /// Whether it holds what must never leave its owner: `d` or `k` (RFC 7518, section 6).
+    let isSecret: Bool
+
+    init(_ json: JSONValue) {
+        let reader = ObjectReader(json)
+        id = reader.understood("kid")
+        use = reader.understood("use")
+        type = reader.understood("kty")
+        algorithm = reader.understood("alg")
+        curve = reader.understood("crv")
+        x = reader.understood("x")
+        y = reader.understood("y")
+        isSecret = reader.value("d") != nil || reader.value("k") != nil
+    }
 }

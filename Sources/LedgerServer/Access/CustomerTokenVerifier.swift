@@ -34,77 +34,64 @@ package struct CustomerTokenVerifier: Sendable {
     package func verify(
         _ token: some Collection<UInt8> & Sendable,
         at now: Instant
-    ) -> Result<CustomerToken, AuthenticationRefusal> {
-        Result { () throws(AuthenticationRefusal) in
-            guard token.count <= Self.byteLimit else { throw .malformed }
-            let parts = token.split(
-                separator: UInt8(ascii: "."),
-                maxSplits: 3,
-                omittingEmptySubsequences: false
-            )
-            guard parts.count == 3, let signature = Base64.decode(Array(parts[2]).span, .url) else {
-                throw .malformed
-            }
-            let header = try Self.object(parts[0])
-            let algorithm = try Self.algorithm(header)
-            let candidates = keys.candidates(algorithm, keyID: try Self.keyID(header))
-            guard !candidates.isEmpty else { throw .unknownIssuerKey }
-            let signed = [UInt8](parts[0]) + [UInt8(ascii: ".")] + parts[1]
-            // A signature that cannot even be read is as wrong as one that does not verify.
-            guard candidates.contains(where: { (try? $0.verify(signature, signs: signed)) == true })
-            else { throw .badSignature }
-            return try claims(try Self.object(parts[1]), at: now)
+    ) -> Authentication<CustomerToken> {
+        guard token.count <= Self.byteLimit else { return .refused(.malformed) }
+        let parts = token.split(
+            separator: UInt8(ascii: "."),
+            maxSplits: 3,
+            omittingEmptySubsequences: false
+        )
+        guard parts.count == 3,
+            let signature = Base64.decode(Array(parts[2]).span, .url),
+            let header = Self.object(parts[0]), let name = header.understood("alg")
+        else { return .refused(.malformed) }
+        // Only the two by name: `none`, HMAC and RSA are refused before any key is looked at.
+        guard let algorithm = CustomerTokenKeys.Algorithm(rawValue: name) else {
+            return .refused(.algorithm)
         }
+        let keyID = header.understood("kid")
+        // RFC 7515, section 4.1.11: what is critical and not understood is refused.
+        guard header.value("crit") == nil, (keyID == nil) == (header.value("kid") == nil) else {
+            return .refused(.malformed)
+        }
+        let candidates = keys.candidates(algorithm, keyID: keyID)
+        guard !candidates.isEmpty else { return .refused(.unknownIssuerKey) }
+        let signed = [UInt8](parts[0]) + [UInt8(ascii: ".")] + parts[1]
+        // A signature that cannot even be read is as wrong as one that does not verify.
+        guard candidates.contains(where: { (try? $0.verify(signature, signs: signed)) == true })
+        else { return .refused(.badSignature) }
+        guard let claims = Self.object(parts[1]) else { return .refused(.malformed) }
+        return self.token(claims, at: now)
     }
 
-    private static func object(
-        _ part: some Collection<UInt8>
-    ) throws(AuthenticationRefusal) -> JSONValue {
+    /// The object of a part; nil: it is none.
+    private static func object(_ part: some Collection<UInt8>) -> ObjectReader? {
         guard let bytes = Base64.decode(Array(part).span, .url),
             let json = try? JSONValue(parsing: bytes), json.members != nil
-        else { throw .malformed }
-        return json
-    }
-
-    /// Only the two by name: `none`, HMAC and RSA are refused before any key is looked at.
-    private static func algorithm(
-        _ header: JSONValue
-    ) throws(AuthenticationRefusal) -> CustomerTokenKeys.Algorithm {
-        guard let name = header["alg"]?.string else { throw .malformed }
-        guard let algorithm = CustomerTokenKeys.Algorithm(rawValue: name) else { throw .algorithm }
-        // RFC 7515, section 4.1.11: what is critical and not understood is refused.
-        guard header["crit"] == nil else { throw .malformed }
-        return algorithm
-    }
-
-    private static func keyID(_ header: JSONValue) throws(AuthenticationRefusal) -> String? {
-        guard let value = header["kid"] else { return nil }
-        guard let id = value.string else { throw .malformed }
-        return id
+        else { return nil }
+        return ObjectReader(json)
     }
 
     /// The registered claims (RFC 7519, section 4.1).
-    private func claims(
-        _ claims: JSONValue,
-        at now: Instant
-    ) throws(AuthenticationRefusal) -> CustomerToken {
-        guard let customer = claims["sub"]?.string, Identifier.isValid(customer),
-            let expiresAt = claims["exp"].flatMap(Self.date)
-        else { throw .badClaims }
-        if let issuer, !issuer.isSame(as: claims["iss"]?.string) { throw .wrongIssuer }
+    private func token(_ claims: ObjectReader, at now: Instant) -> Authentication<CustomerToken> {
+        guard let customer = claims.understood("sub"), Identifier.isValid(customer),
+            let expiresAt = claims.value("exp").flatMap(Self.date)
+        else { return .refused(.badClaims) }
+        if let issuer, !issuer.isSame(as: claims.understood("iss")) {
+            return .refused(.wrongIssuer)
+        }
         if let audience {
-            let named = claims["aud"]?.array ?? claims["aud"].map { [$0] } ?? []
-            guard named.contains(.string(audience)) else { throw .wrongAudience }
+            let claim = claims.value("aud")
+            let named = claim?.array ?? claim.map { [$0] } ?? []
+            guard named.contains(.string(audience)) else { return .refused(.wrongAudience) }
         }
         var validFrom = Instant(milliseconds: .min)
-        for name in ["nbf", "iat"] {
-            guard let claim = claims[name] else { continue }
-            guard let date = Self.date(claim) else { throw .badClaims }
+        for claim in ["nbf", "iat"].compactMap(claims.value) {
+            guard let date = Self.date(claim) else { return .refused(.badClaims) }
             validFrom = max(validFrom, date.advanced(byMilliseconds: -Self.skewMilliseconds))
         }
         let token = CustomerToken(customer: customer, validFrom: validFrom, expiresAt: expiresAt)
-        if let refusal = token.refusal(at: now) { throw refusal }
-        return token
+        return token.refusal(at: now).map { .refused($0) } ?? .accepted(token)
     }
 
     /// A `NumericDate`: seconds since 1970, which may have a fraction.

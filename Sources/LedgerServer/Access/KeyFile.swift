@@ -90,15 +90,25 @@ extension KeyFile {
                 "it is not JSON: \(error.message) at byte \(error.offset)"
             )
         }
-        guard json["format"]?.integer == Self.format, let list = json["keys"]?.array,
-            json.members?.count == 2
-        else { throw InputFault(.malformed, "", "it is not of format \(Self.format)") }
+        let list: [JSONValue]
+        do {
+            let reader = try ObjectReader(json, of: Self.members)
+            _ = try reader.required("format", "expected \(Self.format)") {
+                $0.integer == Self.format ? Self.format : nil
+            }
+            list = try reader.required("keys", "expected an array", \.array)
+        } catch {
+            throw InputFault(.malformed, error.path, "it is not of format \(Self.format)")
+        }
         guard list.count <= Self.keyLimit else {
             throw InputFault(.malformed, "", "it has too many keys")
         }
         for (index, element) in list.enumerated() {
-            guard let key = Self.key(element) else {
-                throw InputFault(.malformed, "", "key \(index) is not one")
+            let key: APIKey
+            do {
+                key = try Self.key(element, at: "keys[\(index)]")
+            } catch {
+                throw InputFault(.malformed, error.path, "key \(index) is not one")
             }
             guard !keys.contains(where: { $0.id == key.id }) else {
                 throw InputFault(.malformed, "", "key \(index) has the id of another")
@@ -107,26 +117,49 @@ extension KeyFile {
         }
     }
 
-    private static func key(_ json: JSONValue) -> APIKey? {
-        guard json.members?.count == 6,
-            let id = json["id"]?.string, APIKey.isID(id.utf8),
-            let name = json["name"], name.isNull || name.string.map(APIKey.isValidName) == true,
-            let names = json["scopes"]?.array, !names.isEmpty,
-            let createdAt = json["createdAt"]?.string.flatMap(Instant.init(rfc3339:)),
-            let end = json["expiresAt"],
-            let digest = json["digest"]?.string.flatMap({ Base64.decode($0, .url) }),
-            digest.count == 32
-        else { return nil }
-        let scopes = names.compactMap { $0.string.flatMap(Scope.init(rawValue:)) }
-        let expiresAt = end.string.flatMap(Instant.init(rfc3339:))
-        guard scopes.count == names.count, expiresAt != nil || end.isNull else { return nil }
+    private static let members: Set<Name> = ["format", "keys"]
+    private static let keyMembers: Set<Name> = [
+        "id", "name", "scopes", "createdAt", "expiresAt", "digest",
+    ]
+
+    /// Every member is there; what may lack is null.
+    private static func key(_ json: JSONValue, at path: String) throws(InputFault) -> APIKey {
+        let reader = try ObjectReader(json, at: path, of: keyMembers)
         return APIKey(
-            id: id,
-            name: name.string,
-            scopes: ScopeSet(scopes),
-            createdAt: createdAt,
-            expiresAt: expiresAt,
-            digest: digest
+            id: try reader.required("id", "expected an id of a key") { json in
+                json.string.flatMap { APIKey.isID($0.utf8) ? $0 : nil }
+            },
+            name: try reader.required("name", "expected a name or null") { json in
+                orNull(json) { APIKey.isValidName($0) ? $0 : nil }
+            },
+            scopes: try reader.required("scopes", "expected scopes") { json in
+                let scopes = json.array?.compactMap { $0.string.flatMap(Scope.init(rawValue:)) }
+                guard let scopes, !scopes.isEmpty, scopes.count == json.array?.count else {
+                    return nil
+                }
+                return ScopeSet(scopes)
+            },
+            createdAt: try reader.required("createdAt", "expected an instant") { json in
+                json.string.flatMap(Instant.init(rfc3339:))
+            },
+            expiresAt: try reader.required("expiresAt", "expected an instant or null") { json in
+                orNull(json) { Instant(rfc3339: $0) }
+            },
+            digest: try reader.required("digest", "expected a digest") { json in
+                json.string.flatMap { Base64.decode($0, .url) }.flatMap {
+                    $0.count == 32 ? $0 : nil
+                }
+            }
         )
+    }
+
+    /// What a text stands for, or that nothing stands there; nil: it is neither.
+    private static func orNull<Value>(
+        _ json: JSONValue,
+        _ read: (String) -> Value?
+    ) -> Value?? {
+        if json.isNull { return .some(nil) }
+        guard let value = json.string.flatMap(read) else { return nil }
+        return .some(value)
     }
 }

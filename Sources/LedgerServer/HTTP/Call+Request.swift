@@ -26,9 +26,9 @@ extension Call {
             let digest = SHA256.hash(data: Array(customer.utf8)).prefix(8)
             id += "@" + Hexadecimal.encode(digest)
         }
-        let world: StoreEnvironment
-        if let environment { world = environment } else { world = try self.environment() }
-        return LedgerRequest(id: id, source: source, environment: world)
+        let chosen: StoreEnvironment
+        if let environment { chosen = environment } else { chosen = try self.environment() }
+        return LedgerRequest(id: id, source: source, environment: chosen)
     }
 
     /// The header is a structured-field string, which is ASCII (RFC 8941, section 3.3.3); bare
@@ -69,7 +69,7 @@ extension Call {
     /// A JSON value as the fields of an event about a customer.
     func data(_ kind: EventKind, _ json: JSONValue) throws(Problem) -> EventData {
         guard case .object = json else { throw Problem(.malformed, "expected a JSON object") }
-        guard json["observedAt"] == nil else {
+        guard ObjectReader(json).value("observedAt") == nil else {
             throw Problem(.unknownField, "the ledger itself observes it", path: "observedAt")
         }
         do throws(InputFault) {

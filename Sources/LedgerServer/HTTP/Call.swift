@@ -6,7 +6,7 @@ import LedgerAPI
 
 /// One request, read and admitted: what a route's handler works with.
 struct Call: Sendable {
-    var path: [String: String]
+    var path: [PathName: String]
     var query: Query
     var headers: HTTPFields
     var body: [UInt8]
@@ -17,7 +17,7 @@ struct Call: Sendable {
     var requestID: String
 
     /// The customer whom the path names.
-    var customer: String { path["id"] ?? "" }
+    var customer: String { path[.id] ?? "" }
 
     /// Who is answered.
     var visibility: Visibility {
@@ -35,9 +35,9 @@ struct Call: Sendable {
         )
     }
 
-    /// The world that is asked about.
+    /// The environment that is asked about.
     func environment() throws(Problem) -> StoreEnvironment {
-        guard let name = query["environment"] else { return .production }
+        guard let name = query[.environment] else { return .production }
         guard let environment = StoreEnvironment(name: name) else {
             throw Problem(
                 .invalidValue,
@@ -63,7 +63,7 @@ struct Call: Sendable {
     }
 
     /// Whether T moves with the clock, so that the answer may change without a new event.
-    var asksNow: Bool { query["at"].map { $0 == "now" } ?? true }
+    var asksNow: Bool { query[.at].map { $0 == "now" } ?? true }
 
     /// An instant, a date or `now`.
     func instant(_ text: String, _ name: String) throws(Problem) -> Instant {
@@ -103,6 +103,14 @@ struct Call: Sendable {
 }
 
 extension JSONValue {
+    /// The elements of a list that must be there.
+    func list(_ name: String) throws(Problem) -> [JSONValue] {
+        guard let elements = self[name]?.array else {
+            throw Problem(.missingField, "expected a list", path: name)
+        }
+        return elements
+    }
+
     /// A text member that must be there.
     func required(_ name: String) throws(Problem) -> String {
         guard let value = self[name] else { throw Problem(.missingField, "required", path: name) }

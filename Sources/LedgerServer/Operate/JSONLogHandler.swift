@@ -1,13 +1,13 @@
 import Encodings
-public import Entitlements
-public import Logging
+package import Entitlements
+package import Logging
 
 /// Log lines as JSON objects, one a line, for machines to read.
-public struct JSONLogHandler: LogHandler {
+package struct JSONLogHandler: LogHandler {
     /// What stands on every line.
-    public var metadata: Logger.Metadata = [:]
+    package var metadata: Logger.Metadata = [:]
     /// The least level that is written.
-    public var logLevel: Logger.Level
+    package var logLevel: Logger.Level
     private let label: String
     private let clock: @Sendable () -> Instant
     private let write: @Sendable (String) -> Void
@@ -15,7 +15,7 @@ public struct JSONLogHandler: LogHandler {
     /// Makes a handler.
     ///
     /// `write`: takes one line without its end; called from many threads.
-    public init(
+    package init(
         label: String,
         level: Logger.Level,
         clock: @escaping @Sendable () -> Instant,
@@ -28,13 +28,13 @@ public struct JSONLogHandler: LogHandler {
     }
 
     /// One member of what stands on every line.
-    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
     /// Writes `{"time","level","logger","message", …metadata}`.
-    public func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         var members = [
             JSONMember("time", .instant(clock())),
             JSONMember("level", .string(event.level.rawValue)),

@@ -28,7 +28,7 @@ extension RouteTable {
 
     @Sendable
     private static func audit(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        let name = call.query["scope"] ?? "\(AuditScope.everything)"
+        let name = call.query[.scope] ?? "\(AuditScope.everything)"
         guard let scope = AuditScope.allCases.first(where: { "\($0)" == name }) else {
             throw Problem(
                 .invalidValue,

@@ -57,7 +57,7 @@ extension RouteTable {
     @Sendable
     private static func publish(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let document = try await call.catalog(service).document
-        let effective = try call.query["effective"].map { text throws(Problem) in
+        let effective = try call.query[.effective].map { text throws(Problem) in
             guard let instant = Instant(rfc3339: text), instant.isPlausible else {
                 throw Problem(.invalidValue, "expected an instant (RFC 3339)", path: "effective")
             }
@@ -72,8 +72,8 @@ extension RouteTable {
 
 extension Problem {
     /// Every fault of a catalog at once (K10).
-    init(_ faults: CatalogFaults) {
-        self.init(.invalidCatalog, "\(faults.faults.count) faults")
-        self.faults = faults.faults.map { CatalogFaultAnswer($0) }
+    init(catalog faults: [InputFault]) {
+        self.init(.invalidCatalog, "\(faults.count) faults")
+        self.faults = faults.map { CatalogFaultAnswer($0) }
     }
 }

@@ -121,7 +121,7 @@ extension RouteTable {
     @Sendable
     private static func withdraw(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let customer = call.customer
-        let grantID = call.path["grantId"] ?? ""
+        let grantID = call.path[.grantID] ?? ""
         guard Identifier.isValid(grantID) else { throw Problem(.unknownGrant) }
         let request = try call.request(service, source: Source.support)
         return try await record(call, request, service) {
@@ -149,7 +149,7 @@ extension RouteTable {
     private static func use(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let request = try call.request(service, source: Source.app)
         let customer = call.customer
-        if let undo = try call.json()["undo"] {
+        if let undo = ObjectReader(try call.json()).value("undo") {
             // Who may take back what was used up has no limit.
             guard call.visibility == .everything else {
                 throw Problem(.forbidden, "taking back a use needs a key that may write")

@@ -91,9 +91,7 @@ extension RouteTable {
     @Sendable
     private static func restore(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let body = try await service.blocking { try call.object("transactions") }
-        guard let entries = body["transactions"]?.array else {
-            throw Problem(.missingField, "expected a list", path: "transactions")
-        }
+        let entries = try body.list("transactions")
         guard entries.count <= restoreItemLimit else {
             throw Problem(
                 .outOfRange,

@@ -57,6 +57,6 @@ extension RouteTable {
 extension Call {
     /// The point that another one is compared with: its T is that of the first unless it says so.
     fileprivate func secondPoint() throws(Problem) -> BitemporalPoint {
-        try point(at: query["toAt"] == nil ? "at" : "toAt", "toKnown", "toKnownSequence")
+        try point(at: query[.toAt] == nil ? "at" : "toAt", "toKnown", "toKnownSequence")
     }
 }

@@ -25,6 +25,10 @@ extension RouteTable {
                     text: "Their language (default: as Accept-Language says)",
                     shape: .choice(languages)
                 ),
+                Route.Parameter(
+                    name: "zone",
+                    text: "The time zone in which they tell instants (default: UTC)"
+                ),
             ],
             answers: replies(.described(ExplanationAnswer.self)),
             problems: questionProblems + [.missingField, .unknownFeature],
@@ -38,13 +42,14 @@ extension RouteTable {
 
     @Sendable
     private static func explain(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        guard let feature = call.query["feature"] else {
+        guard let feature = call.query[.feature] else {
             throw Problem(.missingField, "required", path: "feature")
         }
         let audience = try audience(call)
         let language =
             try choice(call, "lang") { Language(rawValue: $0) }
             ?? Language(acceptLanguage: call.headers[.acceptLanguage])
+        let zone = try zone(call, service)
         let written = try await written(call, service) { ledger, question in
             switch try ledger.questions.explain(feature, question) {
             case .explained(let explanation, let size):
@@ -54,7 +59,8 @@ extension RouteTable {
                         of: question,
                         size: size,
                         to: audience,
-                        in: language
+                        in: language,
+                        zone
                     )
                 )
             case .unknownFeature(let near):
@@ -77,6 +83,21 @@ extension RouteTable {
             throw Problem(.forbidden, "a customer's token asks for customer", path: "for")
         }
         return .customer
+    }
+
+    private static func zone(
+        _ call: Call,
+        _ service: LedgerService
+    ) throws(Problem) -> NamedZone {
+        guard let name = call.query["zone"] else { return .utc }
+        guard let zone = service.timeZone(name) else {
+            throw Problem(
+                .invalidValue,
+                "expected a name of the zone database, such as Europe/Berlin",
+                path: "zone"
+            )
+        }
+        return zone
     }
 
     private static func choice<Choice>(

@@ -54,7 +54,7 @@ extension RouteTable {
         // A customer's own is redacted (Interfaces, "Who may").
         let least = isOwn ? ExportRedaction.names : .none
         var redaction = max(least, .signatures)
-        if let word = call.query["redact"] {
+        if let word = call.query[.redact] {
             guard let named = ExportRedaction(rawValue: word) else {
                 throw Problem(.invalidValue, "expected another word", path: "redact")
             }
@@ -67,16 +67,12 @@ extension RouteTable {
         try await service.require(call.minimumSequence())
         let media = call.preferred(ExportMedia.allCases)
         let export = try await service.blocking {
-            do {
-                let plan = try service.ledger.exporter.exportPlan(
-                    of: question,
-                    redaction: level,
-                    formats: [media.format]
-                )
-                return try service.ledger.exporter.export(plan, reading: StoredEvidenceNames())
-            } catch let refusal as ExportRefusal {
-                throw Problem(.unknownCustomer, refusal.message)
-            }
+            let plan = try service.ledger.exporter.exportPlan(
+                of: question,
+                redaction: level,
+                formats: [media.format]
+            )
+            return try service.ledger.exporter.export(plan, reading: StoredEvidenceNames())
         }
         let stream = SharedExportStream(ExportStream(export, media.form))
         var answer = Answer(mediaType: media.rawValue) {

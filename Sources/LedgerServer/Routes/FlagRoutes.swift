@@ -7,7 +7,7 @@ import LedgerAPI
 /// Feature access as feature flags: the OpenFeature Remote Evaluation Protocol 0.3.0
 /// (open-feature/protocol), so that existing SDKs are clients (Z8).
 ///
-/// A flag is a feature; its value is whether the customer (`targetingKey`) may use it. The world is
+/// A flag is a feature; its value is whether the customer (`targetingKey`) may use it. The environment is
 /// the context's `environment`, default production.
 extension RouteTable {
     static let flagRoutes = [
@@ -64,38 +64,30 @@ extension RouteTable {
 
     @Sendable
     private static func evaluateOne(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        let key = call.path["key"] ?? ""
-        do throws(FlagFailure) {
-            let subject = try EvaluationSubject(call)
-            let access = try await subject.access(call, service)
-            guard let feature = access.features?[key] else {
-                throw FlagFailure(404, "FLAG_NOT_FOUND", "the catalog has no such feature")
-            }
-            return Answer(flag(key, feature, access))
-        } catch {
-            return try error.answer(key: key)
+        let key = call.path[.key] ?? ""
+        let subject: EvaluationSubject
+        do throws(InputFault) { subject = try EvaluationSubject(call) } catch {
+            return FlagFailure(error).answer(key: key)
         }
+        let access = try await subject.access(call, service)
+        guard let feature = access.features?[key] else {
+            return FlagFailure.notFound.answer(key: key)
+        }
+        return Answer(flag(key, feature, access))
     }
 
     @Sendable
     private static func evaluateAll(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        do throws(FlagFailure) {
-            let subject = try EvaluationSubject(call)
-            let access = try await subject.access(call, service)
-            let flags = (access.features ?? [:]).sorted { $0.key < $1.key }
-                .map { flag($0.key.text, $0.value, access) }
-            let json = JSONValue.members([
-                "flags": .array(flags), "metadata": .object([]),
-            ])
-            var answer = Answer(json)
-            answer.caching = .until(
-                access.validUntil,
-                digest: ContentDigest.text(of: answer.body)
-            )
-            return answer
-        } catch {
-            return try error.answer(key: nil)
+        let subject: EvaluationSubject
+        do throws(InputFault) { subject = try EvaluationSubject(call) } catch {
+            return FlagFailure(error).answer(key: nil)
         }
+        let access = try await subject.access(call, service)
+        let flags = (access.features ?? [:]).sorted { $0.key < $1.key }
+            .map { flag($0.key.text, $0.value, access) }
+        var answer = Answer(.members(["flags": .array(flags), "metadata": .object([])]))
+        answer.caching = .until(access.validUntil, digest: ContentDigest.text(of: answer.body))
+        return answer
     }
 
     /// All members are always there: the reference provider reads them without asking.
@@ -125,71 +117,75 @@ private struct EvaluationSubject {
     var customer: String
     var environment: StoreEnvironment
 
-    init(_ call: Call) throws(FlagFailure) {
+    init(_ call: Call) throws(InputFault) {
         let body: JSONValue
         do throws(Problem) { body = try call.json() } catch {
-            throw FlagFailure(400, "PARSE_ERROR", error.detail ?? "not JSON")
+            throw InputFault(.malformed, "", error.detail ?? "not JSON")
         }
-        guard let context = body["context"], case .object = context else {
-            throw FlagFailure(400, "INVALID_CONTEXT", "expected a context object")
+        let context = ObjectReader(
+            try ObjectReader(body).required(Self.context, "expected a context object") { json in
+                json.members.map { _ in json }
+            },
+            at: Self.context
+        )
+        guard context.value(Self.key) != nil else {
+            throw context.fault(Self.key, "the targetingKey is the customer's id", .missingField)
         }
-        guard let key = context["targetingKey"] else {
-            throw FlagFailure(400, "TARGETING_KEY_MISSING", "the targetingKey is the customer's id")
+        customer = try context.required(Self.key, "the targetingKey is not an id") { json in
+            json.string.flatMap { Identifier.isValid($0) ? $0 : nil }
         }
-        guard let customer = key.string, Identifier.isValid(customer) else {
-            throw FlagFailure(400, "INVALID_CONTEXT", "the targetingKey is not an id")
+        guard context.value("environment") != nil else {
+            environment = .production
+            return
         }
-        var environment = StoreEnvironment.production
-        if let given = context["environment"] {
-            guard let named = given.string.flatMap({ StoreEnvironment(name: $0) }) else {
-                throw FlagFailure(
-                    400,
-                    "INVALID_CONTEXT",
-                    "environment is production, sandbox or local"
-                )
-            }
-            environment = named
-        }
-        // Row 9.4: a customer reaches themselves only; the same answer whoever else it is.
-        if case .customer = call.caller, !call.caller.isCustomer(customer) {
-            throw FlagFailure(Problem(.notFound))
-        }
-        self.customer = customer
-        self.environment = environment
+        environment = try context.required(
+            "environment",
+            "environment is production, sandbox or local"
+        ) { json in json.string.flatMap { StoreEnvironment(name: $0) } }
     }
 
-    func access(
-        _ call: Call,
-        _ service: LedgerService
-    ) async throws(FlagFailure) -> CachedAccess {
-        do {
-            return try await service.access(customer, environment, at: call.now)
-        } catch {
-            throw FlagFailure(Problem(anyError: error))
+    private static let context = "context"
+    private static let key = "targetingKey"
+
+    func access(_ call: Call, _ service: LedgerService) async throws -> CachedAccess {
+        // Row 9.4: a customer reaches themselves only; the same answer whoever else it is.
+        if case .customer = call.caller, !call.caller.isCustomer(customer) {
+            throw Problem(.notFound)
         }
+        return try await service.access(customer, environment, at: call.now)
     }
 }
 
-/// Why a flag is not evaluated, in the protocol's words; or a problem of another kind.
-private struct FlagFailure: Error {
-    var status: Int
+/// Why a flag is not evaluated, in the protocol's words.
+private struct FlagFailure {
+    var status = 400
     var code: String
     var details: String
-    var problem: Problem?
 
-    init(_ status: Int, _ code: String, _ details: String) {
+    static let notFound = FlagFailure(
+        status: 404,
+        code: "FLAG_NOT_FOUND",
+        details: "the catalog has no such feature"
+    )
+
+    private init(status: Int, code: String, details: String) {
         self.status = status
         self.code = code
         self.details = details
     }
 
-    init(_ problem: Problem) {
-        self.init(problem.code.status, "GENERAL", problem.detail ?? problem.code.title)
-        self.problem = problem
+    /// A context that cannot be used.
+    init(_ fault: InputFault) {
+        details = fault.detail
+        code =
+            switch fault.code {
+            case .malformed: "PARSE_ERROR"
+            case .missingField: "TARGETING_KEY_MISSING"
+            default: "INVALID_CONTEXT"
+            }
     }
 
-    func answer(key: String?) throws -> Answer {
-        if let problem { throw problem }
+    func answer(key: String?) -> Answer {
         var members = [
             JSONMember("errorCode", .string(code)), JSONMember("errorDetails", .string(details)),
         ]

@@ -59,7 +59,7 @@ extension RouteTable {
     @Sendable
     private static func offering(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let (point, viewer) = (try call.point(), try call.viewer())
-        let (feature, locale) = (call.query["feature"], try call.locale())
+        let (feature, locale) = (call.query[.feature], try call.locale())
         try await service.require(call.minimumSequence())
         let shown = try await service.blocking { () throws -> OfferingAnswer? in
             guard let map = try service.ledger.questions.gateMap(at: point, for: viewer) else {
@@ -89,7 +89,7 @@ extension RouteTable {
 extension Call {
     /// The language of texts; nil: not asked for.
     fileprivate func locale() throws(Problem) -> LanguageTag? {
-        guard let text = query["locale"] else { return nil }
+        guard let text = query[.locale] else { return nil }
         guard let tag = LanguageTag(text) else {
             throw Problem(
                 .invalidValue,
@@ -104,7 +104,7 @@ extension Call {
     ///
     /// Row 9.4: a customer reaches themselves only.
     fileprivate func viewer() throws(Problem) -> CatalogViewer? {
-        var customer = query["customer"]
+        var customer = query[.customer]
         if case .customer(let own) = caller {
             if let customer, !caller.isCustomer(customer) { throw Problem(.notFound) }
             customer = own

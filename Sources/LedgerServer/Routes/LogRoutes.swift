@@ -55,7 +55,9 @@ extension RouteTable {
             operation: "proveRecord",
             summary: "Proves that an event stands in the log (C2SP tlog-proof in `proof`).",
             access: .keys([.audit]),
-            answers: [Route.Reply(status: 200, text: "The proof", shape: .named("RecordProof"))],
+            answers: [
+                Route.Reply(status: 200, text: "The proof", shape: .named("InclusionProofFile"))
+            ],
             problems: [.notFound],
             handler: prove
         ),
@@ -65,7 +67,9 @@ extension RouteTable {
             operation: "proveGrowth",
             summary: "Proves that the log extends its first events (C2SP tlog-witness in `proof`).",
             access: .transparency([.audit]),
-            answers: [Route.Reply(status: 200, text: "The proof", shape: .named("GrowthProof"))],
+            answers: [
+                Route.Reply(status: 200, text: "The proof", shape: .named("ConsistencyProofFile"))
+            ],
             problems: [.notFound],
             handler: proveGrowth
         ),
@@ -89,7 +93,7 @@ extension RouteTable {
 
     @Sendable
     private static func records(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        guard let coordinate = TileCoordinate(level: 0, place: call.path["place"] ?? "") else {
+        guard let coordinate = TileCoordinate(level: 0, place: call.path[.place] ?? "") else {
             throw Problem(.notFound)
         }
         let bytes = try await service.blocking {
@@ -100,8 +104,8 @@ extension RouteTable {
 
     @Sendable
     private static func tile(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        guard let text = call.path["level"], let level = Int(text), String(level) == text,
-            let coordinate = TileCoordinate(level: level, place: call.path["place"] ?? "")
+        guard let text = call.path[.level], let level = Int(text), String(level) == text,
+            let coordinate = TileCoordinate(level: level, place: call.path[.place] ?? "")
         else { throw Problem(.notFound) }
         let bytes = try await service.blocking {
             try service.ledger.prover.publishedTile(coordinate)
@@ -118,7 +122,7 @@ extension RouteTable {
 
     @Sendable
     private static func prove(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        guard let sequence = UInt64(call.path["sequence"] ?? "") else { throw Problem(.notFound) }
+        guard let sequence = UInt64(call.path[.sequence] ?? "") else { throw Problem(.notFound) }
         let proof = try await proof(service) { try $0.prover.proof(of: sequence) }
         return Answer(
             RecordProofAnswer(
@@ -130,8 +134,8 @@ extension RouteTable {
 
     @Sendable
     private static func proveGrowth(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        guard let size = UInt64(call.path["size"] ?? "") else { throw Problem(.notFound) }
-        let proof = try await proof(service) { try $0.prover.growthProof(from: size) }
+        guard let size = UInt64(call.path[.size] ?? "") else { throw Problem(.notFound) }
+        let proof = try await proof(service) { try $0.prover.consistencyProof(from: size) }
         return Answer(
             GrowthProofAnswer(
                 oldSize: size,

@@ -134,8 +134,8 @@ extension RouteTable {
     private static func check(_ call: Call, _ service: LedgerService) async throws -> Answer {
         try await service.require(call.minimumSequence())
         let environment = try call.environment()
-        let feature = call.path["feature"] ?? ""
-        guard call.asksNow, call.query["known"] == nil, call.query["knownSequence"] == nil,
+        let feature = call.path[.feature] ?? ""
+        guard call.asksNow, call.query[.known] == nil, call.query[.knownSequence] == nil,
             try !call.wantsToken()
         else { return try await checkThen(call, feature, service) }
         // Before the answer: it is made from no less than the header says.
@@ -182,7 +182,7 @@ extension RouteTable {
 extension Call {
     /// Whether the answer carries its decision token.
     fileprivate func wantsToken() throws(Problem) -> Bool {
-        guard let text = query["token"] else { return false }
+        guard let text = query[.token] else { return false }
         guard let wants = Bool(text) else {
             throw Problem(.invalidValue, "expected true or false", path: "token")
         }

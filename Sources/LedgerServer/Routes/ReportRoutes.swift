@@ -127,9 +127,9 @@ extension Call {
             environment: try environment(),
             point: try point()
         )
-        if let from = query["from"] { question.range.start = try instant(from, "from") }
-        if let to = query["to"] { question.range.end = try instant(to, "to") }
-        if let text = query["thresholds"] {
+        if let from = query[.from] { question.range.start = try instant(from, "from") }
+        if let to = query[.to] { question.range.end = try instant(to, "to") }
+        if let text = query[.thresholds] {
             guard let thresholds = StageReport.Thresholds(text) else {
                 throw Problem(
                     .invalidValue,

@@ -102,7 +102,10 @@ extension RouteTable {
         _ store: String,
         _ service: LedgerService
     ) async throws -> Answer {
-        let receipt = try await service.ledger.appender.record(concurrently: submission)
+        let receipt = try await service.ledger.appender.record(
+            concurrently: submission,
+            on: service
+        )
         service.metrics.countSignal(store, outcome: receipt.outcome)
         return Answer(try SignalReceipt(receipt) { Problem($0) }).at(receipt)
     }

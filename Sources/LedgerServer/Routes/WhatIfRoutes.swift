@@ -34,7 +34,7 @@ extension RouteTable {
             catalog: catalog.read,
             point: try call.point(),
             environment: try call.environment(),
-            effective: try call.query["effective"].map { text throws(Problem) in
+            effective: try call.query[.effective].map { text throws(Problem) in
                 try call.instant(text, "effective")
             }
         )
@@ -56,10 +56,10 @@ extension Call {
             let given = try json()
             guard case .object = given else { throw Problem(.malformed, "expected a JSON object") }
             let document = service.resolveTimeZones(given)
-            do throws(CatalogFaults) {
+            do throws(InputFault) {
                 return (document, try Catalog(document: document))
             } catch {
-                throw Problem(error)
+                throw Problem(catalog: error.all)
             }
         }
     }

@@ -21,7 +21,7 @@ struct RouteMatcher: Sendable {
 
     private enum Segment: Sendable, Equatable {
         case literal([UInt8])
-        case parameter(String)
+        case parameter(PathName)
     }
 
     /// Entries by their number of segments.
@@ -56,14 +56,16 @@ struct RouteMatcher: Sendable {
 
     private static func segments(of template: String) -> [Segment] {
         template.split(separator: "/").map { segment in
-            segment.hasPrefix("{")
-                ? .parameter(String(segment.dropFirst().dropLast())) : .literal(Array(segment.utf8))
+            guard segment.hasPrefix("{") else { return .literal(Array(segment.utf8)) }
+            let name = PathName(rawValue: String(segment.dropFirst().dropLast()))
+            guard let name else { preconditionFailure("\(template) names what paths do not have") }
+            return .parameter(name)
         }
     }
 
     /// What a path leads to.
     enum Match {
-        case route(Target, [String: String])
+        case route(Target, [PathName: String])
         case otherMethods([HTTPRequest.Method])
         case nothing
     }
@@ -77,7 +79,7 @@ struct RouteMatcher: Sendable {
         guard let parts = parts(of: bytes),
             let entry = entries[parts.count].first(where: { Self.fits($0.segments, bytes, parts) })
         else { return .nothing }
-        var values: [String: String] = [:]
+        var values: [PathName: String] = [:]
         for (segment, part) in zip(entry.segments, parts) {
             guard case .parameter(let name) = segment else { continue }
             guard let value = PercentCoding.decode(bytes[part]) else {

@@ -23,7 +23,7 @@ enum RouteTable {
 
     static let environmentParameter = Route.Parameter(
         name: "environment",
-        text: "The world that is meant (default: production)",
+        text: "The environment that is meant (default: production)",
         shape: .choice(["production", "sandbox", "local"])
     )
 

@@ -7,7 +7,7 @@ public struct AppStoreConfiguration: Sendable {
     /// The app's id in the App Store, which a notification from production must name; without it,
     /// none from production is accepted.
     public var appAppleID: Int64?
-    /// The worlds that are accepted: `production`, `sandbox` or both, never `local`.
+    /// The environments that are accepted: `production`, `sandbox` or both, never `local`.
     public var environments: Set<StoreEnvironment>
     /// Trust anchors, DER.
     public var roots: [[UInt8]]

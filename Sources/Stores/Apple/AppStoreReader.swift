@@ -25,7 +25,7 @@ struct OpenedJWS: Sendable {
 struct AppStoreReader: Sendable {
     let bundleIDs: Set<String>
     let appAppleID: Int64?
-    /// The App Store's words for the worlds that are accepted.
+    /// The App Store's words for the environments that are accepted.
     let environments: [String: StoreEnvironment]
     let trust: any AppStoreTrust
 
@@ -206,7 +206,7 @@ extension AppStoreReader {
 
 /// Whether what is nested in a notification speaks of the same as the notification.
 enum AppStoreAgreement {
-    /// Compares world, app and purchase.
+    /// Compares environment, app and purchase.
     ///
     /// Products are not compared: the transaction of a refund may be an older period's, and
     /// renewal info speaks of the running one.

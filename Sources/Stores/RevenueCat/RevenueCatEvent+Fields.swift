@@ -1,12 +1,11 @@
 import Encodings
 import Entitlements
 
-/// Why a signal changes nothing although its type is known: it is noted instead (Stores, rule 6).
-struct UnusableSignal: Error, Hashable, Sendable {
-    /// Which field, and what about it; holds no value of the signal.
-    let detail: String
-
-    init(_ detail: String) { self.detail = detail }
+extension InputFault {
+    /// Why a signal changes nothing although its type is known: it is noted instead (Stores, rule 6).
+    ///
+    /// `detail`: which field, and what about it; holds no value of the signal.
+    init(unusable detail: String) { self.init(.invalidValue, "", detail) }
 }
 
 /// When a period ends, as RevenueCat says it.
@@ -53,26 +52,26 @@ extension RevenueCatEvent {
 
     /// An instant in milliseconds; nil if absent.
     ///
-    /// - Throws: `UnusableSignal` for another shape and outside 2000 to 2200.
-    func instant(_ name: String) throws(UnusableSignal) -> Instant? {
+    /// - Throws: `InputFault` for another shape and outside 2000 to 2200.
+    func instant(_ name: String) throws(InputFault) -> Instant? {
         switch try end(name) {
         case .unstated: nil
-        case .never: throw UnusableSignal("\(name) is not within 2000 to 2200")
+        case .never: throw InputFault(unusable: "\(name) is not within 2000 to 2200")
         case .at(let instant): instant
         }
     }
 
     /// An end in milliseconds, where after 2200 means never.
     ///
-    /// - Throws: `UnusableSignal` for another shape and before 2000.
-    func end(_ name: String) throws(UnusableSignal) -> RevenueCatEnd {
+    /// - Throws: `InputFault` for another shape and before 2000.
+    func end(_ name: String) throws(InputFault) -> RevenueCatEnd {
         guard let value = self[name] else { return .unstated }
         guard case .number(let text) = value,
             let milliseconds = ExactDecimal(jsonNumber: text).integer
-        else { throw UnusableSignal("\(name) is not a count of milliseconds") }
+        else { throw InputFault(unusable: "\(name) is not a count of milliseconds") }
         let instant = Instant(milliseconds: milliseconds)
         guard instant >= Instant.earliest else {
-            throw UnusableSignal("\(name) is not within 2000 to 2200")
+            throw InputFault(unusable: "\(name) is not within 2000 to 2200")
         }
         return instant.isPlausible ? .at(instant) : .never
     }
@@ -81,8 +80,8 @@ extension RevenueCatEvent {
     func required<Value>(
         _ value: Value?,
         _ name: String
-    ) throws(UnusableSignal) -> Value {
-        guard let value else { throw UnusableSignal("\(name) is missing or not valid") }
+    ) throws(InputFault) -> Value {
+        guard let value else { throw InputFault(unusable: "\(name) is missing or not valid") }
         return value
     }
 }

@@ -54,11 +54,11 @@ public enum RevenueCatMapping {
     private typealias Row =
         @Sendable (
             RevenueCatEvent
-        ) throws(UnusableSignal) -> RevenueCatMeaning
+        ) throws(InputFault) -> RevenueCatMeaning
 
     private static func meaning(of event: RevenueCatEvent) -> RevenueCatMeaning {
         guard event.environment != nil else {
-            // Neither world may learn of a purchase in an unknown one.
+            // Neither environment may learn of a purchase in an unknown one.
             return RevenueCatMeaning(
                 noting: event,
                 on: RevenueCatMeaning.store(of: event),
@@ -66,7 +66,7 @@ public enum RevenueCatMapping {
             )
         }
         guard let row = rows[event.type] else { return RevenueCatMeaning(noting: event) }
-        do throws(UnusableSignal) {
+        do throws(InputFault) {
             return try row(event)
         } catch {
             return RevenueCatMeaning(noting: event, detail: error.detail)
@@ -90,39 +90,39 @@ public enum RevenueCatMapping {
 
     /// Events about one purchase.
     private static let purchaseRows: [String: Row] = [
-        "INITIAL_PURCHASE": lifecycle { p throws(UnusableSignal) in
+        "INITIAL_PURCHASE": lifecycle { p throws(InputFault) in
             try p.sale(.purchaseCompleted)
         },
-        "RENEWAL": lifecycle { p throws(UnusableSignal) in try p.sale(.purchaseRenewed) },
-        "NON_RENEWING_PURCHASE": lifecycle { p throws(UnusableSignal) in try p.oneTimeSale() },
-        "TEMPORARY_ENTITLEMENT_GRANT": lifecycle { p throws(UnusableSignal) in
+        "RENEWAL": lifecycle { p throws(InputFault) in try p.sale(.purchaseRenewed) },
+        "NON_RENEWING_PURCHASE": lifecycle { p throws(InputFault) in try p.oneTimeSale() },
+        "TEMPORARY_ENTITLEMENT_GRANT": lifecycle { p throws(InputFault) in
             try p.temporaryGrant()
         },
-        "CANCELLATION": lifecycle { p throws(UnusableSignal) in try p.cancellation() },
-        "UNCANCELLATION": lifecycle { p throws(UnusableSignal) in p.uncancellation() },
-        "BILLING_ISSUE": lifecycle { p throws(UnusableSignal) in p.billingIssue() },
-        "EXPIRATION": lifecycle { p throws(UnusableSignal) in try p.expiration() },
-        "SUBSCRIPTION_PAUSED": lifecycle { p throws(UnusableSignal) in p.plannedPause() },
-        "PRODUCT_CHANGE": lifecycle { p throws(UnusableSignal) in try p.productChange() },
-        "SUBSCRIPTION_EXTENDED": lifecycle { p throws(UnusableSignal) in
+        "CANCELLATION": lifecycle { p throws(InputFault) in try p.cancellation() },
+        "UNCANCELLATION": lifecycle { p throws(InputFault) in p.uncancellation() },
+        "BILLING_ISSUE": lifecycle { p throws(InputFault) in p.billingIssue() },
+        "EXPIRATION": lifecycle { p throws(InputFault) in try p.expiration() },
+        "SUBSCRIPTION_PAUSED": lifecycle { p throws(InputFault) in p.plannedPause() },
+        "PRODUCT_CHANGE": lifecycle { p throws(InputFault) in try p.productChange() },
+        "SUBSCRIPTION_EXTENDED": lifecycle { p throws(InputFault) in
             try p.extendedPeriod()
         },
-        "REFUND_REVERSED": lifecycle { p throws(UnusableSignal) in try p.refundReversal() },
+        "REFUND_REVERSED": lifecycle { p throws(InputFault) in try p.refundReversal() },
     ]
 
     /// Events about customers, and those that are only noted.
     private static let otherRows: [String: Row] = [
-        "TRANSFER": { event throws(UnusableSignal) in
+        "TRANSFER": { event throws(InputFault) in
             RevenueCatMeaning(event, try RevenueCatTransfer(event))
         },
-        "PURCHASE_REDEEMED": { event throws(UnusableSignal) in
+        "PURCHASE_REDEEMED": { event throws(InputFault) in
             RevenueCatMeaning(event, try RevenueCatTransfer(redeemedBy: event))
         },
-        "SUBSCRIBER_ALIAS": { event throws(UnusableSignal) in
+        "SUBSCRIBER_ALIAS": { event throws(InputFault) in
             try RevenueCatMeaning(alias: event)
         },
         // A test names a purchase and a customer that do not exist.
-        "TEST": { event throws(UnusableSignal) in
+        "TEST": { event throws(InputFault) in
             RevenueCatMeaning(noting: event, on: RevenueCatMeaning.store(of: event))
         },
         "INVOICE_ISSUANCE": noted,
@@ -137,14 +137,14 @@ public enum RevenueCatMapping {
         "PAYWALL_COMPONENT_INTERACTED": noted,
     ]
 
-    private static let noted: Row = { event throws(UnusableSignal) in
+    private static let noted: Row = { event throws(InputFault) in
         RevenueCatMeaning(noting: event)
     }
 
     private static func lifecycle(
         _ facts:
-            @escaping @Sendable (RevenueCatPurchase) throws(UnusableSignal) -> [RevenueCatFact]
+            @escaping @Sendable (RevenueCatPurchase) throws(InputFault) -> [RevenueCatFact]
     ) -> Row {
-        { event throws(UnusableSignal) in try RevenueCatMeaning(event, facts) }
+        { event throws(InputFault) in try RevenueCatMeaning(event, facts) }
     }
 }

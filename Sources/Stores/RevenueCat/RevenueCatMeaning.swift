@@ -11,8 +11,8 @@ struct RevenueCatMeaning: Hashable, Sendable {
     /// A lifecycle event: facts on a purchase, whose owner is the event's customer.
     init(
         _ event: RevenueCatEvent,
-        _ facts: (RevenueCatPurchase) throws(UnusableSignal) -> [RevenueCatFact]
-    ) throws(UnusableSignal) {
+        _ facts: (RevenueCatPurchase) throws(InputFault) -> [RevenueCatFact]
+    ) throws(InputFault) {
         let purchase = try RevenueCatPurchase(event)
         let customers = RevenueCatCustomers(commonFieldsOf: event)
         self.init(facts: try facts(purchase), customers, event)
@@ -37,8 +37,8 @@ struct RevenueCatMeaning: Hashable, Sendable {
     }
 
     /// `SUBSCRIBER_ALIAS`: nothing but names.
-    init(alias event: RevenueCatEvent) throws(UnusableSignal) {
-        guard !event.isFromPaywall else { throw UnusableSignal("a paywall's own event") }
+    init(alias event: RevenueCatEvent) throws(InputFault) {
+        guard !event.isFromPaywall else { throw InputFault(unusable: "a paywall's own event") }
         let customers = RevenueCatCustomers(commonFieldsOf: event)
         let customer = try event.required(customers.principal, "app_user_id")
         self.init(

@@ -4,7 +4,7 @@ import Entitlements
 /// newest statement wins (P1), and these carry no price and often a moved end.
 extension RevenueCatPurchase {
     /// `CANCELLATION`: a refund for `CUSTOMER_SUPPORT`, else renewal is off and access stays.
-    func cancellation() throws(UnusableSignal) -> [RevenueCatFact] {
+    func cancellation() throws(InputFault) -> [RevenueCatFact] {
         let reason = event.word("cancel_reason")
         guard reason == Self.refundReason else { return [renewal(on: false, reason: reason)] }
         return [try refund(at: event.statedAt)]
@@ -31,8 +31,10 @@ extension RevenueCatPurchase {
     }
 
     /// `EXPIRATION`: the period's end, a refund's effect, or the start of a pause.
-    func expiration() throws(UnusableSignal) -> [RevenueCatFact] {
-        guard expiresAt != .never else { throw UnusableSignal("expiration_at_ms is without end") }
+    func expiration() throws(InputFault) -> [RevenueCatFact] {
+        guard expiresAt != .never else {
+            throw InputFault(unusable: "expiration_at_ms is without end")
+        }
         let end = expiresAt.instant ?? event.statedAt
         let reason = event.word("expiration_reason")
         switch reason {
@@ -63,19 +65,19 @@ extension RevenueCatPurchase {
     }
 
     /// `PRODUCT_CHANGE`: takes effect by a later `RENEWAL` or `INITIAL_PURCHASE`.
-    func productChange() throws(UnusableSignal) -> [RevenueCatFact] {
+    func productChange() throws(InputFault) -> [RevenueCatFact] {
         let next = try event.required(event.name("new_product_id"), "new_product_id")
         return [fact(EventData(.purchaseRenewalChanged, [.nextProductID: .text(next)]))]
     }
 
     /// `SUBSCRIPTION_EXTENDED`.
-    func extendedPeriod() throws(UnusableSignal) -> [RevenueCatFact] {
+    func extendedPeriod() throws(InputFault) -> [RevenueCatFact] {
         let end = try event.required(expiresAt.instant, "expiration_at_ms")
         return [try extended(to: end)]
     }
 
     /// `REFUND_REVERSED`: the transaction stands again, to the end that is given.
-    func refundReversal() throws(UnusableSignal) -> [RevenueCatFact] {
+    func refundReversal() throws(InputFault) -> [RevenueCatFact] {
         let transactionID = try requiredTransactionID()
         let reversed = fact(
             EventData(.revocationReversed, [.transactionID: .text(transactionID)])
@@ -95,7 +97,7 @@ extension RevenueCatPurchase {
         )
     }
 
-    private func extended(to end: Instant) throws(UnusableSignal) -> RevenueCatFact {
+    private func extended(to end: Instant) throws(InputFault) -> RevenueCatFact {
         let transactionID = try requiredTransactionID()
         return fact(
             EventData(
@@ -107,7 +109,7 @@ extension RevenueCatPurchase {
 
     /// Takes back one transaction, never a lifetime purchase beside it (Stores, rule 4), so its id
     /// must be known.
-    private func refund(at time: Instant) throws(UnusableSignal) -> RevenueCatFact {
+    private func refund(at time: Instant) throws(InputFault) -> RevenueCatFact {
         let transactionID = try requiredTransactionID()
         let price = RevenueCatPrice(of: event)?.givenBack
         return fact(

@@ -8,11 +8,11 @@ extension RevenueCatPurchase {
     /// A prepaid plan and a promotional grant do not renew. For what does, a sale shows that
     /// renewal is on: RevenueCat sends no `UNCANCELLATION` when a lapsed or unpaid subscription
     /// is bought again, so an older cancellation would stand for ever (P10).
-    func sale(_ kind: EventKind) throws(UnusableSignal) -> [RevenueCatFact] {
+    func sale(_ kind: EventKind) throws(InputFault) -> [RevenueCatFact] {
         let renews = event["period_type"]?.string != "PREPAID" && name.store != "promotional"
         if renews, expiresAt == .unstated {
             // Without end by an omission would be access for ever.
-            throw UnusableSignal("expiration_at_ms is missing")
+            throw InputFault(unusable: "expiration_at_ms is missing")
         }
         let period = try period(kind, renews ? .autoRenewable : oneTimeKind)
         guard renews, let start = period.first?.time else { return period }
@@ -22,7 +22,7 @@ extension RevenueCatPurchase {
     }
 
     /// `NON_RENEWING_PURCHASE`; RevenueCat does not tell consumables apart.
-    func oneTimeSale() throws(UnusableSignal) -> [RevenueCatFact] {
+    func oneTimeSale() throws(InputFault) -> [RevenueCatFact] {
         try period(.purchaseCompleted, oneTimeKind)
     }
 
@@ -30,9 +30,9 @@ extension RevenueCatPurchase {
     ///
     /// Not auto-renewable, whatever is sold: the real purchase may come under another transaction
     /// and start earlier, and must not be cut at this one's start (P3).
-    func temporaryGrant() throws(UnusableSignal) -> [RevenueCatFact] {
+    func temporaryGrant() throws(InputFault) -> [RevenueCatFact] {
         guard expiresAt.instant != nil else {
-            throw UnusableSignal("expiration_at_ms is missing or without end")
+            throw InputFault(unusable: "expiration_at_ms is missing or without end")
         }
         return try period(.purchaseCompleted, .nonRenewing)
     }
@@ -45,7 +45,7 @@ extension RevenueCatPurchase {
     private func period(
         _ kind: EventKind,
         _ productKind: ProductKind
-    ) throws(UnusableSignal) -> [RevenueCatFact] {
+    ) throws(InputFault) -> [RevenueCatFact] {
         let transactionID = try requiredTransactionID()
         let start = try event.required(purchasedAt, "purchased_at_ms")
         let productID = try event.required(event.name("product_id"), "product_id")

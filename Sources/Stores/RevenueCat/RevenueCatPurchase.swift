@@ -15,8 +15,8 @@ struct RevenueCatPurchase: Hashable, Sendable {
 
     /// Reads the event.
     ///
-    /// - Throws: `UnusableSignal` if no purchase is named or an instant is absurd.
-    init(_ event: RevenueCatEvent) throws(UnusableSignal) {
+    /// - Throws: `InputFault` if no purchase is named or an instant is absurd.
+    init(_ event: RevenueCatEvent) throws(InputFault) {
         self.event = event
         name = try event.required(event.purchase, "store or original_transaction_id")
         transactionID = event.identifier("transaction_id")
@@ -27,7 +27,7 @@ struct RevenueCatPurchase: Hashable, Sendable {
     }
 
     /// The transaction's id, where a statement means nothing or too much without one.
-    func requiredTransactionID() throws(UnusableSignal) -> String {
+    func requiredTransactionID() throws(InputFault) -> String {
         try event.required(transactionID, "transaction_id")
     }
 
@@ -40,7 +40,7 @@ struct RevenueCatPurchase: Hashable, Sendable {
     func fact(_ data: EventData) -> RevenueCatFact { fact(data, at: event.statedAt) }
 }
 
-/// One thing that a signal says, before the signal's id, source and world are set on it.
+/// One thing that a signal says, before the signal's id, source and environment are set on it.
 struct RevenueCatFact: Hashable, Sendable {
     let subject: Subject
     let time: Instant

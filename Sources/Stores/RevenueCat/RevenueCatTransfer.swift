@@ -12,14 +12,14 @@ struct RevenueCatTransfer: Hashable, Sendable {
     private let givingIDs: [String]
 
     /// `TRANSFER`.
-    init(_ event: RevenueCatEvent) throws(UnusableSignal) {
+    init(_ event: RevenueCatEvent) throws(InputFault) {
         try self.init(event, from: "transferred_from", to: "transferred_to")
     }
 
     /// `PURCHASE_REDEEMED`, which moves purchases only with the outcome `transfer`.
-    init(redeemedBy event: RevenueCatEvent) throws(UnusableSignal) {
+    init(redeemedBy event: RevenueCatEvent) throws(InputFault) {
         guard event.word("redemption_outcome") == "transfer" else {
-            throw UnusableSignal("redemption_outcome is not a transfer")
+            throw InputFault(unusable: "redemption_outcome is not a transfer")
         }
         try self.init(event, from: "redeemed_from", to: "redeemed_by")
     }
@@ -28,14 +28,16 @@ struct RevenueCatTransfer: Hashable, Sendable {
         _ event: RevenueCatEvent,
         from: String,
         to: String
-    ) throws(UnusableSignal) {
-        guard !event.isFromPaywall else { throw UnusableSignal("a paywall's own event") }
+    ) throws(InputFault) {
+        guard !event.isFromPaywall else { throw InputFault(unusable: "a paywall's own event") }
         takers = RevenueCatCustomers(listedAs: to, in: event)
         givers = RevenueCatCustomers(listedAs: from, in: event)
         _ = try event.required(takers.principal, to)
         let takerIDs = Set(texts: takers.all)
         givingIDs = givers.all.filter { !takerIDs.contains($0) }
-        guard !givingIDs.isEmpty else { throw UnusableSignal("\(from) is missing or not valid") }
+        guard !givingIDs.isEmpty else {
+            throw InputFault(unusable: "\(from) is missing or not valid")
+        }
     }
 
     /// One transfer for every hundred ids.

@@ -22,8 +22,7 @@ struct ContinuationOptions: ParsableArguments {
     /// The log under its new name; nil: it stays the same ledger.
     func made(_ options: LedgerOptions, masterKey: [UInt8]) throws -> Continuation? {
         guard let origin else { return nil }
-        var open = OpenLedger.Options(key: .bytes(masterKey))
-        open.mapSize = try Settings.current.checkedMapSize()
+        var open = try Invocation.current.settings.opening(.bytes(masterKey))
         open.acceptedClock = try options.acceptedClock()
         return Continuation(named: origin, opening: open)
     }

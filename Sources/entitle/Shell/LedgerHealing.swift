@@ -8,17 +8,16 @@ import LedgerOperations
 extension Salvage {
     /// Heals a ledger, tells, and ends with 3 where it is not sound in the end.
     func mend(_ path: String, masterKey: [UInt8]) throws {
-        var open = OpenLedger.Options(key: .bytes(masterKey))
-        open.mapSize = try Settings.current.checkedMapSize()
+        let open = try Invocation.current.settings.opening(.bytes(masterKey))
         let reading = Progress("bytes read")
         let answer = try LedgerHealing(of: path, options: open) {
             reading.finish()
-            return try AuditChild.report(on: path, masterKey: masterKey, .everything)
+            return try AuditChild.own.report(on: path, masterKey: masterKey, .everything)
         }
         .run { reading.show($0, of: $1) }
         reading.finish()
         if options.json { Terminal.line(AnswerText(answer)) } else { Self.print(answer) }
-        if !answer.isOK { throw ExitCode.integrity }
+        if !answer.isOK { throw ExitCode(.integrity) }
     }
 
     private static func print(_ answer: HealAnswer) {

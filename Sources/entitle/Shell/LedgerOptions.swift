@@ -50,17 +50,26 @@ struct LedgerOptions: ParsableArguments {
     }
 
     var path: String {
-        let path = ledger ?? Settings.current.ledger ?? "./ledger"
-        Settings.current.ledgerPath = path
+        let path = ledger ?? Invocation.current.settings[.ledger] ?? "./ledger"
+        Invocation.current.ledgerPath = path
         return path
     }
 
+    /// What was told of the master key.
+    var keyOptions: MasterKeyOptions {
+        var key = MasterKeyOptions(ofLedgerAt: path, Invocation.current.settings)
+        key.file = keyFile
+        key.descriptor = keyDescriptor.map(Invocation.descriptor)
+        key.command = keyCommand
+        key.passed = Invocation.current.passedKey
+        return key
+    }
+
     func environment() throws -> StoreEnvironment {
-        let name = environmentName ?? Settings.current.environment ?? "production"
+        let name = environmentName ?? Invocation.current.settings[.environment] ?? "production"
         guard let environment = StoreEnvironment(name: name) else {
-            throw CommandFailure(
+            throw OperationFault(
                 .usage,
-                "usage",
                 "no such environment",
                 place: "--environment",
                 hint: "production, sandbox or local"
@@ -78,15 +87,13 @@ struct LedgerOptions: ParsableArguments {
         isCheck: Bool = false,
         recovery: Recovery? = nil
     ) throws -> OpenLedger {
-        let masterKey = try MasterKey.read(self)
-        if !isCheck { try UncleanStop.check(path, key: masterKey) }
-        var options = try OpenLedger.Options(
-            key: .bytes(masterKey, renewed: { try MasterKey.renewed(self) }),
+        let key = keyOptions
+        let masterKey = try key.read()
+        if !isCheck { try AuditChild.own.requireSoundAfterStop(path, key: masterKey) }
+        var options = try Invocation.current.settings.opening(
+            .bytes(masterKey, renewed: { try key.renewed() }),
             isReadOnly: !writing
         )
-        options.mapSize = try Settings.current.checkedMapSize()
-        options.accessCacheByteLimit =
-            try Settings.current.checkedAccessCacheSize() ?? options.accessCacheByteLimit
         options.recovery = recovery
         options.acceptedClock = try acceptedClock()
         return try OpenLedger(at: path, options: options)
@@ -99,56 +106,20 @@ struct LedgerOptions: ParsableArguments {
         recovery: Recovery? = nil,
         _ body: (Ledger) throws -> Result
     ) throws -> Result {
-        try open(writing: writing, isCheck: isCheck, recovery: recovery).lend {
+        try open(writing: writing, isCheck: isCheck, recovery: recovery).lend(warn: Terminal.warn) {
             try body($0.ledger)
         }
     }
 
     /// Runs a body over the open ledger whose last checkpoint is as new as can be, and closes it.
     func withCheckpointed<Result>(_ body: (OpenLedger) throws -> Result) throws -> Result {
-        try Signing.openCheckpointed(warn: Terminal.warn) { try open(writing: $0) }.lend(body)
+        try Signing.openCheckpointed(warn: Terminal.warn) { try open(writing: $0) }
+            .lend(warn: Terminal.warn, body)
     }
 
     /// Lends the ledger without its master key, to be read.
     func withKeylessLedger<Result>(_ body: (Ledger) throws -> Result) throws -> Result {
-        let ledger = try Ledger.openWithoutKey(
-            at: path,
-            mapSize: Settings.current.checkedMapSize()
-        )
-        let result: Result
-        do {
-            result = try body(ledger)
-        } catch {
-            // The first fault is the one that is told.
-            try? ledger.close()
-            throw error
-        }
-        try ledger.close()
-        return result
-    }
-}
-
-extension OpenLedger {
-    /// Runs a body over it and closes it.
-    func lend<Result>(_ body: (OpenLedger) throws -> Result) throws -> Result {
-        let result: Result
-        do {
-            result = try body(self)
-        } catch {
-            close(after: error)
-            throw error
-        }
-        end()
-        return result
-    }
-
-    /// Closes it; warns where views were not written.
-    func end() {
-        do {
-            try close()
-        } catch {
-            // What was recorded stands (E3): views are remade from it at any time.
-            Terminal.warn("the views could not be written; `entitle rebuild` makes them anew")
-        }
+        let mapSize = try Invocation.current.settings.mapSize()
+        return try Ledger.withoutKey(at: path, mapSize: mapSize, body)
     }
 }

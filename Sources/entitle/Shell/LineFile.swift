@@ -1,3 +1,4 @@
+import DurableFiles
 import Entitlements
 import LMDBStorage
 import LedgerAPI

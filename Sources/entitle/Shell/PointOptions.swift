@@ -21,9 +21,8 @@ struct PointOptions: ParsableArguments {
 
     func point() throws -> BitemporalPoint {
         if known != nil && knownSequence != nil {
-            throw CommandFailure(
+            throw OperationFault(
                 .usage,
-                "usage",
                 "--known and --known-sequence exclude each other",
                 place: "--known-sequence"
             )
@@ -46,9 +45,8 @@ struct PointOptions: ParsableArguments {
 enum InstantArgument {
     static func parse(_ text: String, place: String) throws -> Instant {
         if let instant = Instant(argument: text, now: SystemClock.now()) { return instant }
-        throw CommandFailure(
+        throw OperationFault(
             .usage,
-            "usage",
             "not an instant",
             place: place,
             hint: "RFC 3339 with an offset, a date, now, -36h or -30d"

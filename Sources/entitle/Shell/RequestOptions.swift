@@ -14,7 +14,7 @@ struct RequestOptions: ParsableArguments {
     func request(_ options: LedgerOptions, source: String = Source.support) throws -> Request {
         let id = id ?? UUID().uuidString.lowercased()
         guard Identifier.isValid(id) else {
-            throw CommandFailure(.usage, "usage", "not an id", place: "--id")
+            throw OperationFault(.usage, "not an id", place: "--id")
         }
         return Request(id: id, source: source, environment: try options.environment())
     }

@@ -10,18 +10,11 @@ struct StoresOptions: ParsableArguments {
 
     /// What is configured; nil: nothing.
     func configuration(at ledgerPath: String) throws -> StoresConfiguration? {
-        try StoresFile.read(stores ?? Settings.current.serve.stores, ofLedgerAt: ledgerPath)
+        try StoresFile.read(stores ?? Invocation.current.settings[.stores], ofLedgerAt: ledgerPath)
     }
 
     /// The verifier of the App Store; nil: it is not configured.
     func appStore(_ options: LedgerOptions) throws -> AppStoreVerifier? {
-        try configuration(at: options.path).flatMap(Self.verifier)
-    }
-
-    static func verifier(_ configuration: StoresConfiguration) throws -> AppStoreVerifier? {
-        try StoresFile.appStoreVerifier(
-            configuration,
-            revocation: AppStoreRevocationCheck(transport: RevocationTransport.ask)
-        )
+        try configuration(at: options.path).flatMap { try StoresFile.appStoreVerifier($0) }
     }
 }

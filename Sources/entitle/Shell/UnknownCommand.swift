@@ -1,12 +1,13 @@
 import ArgumentParser
 import Entitlements
+import LedgerOperations
 
 /// A command that there is not: the parser would count its words as unexpected arguments, this says
 /// which was meant.
 enum UnknownCommand {
     /// Refuses a word that stands where a command does and is none.
     ///
-    /// - Throws: `CommandFailure` with near names.
+    /// - Throws: `OperationFault` with near names.
     static func refuse(_ arguments: some Sequence<String>) throws {
         var command: any ParsableCommand.Type = Entitle.self
         for word in arguments {
@@ -14,9 +15,8 @@ enum UnknownCommand {
             // Behind the last command stand its own arguments; an option may have a value.
             guard !parts.isEmpty, !word.hasPrefix("-"), word != "help" else { return }
             guard let part = parts.first(where: { $0.answers(to: word) }) else {
-                throw CommandFailure(
+                throw OperationFault(
                     .usage,
-                    "usage",
                     "there is no command \(word)",
                     hint: hint(word, parts.map { $0._commandName })
                 )

@@ -85,10 +85,10 @@ struct `A list of fields` {
         (#""name":"a","count":1,"at":null,"parts":{"p":[{"name":1}]}"#, "/parts/p/0/name", "text"),
     ])
     func `says where something else stands`(members: String, path: String, expected: String) {
-        let fault = #expect(throws: AnswerFault.self) {
+        let fault = #expect(throws: InputFault.self) {
             try Whole.fields.read(JSONValue(parsing: Array("{\(members)}".utf8)))
         }
-        #expect(fault == AnswerFault(path: path, expected: expected))
+        #expect(fault == InputFault(.malformed, path, expected))
     }
 
     @Test func `describes its members`() {

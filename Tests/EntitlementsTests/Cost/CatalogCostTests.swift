@@ -109,11 +109,11 @@ struct `A catalog with many things` {
     }
 
     private static func faults(_ json: JSONValue) -> [InputFault] {
-        do throws(CatalogFaults) {
+        do throws(InputFault) {
             _ = try Catalog(document: json)
             return []
         } catch {
-            return error.faults
+            return error.all
         }
     }
 
@@ -141,7 +141,7 @@ struct `A catalog with many things` {
         let stores = #""stores":{"\#(name)":[\#(Many.list(100) { _ in "1" })]}"#
         let text = Many.catalog(products: Many.list(40) { Many.product($0, "," + stores) })
         let faults = Self.faults(try Self.json(text))
-        #expect(faults.count == CatalogFaults.limit)
+        #expect(faults.count == Catalog.faultLimit)
         #expect(faults.allSatisfy { $0.path.utf8.count < 400 })
     }
 

@@ -70,7 +70,7 @@ extension ExplainedQuestion {
         case .owned: [.customerClaimed, .customerTransferred]
         case .handedOn, .notOwned:
             [.customerClaimed, .customerTransferred, .customerReleased]
-        case .period, .followed: [.purchaseCompleted, .purchaseRenewed]
+        case .period, .followed, .formerPlan: [.purchaseCompleted, .purchaseRenewed]
         case .extended: [.purchaseExtended]
         case .expired: [.purchaseExpired]
         case .grace: [.purchaseGraceStarted]
@@ -84,6 +84,7 @@ extension ExplainedQuestion {
         case .failedVerification: [.verificationFailed]
         case .pending: [.purchasePending]
         case .abandoned: [.purchaseAbandoned]
+        case .continued: [.purchaseCompleted, .purchaseRenewed, .grantGiven, .trialStarted]
         case .granted: [.grantGiven]
         case .withdrawn: [.grantWithdrawn]
         case .trial: [.trialStarted]
@@ -106,6 +107,7 @@ extension ExplainedQuestion {
             faults.append("it ends \(ends.map(\.time)), not \(String(describing: decision.until))")
         }
         guard decision.reason != .free else { return faults }
+        faults += causeFaults(explanation, decision)
         let named = Set(explanation.steps.compactMap(\.sequence))
         let enough = log.filter { $0.kind == .catalogPublished || named.contains($0.sequence) }
         if !agrees(slow(enough)) {
@@ -118,6 +120,19 @@ extension ExplainedQuestion {
             }
         }
         return faults + explanation.wouldChange.flatMap { changeFaults($0, opens: false) }
+    }
+
+    /// What is said to be the reason lasts as long as the decision, but where everybody has it then.
+    private func causeFaults(
+        _ explanation: Explanation,
+        _ decision: CustomerState.FeatureState
+    ) -> [String] {
+        guard let cause = explanation.cause?.effect, case .some(.some(let end)) = cause.openingEnd,
+            decision.until.map({ end < $0 }) ?? true
+        else { return [] }
+        let last = decision.until?.advanced(byMilliseconds: -1) ?? .latest
+        return slow(log, at: last)?["reason"] == "free"
+            ? [] : ["the reason ends \(end), the decision \(String(describing: decision.until))"]
     }
 
     /// Whether an answer allows by the same reason and sources.

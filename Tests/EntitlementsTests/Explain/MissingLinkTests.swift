@@ -80,7 +80,8 @@ import Testing
             isDecisive: true
         ),
         Row(
-            story: "start\napp_store/1 renew 10 t2 gone 40",
+            story: "start\napp_store/1 renew 10 t2 gone 40\n"
+                + "app_store/1 buy 15 t3 gone productKind=consumable",
             day: "20",
             effect: "followed",
             change: .renewal,

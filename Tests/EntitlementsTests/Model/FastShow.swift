@@ -74,7 +74,7 @@ struct InternedHistory: AnswerNames {
         do {
             return try Catalog(document: document)
         } catch {
-            Issue.record("a catalog of the history is refused: \(error.faults)")
+            Issue.record("a catalog of the history is refused: \(error.all)")
             return nil
         }
     }

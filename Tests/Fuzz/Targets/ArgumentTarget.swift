@@ -48,8 +48,8 @@ struct ArgumentTarget: FuzzTarget {
         if let checkpoint = try? Checkpoint(parsing: text) {
             _ = TileCoordinate.partialTiles(size: checkpoint.size)
         }
-        _ = try? RecordProof(parsing: text)
-        _ = try? GrowthProof(parsing: text)
+        _ = try? InclusionProofFile(parsing: text)
+        _ = try? ConsistencyProofFile(parsing: text)
         _ = try? VerifierKey(parsing: text)
         _ = NearNames.near(text, among: Self.texts)
     }

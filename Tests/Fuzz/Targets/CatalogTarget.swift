@@ -42,10 +42,10 @@ struct CatalogTarget: FuzzTarget {
         guard let json = try? JSONValue(parsing: input) else { return }
         _ = Catalog.zoneNames(in: json)
         let catalog: Catalog
-        do throws(CatalogFaults) {
+        do throws(InputFault) {
             catalog = try Catalog(document: json)
         } catch {
-            demand(!error.faults.isEmpty, "a refusal has its reasons")
+            demand(!error.all.isEmpty, "a refusal has its reasons")
             return
         }
         // Both ends and the middle of where a customer may stand in an experiment.

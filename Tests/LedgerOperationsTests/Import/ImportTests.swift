@@ -106,6 +106,24 @@ struct `An import` {
         }
     }
 
+    // What a share and the time that is left are made of
+    @Test func `tells how much of all its files it has read`() throws {
+        try FileLedger.with { ledger throws in
+            let files = [0..<3, 3..<8].map { numbers in
+                Array(numbers.map { FileLedger.grant("e\($0)") + "\n" }.joined().utf8)
+            }
+            let told = Mutex<[ImportProgress]>([])
+            _ = try ledger.importing(bytes: files) {
+                $0.progress = { progress in told.withLock { $0.append(progress) } }
+            }
+            let counts = files.map { UInt64($0.count) }
+            let progress = told.withLock { $0 }
+            #expect(progress.map(\.items) == [3, 8])
+            #expect(progress.map(\.bytes) == [counts[0], counts[0] + counts[1]])
+            #expect(progress.allSatisfy { $0.totalBytes == counts[0] + counts[1] })
+        }
+    }
+
     @Test func `reads several files and several lines of one document`() throws {
         try FileLedger.with { ledger throws in
             let pretty = FileLedger.grant("b").replacing(",", with: ",\n")

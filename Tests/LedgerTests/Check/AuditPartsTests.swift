@@ -1,3 +1,4 @@
+import Encodings
 import EntitlementLedger
 import EventLog
 import Foundation
@@ -81,6 +82,20 @@ struct `An audit in parts` {
             })
         )
         #expect(report.faults.map(\.kind) == [.tree])
+    }
+
+    // The root of no records, or of some, would pass for the log's.
+    @Test func `states no root of a tree that cannot be read`() async throws {
+        let reports = try await [
+            Self.audit(.quick, .init(tile: { _, _, _ in nil })),
+            Self.audit(.hashes, .init(unreadable: 100)), AuditAnswer.unreadable,
+        ]
+        for report in reports {
+            #expect(!report.isOK && report.rootHash == nil)
+            let text = AnswerText(report)
+            #expect(text.description.contains(#""rootHash":null,"#))
+            #expect(try AuditAnswer.fields.read(JSONValue(parsing: text.bytes)) == report)
+        }
     }
 
     @Test func `finds an end that states another time or another root`() async throws {

@@ -3,6 +3,7 @@ import Entitlements
 import EventLog
 import LedgerAPI
 import ModelSupport
+import PostingIndex
 import Testing
 
 @testable import EntitlementLedger
@@ -253,7 +254,7 @@ struct `A drift check` {
         try scratch.close()
         let directory = ViewDirectory(path: scratch.viewsPath, seal: seal)
         let (generation, tables) = try #require(try directory.openCurrent())
-        var postings = PostingCollector(reservingFor: entries.count)
+        var postings = Postings(reservingFor: entries.count)
         for entry in entries { postings.append(entry) }
         postings.sort()
         let run = try generation.makeRun(postings, of: 0..<size, root: tables.position.root)

@@ -49,24 +49,6 @@ struct `The command's configuration` {
         }
     }
 
-    @Test func `that sets what there is not is refused`() async throws {
-        try await CommandLedger.with { ledger in
-            let wrong = try ledger.file("wrong.json", #"{"enviroment":"sandbox"}"#)
-            let show = ["show", "ann"]
-            let outcome = try await ledger.run(show, environment: ["ENTITLE_CONFIG": wrong])
-            #expect(outcome.code == 78 && outcome.problemCode == "configuration", "\(outcome)")
-            #expect(outcome.problem?["hint"]?.string == "did you mean environment?")
-            // The control: numbers and flags are settings too.
-            let right = try ledger.file(
-                "right.json",
-                #"{"environment":"sandbox","port":8792,"publicLog":true}"#
-            )
-            #expect(
-                try await ledger.run(show, environment: ["ENTITLE_CONFIG": right]).code == 0
-            )
-        }
-    }
-
     @Test func `beside the ledger is held to the same`() async throws {
         try await CommandLedger.with { ledger in
             let stores = ledger.path + "/stores.json"

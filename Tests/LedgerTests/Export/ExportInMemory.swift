@@ -18,7 +18,7 @@ struct ExportInMemory: ExportSource {
                 var position = LedgerExport.Position(part)
                 while !position.isAtEnd {
                     for line in try export.next(&position) {
-                        content += try text.text(part, line)
+                        content += text.text(part, line)
                     }
                 }
             }

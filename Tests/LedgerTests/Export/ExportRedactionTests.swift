@@ -87,7 +87,7 @@ struct `A redacted export` {
             let csv = try ExportInMemory(export).text("events.csv")
             #expect(csv.contains("'=cmd|'/c calc'!A0"))
             #expect(!csv.contains(",=cmd"))
-            #expect(csv.hasPrefix("sequence,recordedtime,time,type,subject,source,id,"))
+            #expect(csv.hasPrefix("sequence,recorded,effective,event,product,price,"))
             let lines = csv.split(separator: "\r\n", omittingEmptySubsequences: false)
             #expect(lines.count == 1 + 10 + 1)
         }

@@ -1,3 +1,4 @@
+import DurableFiles
 import EventLog
 import Foundation
 import Testing

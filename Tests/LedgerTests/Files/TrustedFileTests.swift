@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import Glibc
 import LMDBStorage
@@ -21,12 +22,8 @@ struct `A trusted file` {
 
     private static func distrust(_ path: String, owners: Set<UInt32> = []) -> TrustedFile.Distrust?
     {
-        do {
-            try TrustedFile.check(path, owners: owners)
-            return nil
-        } catch {
-            return error as? TrustedFile.Distrust
-        }
+        // What the system does not tell is no distrust.
+        try? TrustedFile.distrust(of: path, owners: owners)
     }
 
     private static func permit(_ path: String, _ permissions: Int) throws {

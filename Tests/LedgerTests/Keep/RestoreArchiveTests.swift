@@ -80,7 +80,8 @@ private struct KeptLedger {
                 manifest: try #require(try reader.manifest()),
                 vault: vault,
                 published: plan.restored < plan.archived && identity == nil
-                    ? plan.checkpoint : nil
+                    ? plan.checkpoint : nil,
+                loss: plan.loss
             ),
             masterKey: Self.masterKey,
             as: identity

@@ -6,6 +6,7 @@ import Foundation
 import LMDBStorage
 import LedgerAPI
 import LedgerOperations
+import Synchronization
 import Testing
 
 /// A ledger whose files are damaged comes back as far as they hold it (row 3.6, row Z5).
@@ -131,6 +132,85 @@ struct `A salvage` {
                 let last = try #require(try ledger.questions.lastRecordedAt())
                 #expect(try ledger.questions.prefix(knownAt: .instant(last)) == size)
             }
+        }
+    }
+
+    /// A ledger that was rescued without the event 300, a backup of it and an archive.
+    private static func kept(
+        _ body: (_ rescued: String, _ backup: String, _ archive: String) throws -> Void
+    ) async throws {
+        try await filled { scratch in
+            let record = try scratch.record(at: 300)
+            try scratch.close()
+            try damage(scratch.path) { erase(record, in: &$0) }
+            let target = scratch.path + "-rescued"
+            _ = try rescue(scratch.path, into: target)
+            let (backup, archive) = (target + "-backup", target + "-archive")
+            do {
+                let open = try OpenLedger(at: target, options: ScratchLedger.options(TestClock()))
+                defer { Forking.lock.withLock { _ in try? open.close() } }
+                _ = try LedgerBackup(of: open, into: backup).write(vault: masterKey) {
+                    Issue.record("\($0)")
+                }
+                _ = try open.ledger.archiver.archive(
+                    to: ArchiveDirectory(at: archive, forWriting: true),
+                    manifest: LedgerDirectory.manifestBytes(at: target)
+                )
+            }
+            try body(target, backup, archive)
+        }
+    }
+
+    // What is restored of a ledger that lacks something lacks it too, and says so.
+    @Test func `is told by what is restored from a backup or an archive of the new ledger`()
+        async throws
+    {
+        try await Self.kept { rescued, backup, archive in
+            let loss = try #require(try LedgerDirectory.knownLoss(at: rescued))
+            for source in [backup, archive] {
+                for (cut, isLost) in [(ArchiveRestore.Cut.everything, true), (.size(300), false)] {
+                    let new = source + "-\(isLost)"
+                    let restore = try LedgerRestore(
+                        from: source,
+                        vault: backup + "/vault",
+                        cut: cut
+                    )
+                    _ = try restore.write(into: new, masterKey: Self.masterKey)
+                    #expect(try LedgerDirectory.knownLoss(at: new) == (isLost ? loss : nil))
+                    try Self.reading(new) { ledger in
+                        let warnings = try Self.warnings(ledger, known: isLost ? 301 : 300)
+                        #expect(warnings.contains("events_lost") == isLost)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `makes an archive say so that was begun before, and unreadable is a fault of it`()
+        async throws
+    {
+        try await Self.kept { rescued, _, archive in
+            let file = archive + "/loss.json"
+            func archiveAnew() throws -> [String] {
+                try Self.reading(rescued) { ledger in
+                    let store = try ArchiveDirectory(at: archive, forWriting: true)
+                    _ = try ledger.archiver.archive(
+                        to: store,
+                        manifest: LedgerDirectory.manifestBytes(at: rescued)
+                    )
+                    return try ledger.archiver.audit(store).findings.map(\.detail)
+                }
+            }
+            let said = try String(contentsOfFile: file, encoding: .utf8)
+            try FileManager.default.removeItem(atPath: file)
+            #expect(try archiveAnew() == [])
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == said)
+            try Data("{}".utf8).write(to: URL(filePath: file))
+            let fault = #expect(throws: ArchiveFault.self) { try archiveAnew() }
+            #expect(fault?.code == .damaged)
+            let store = try ArchiveDirectory(at: archive, forWriting: false)
+            let audit = try Self.reading(rescued) { try $0.archiver.audit(store) }
+            #expect(audit.findings.map(\.detail) == ["its loss.json is not one"])
         }
     }
 

@@ -96,6 +96,35 @@ struct `A ledger that many threads use` {
         }
     }
 
+    // Blocking calls never run on threads that others share (Architecture, "Rules of the house").
+    @Test func `reads and seals on the pool alone`() async throws {
+        try await ScratchLedger.with { scratch in
+            let ledger = scratch.ledger
+            let signal = SampleTransaction.make("1", token: "ann").facts
+            let size = try ledger.questions.size()
+            await #expect(throws: ClosedPool.Closed.self) {
+                try await ledger.appender.record(concurrently: signal, on: ClosedPool())
+            }
+            #expect(try ledger.questions.size() == size, "nothing was done elsewhere")
+            // The control: with a pool it is recorded.
+            _ = try await ledger.appender.record(concurrently: signal)
+            #expect(try ledger.questions.size() > size)
+            // What the log says of a repeated one is read on it too.
+            await #expect(throws: ClosedPool.Closed.self) {
+                try await ledger.appender.record(concurrently: signal, on: ClosedPool())
+            }
+        }
+    }
+
+    /// A pool that takes nothing.
+    private struct ClosedPool: BlockingPool {
+        struct Closed: Error {}
+
+        func blocking<Outcome: Sendable>(
+            _ body: @escaping @Sendable () throws -> Outcome
+        ) async throws -> Outcome { throw Closed() }
+    }
+
     // E4: nobody is turned away because others are faster
     @Test(arguments: [64, 200])
     func `takes all signals that decide about one customer`(count: Int) async throws {

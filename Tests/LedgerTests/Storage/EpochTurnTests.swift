@@ -1,4 +1,5 @@
 import Crypto
+import DurableFiles
 import Encodings
 import EventLog
 import Foundation

@@ -7,16 +7,22 @@ import ModelSupport
 import Testing
 
 // One suite for every storage: what `LogStorage` and `Vault` promise is what these tests say
-// (Storage, "One suite for every storage").
+// (Storage, "One suite for every storage"). A draft keeps that of it which its records and names
+// need: no tree, no checkpoint, and streams that lie in no shard of theirs.
 
 /// A storage under test.
 enum StorageBackend: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case memory, lmdb
+    /// A draft over an empty log, and one over the first batch that is appended.
+    case draft, draftAmid
 
     var testDescription: String { rawValue }
 
     /// Whether what was committed outlives the process.
     var isDurable: Bool { self == .lmdb }
+
+    /// Those in which a ledger stands: with a tree and its checkpoints, in blocks of commits.
+    static let ofLedgers: [StorageBackend] = [.memory, .lmdb]
 }
 
 /// A log and a vault, empty at first, in a directory that goes with them.
@@ -37,6 +43,8 @@ final class ScratchStorage {
             let storage =
                 switch backend {
                 case .memory: try ScratchStorage(inMemoryBeside: folder)
+                case .draft: try ScratchStorage(drafting: DraftLog(on: MemoryLog()), folder)
+                case .draftAmid: try ScratchStorage(drafting: DraftAmid(), folder)
                 case .lmdb: try ScratchStorage(onDisk: folder)
                 }
             defer { storage.directory?.close() }
@@ -48,6 +56,15 @@ final class ScratchStorage {
         self.folder = folder
         log = MemoryLog()
         vault = try MemoryVault(randomness: .system)
+    }
+
+    private init(drafting log: any LogStorage, _ folder: String) throws {
+        self.folder = folder
+        self.log = log
+        let base = try MemoryVault(randomness: .system)
+        // A draft has names of its own beside those that it stands on.
+        _ = base.reserveStream(of: StreamName(environment: 1, subject: "customer/of the base"))
+        vault = DraftVault(on: base, randomness: .system)
     }
 
     private init(onDisk folder: String) throws {

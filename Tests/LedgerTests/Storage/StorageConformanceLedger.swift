@@ -19,7 +19,7 @@ struct `Conformance of a ledger over its storage` {
             let seed = firstSeed &+ offset
             let history = RandomHistory(seed: seed, questions: Self.questionCount)
             var transcripts: [[String]] = []
-            for backend in StorageBackend.allCases {
+            for backend in StorageBackend.ofLedgers {
                 transcripts.append(try await play(history, over: backend))
             }
             let (memory, disk) = (transcripts[0], transcripts[1])

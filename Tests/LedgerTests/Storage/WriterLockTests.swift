@@ -1,3 +1,4 @@
+import DurableFiles
 import Encodings
 import EntitlementLedger
 import Entitlements

@@ -4,6 +4,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LedgerAPI
+import PostingIndex
 import Stores
 import Testing
 
@@ -42,7 +43,7 @@ struct `Forged views` {
         let (_, tables) = try #require(
             try ViewDirectory(path: viewed.path, seal: own).openCurrent()
         )
-        var postings = PostingCollector(reservingFor: Int(tables.size))
+        var postings = Postings(reservingFor: Int(tables.size))
         try viewed.log.scan(from: 0, upTo: tables.size - 1) { header, record in
             postings.append(try header.indexEntry(record))
             return true

@@ -34,12 +34,12 @@ struct `Whoever asks` {
                     apiKey: [],
                     at: noon
                 )
-                #expect(found == .success(Self.caller), "\(scheme)")
+                #expect(found == .accepted(Self.caller), "\(scheme)")
             }
             let found = authenticator.caller(authorization: [], apiKey: [key], at: noon)
-            #expect(found == .success(Self.caller))
+            #expect(found == .accepted(Self.caller))
             let nobody = authenticator.caller(authorization: [], apiKey: [], at: noon)
-            #expect(nobody == .success(.anonymous))
+            #expect(nobody == .accepted(.anonymous))
         }
     }
 
@@ -52,10 +52,10 @@ struct `Whoever asks` {
                     apiKey: [],
                     at: noon
                 )
-                #expect(found == .success(.customer(id: "ann")))
+                #expect(found == .accepted(.customer(id: "ann")))
             }
             let other = authenticator.caller(authorization: [], apiKey: [token], at: noon)
-            #expect(other == .failure(.unknownKey))
+            #expect(other == .refused(.unknownKey))
         }
     }
 
@@ -86,7 +86,7 @@ struct `Whoever asks` {
                     apiKey: apiKey,
                     at: noon
                 )
-                #expect(found == .failure(refusal), "\("\(authorization) \(apiKey)".prefix(200))")
+                #expect(found == .refused(refusal), "\("\(authorization) \(apiKey)".prefix(200))")
             }
         }
     }
@@ -98,7 +98,7 @@ struct `Whoever asks` {
                 var other = key
                 other.replaceSubrange(place...place, with: key[place] == "a" ? "b" : "a")
                 let found = authenticator.caller(authorization: [], apiKey: [other], at: noon)
-                #expect(found == .failure(.unknownKey), "\(other)")
+                #expect(found == .refused(.unknownKey), "\(other)")
             }
         }
     }
@@ -109,9 +109,9 @@ struct `Whoever asks` {
             try folder.write([key])
             let authenticator = Authenticator(keys: try folder.ring())
             let last = noon.advanced(byMilliseconds: 59_999)
-            let rows: [(Instant, Result<Caller, AuthenticationRefusal>)] = [
-                (last, .success(Self.caller)), (noon.plus(seconds: 60), .failure(.expired)),
-                (Instant(milliseconds: .max), .failure(.expired)),
+            let rows: [(Instant, Authentication<Caller>)] = [
+                (last, .accepted(Self.caller)), (noon.plus(seconds: 60), .refused(.expired)),
+                (Instant(milliseconds: .max), .refused(.expired)),
             ]
             for (now, expected) in rows {
                 let found = authenticator.caller(authorization: [], apiKey: [text], at: now)
@@ -124,7 +124,7 @@ struct `Whoever asks` {
                 apiKey: [guess],
                 at: noon.plus(seconds: 60)
             )
-            #expect(found == .failure(.unknownKey))
+            #expect(found == .refused(.unknownKey))
         }
     }
 
@@ -134,29 +134,29 @@ struct `Whoever asks` {
             let (key, text) = APIKey.sample(1)
             try folder.write([key])
             let authenticator = Authenticator(keys: try folder.ring())
-            func found(_ now: Instant) -> Result<Caller, AuthenticationRefusal> {
+            func found(_ now: Instant) -> Authentication<Caller> {
                 authenticator.caller(authorization: ["Bearer " + text], apiKey: [], at: now)
             }
-            #expect(found(noon) == .success(Self.caller))
+            #expect(found(noon) == .accepted(Self.caller))
             try folder.write([])
-            #expect(found(noon.plus(seconds: 1)) == .failure(.unknownKey))
+            #expect(found(noon.plus(seconds: 1)) == .refused(.unknownKey))
         }
     }
 
     @Test func `with a token that was seen before is refused when its time is over`() async throws {
         try await Self.with { authenticator, _, issuer in
             let token = try issuer.token(for: "ann")
-            func found(_ seconds: Int64) -> Result<Caller, AuthenticationRefusal> {
+            func found(_ seconds: Int64) -> Authentication<Caller> {
                 authenticator.caller(
                     authorization: ["Bearer " + token],
                     apiKey: [],
                     at: noon.plus(seconds: seconds)
                 )
             }
-            #expect(found(0) == .success(.customer(id: "ann")))
-            #expect(found(3599) == .success(.customer(id: "ann")))
-            #expect(found(3600) == .failure(.expired))
-            #expect(found(-61) == .failure(.notYetValid))
+            #expect(found(0) == .accepted(.customer(id: "ann")))
+            #expect(found(3599) == .accepted(.customer(id: "ann")))
+            #expect(found(3600) == .refused(.expired))
+            #expect(found(-61) == .refused(.notYetValid))
         }
     }
 
@@ -168,7 +168,7 @@ struct `Whoever asks` {
                 apiKey: [],
                 at: noon
             )
-            #expect(found == .failure(.notConfigured))
+            #expect(found == .refused(.notConfigured))
         }
     }
 
@@ -199,8 +199,8 @@ struct `Whoever asks` {
                 }
                 let found = authenticator.caller(authorization: [header], apiKey: [], at: noon)
                 switch found {
-                case .success: Issue.record("\(header)")
-                case .failure(let refusal): refusals.insert(refusal)
+                case .accepted: Issue.record("\(header)")
+                case .refused(let refusal): refusals.insert(refusal)
                 }
             }
             #expect(refusals.isSuperset(of: [.malformed, .unknownKey, .badSignature]))
@@ -225,8 +225,8 @@ struct `Whoever asks` {
                                 apiKey: [key],
                                 at: noon
                             )
-                            return customer != .success(.customer(id: "customer \(number)"))
-                                || caller != .success(Self.caller)
+                            return customer != .accepted(.customer(id: "customer \(number)"))
+                                || caller != .accepted(Self.caller)
                         }
                     }
                 }

@@ -16,7 +16,7 @@ struct `A customer token` {
         _ token: String,
         _ verifier: CustomerTokenVerifier,
         at now: Instant = noon
-    ) -> Result<String, AuthenticationRefusal> {
+    ) -> Authentication<String> {
         verifier.verify(Array(token.utf8), at: now).map(\.customer)
     }
 
@@ -32,15 +32,15 @@ struct `A customer token` {
         let both = try await Self.verifier(es256, edDSA)
         for issuer in [es256, edDSA] {
             let token = try issuer.token(Self.claims)
-            #expect(Self.verdict(token, both) == .success("ann"))
-            #expect(Self.verdict(token, try await Self.verifier(issuer)) == .success("ann"))
+            #expect(Self.verdict(token, both) == .accepted("ann"))
+            #expect(Self.verdict(token, try await Self.verifier(issuer)) == .accepted("ann"))
         }
         let onlyEdDSA = try await Self.verifier(edDSA)
         #expect(
-            Self.verdict(try es256.token(Self.claims), onlyEdDSA) == .failure(.unknownIssuerKey)
+            Self.verdict(try es256.token(Self.claims), onlyEdDSA) == .refused(.unknownIssuerKey)
         )
         let another = try await TokenIssuer.es256()
-        #expect(Self.verdict(try another.token(Self.claims), both) == .failure(.badSignature))
+        #expect(Self.verdict(try another.token(Self.claims), both) == .refused(.badSignature))
     }
 
     private struct Claims: JWTPayload {
@@ -62,11 +62,11 @@ struct `A customer token` {
             keys: try await CustomerTokenKeys(key.publicKey.pemRepresentation),
             audience: "ledger"
         )
-        #expect(Self.verdict(token, verifier) == .success("ann"))
+        #expect(Self.verdict(token, verifier) == .accepted("ann"))
         let last = noon.advanced(byMilliseconds: 60_499)
-        #expect(Self.verdict(token, verifier, at: last) == .success("ann"))
+        #expect(Self.verdict(token, verifier, at: last) == .accepted("ann"))
         let after = noon.advanced(byMilliseconds: 60_500)
-        #expect(Self.verdict(token, verifier, at: after) == .failure(.expired))
+        #expect(Self.verdict(token, verifier, at: after) == .refused(.expired))
     }
 
     /// Headers by which a signature of ours must not count.
@@ -92,16 +92,16 @@ struct `A customer token` {
         let issuer = try await TokenIssuer.es256()
         let verifier = try await Self.verifier(issuer)
         let token = try issuer.token(Self.claims, header: header)
-        #expect(Self.verdict(token, verifier) == .failure(refusal))
+        #expect(Self.verdict(token, verifier) == .refused(refusal))
     }
 
     @Test func `signed with the public key as a secret is refused`() async throws {
         let issuer = try await TokenIssuer.es256()
         let verifier = try await Self.verifier(issuer)
         let confused = try await TokenIssuer.hs256(issuer.pem)
-        #expect(Self.verdict(try confused.token(Self.claims), verifier) == .failure(.algorithm))
+        #expect(Self.verdict(try confused.token(Self.claims), verifier) == .refused(.algorithm))
         let renamed = try confused.token(Self.claims, header: #"{"alg":"ES256"}"#)
-        #expect(Self.verdict(renamed, verifier) == .failure(.badSignature))
+        #expect(Self.verdict(renamed, verifier) == .refused(.badSignature))
     }
 
     private static let now = seconds
@@ -152,8 +152,8 @@ struct `A customer token` {
             at: noon.plus(seconds: after)
         )
         switch (verdict, refusal) {
-        case (.success, nil): break
-        case (.failure(let found), let refusal?): #expect(found == refusal)
+        case (.accepted, nil): break
+        case (.refused(let found), let refusal?): #expect(found == refusal)
         default: Issue.record("\(verdict)")
         }
     }
@@ -175,9 +175,9 @@ struct `A customer token` {
         ]
         for (more, refusal) in rows {
             let token = try issuer.token(#"{"sub":"ann","exp":\#(Self.seconds + 60),\#(more)}"#)
-            let expected = refusal.map { Result<String, _>.failure($0) } ?? .success("ann")
+            let expected = refusal.map { Authentication<String>.refused($0) } ?? .accepted("ann")
             #expect(Self.verdict(token, strict) == expected, "\(more)")
-            #expect(Self.verdict(token, CustomerTokenVerifier(keys: keys)) == .success("ann"))
+            #expect(Self.verdict(token, CustomerTokenVerifier(keys: keys)) == .accepted("ann"))
         }
     }
 
@@ -192,23 +192,23 @@ struct `A customer token` {
             parts[0] + "=." + parts[1] + "." + parts[2], ".." + parts[2],
             String(repeating: ".", count: 8192), String(repeating: "a", count: 1 << 20),
         ]
-        #expect(Self.verdict(token, verifier) == .success("ann"))
+        #expect(Self.verdict(token, verifier) == .accepted("ann"))
         for text in odd {
-            #expect(Self.verdict(text, verifier) == .failure(.malformed), "\(text.prefix(80))")
+            #expect(Self.verdict(text, verifier) == .refused(.malformed), "\(text.prefix(80))")
         }
         // Stray bits in the last character: the 64 bytes of a signature leave four unused.
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         let last = try #require(token.last.flatMap { alphabet.firstIndex(of: $0) })
         for stray in 1..<16 {
             let text = token.dropLast() + String(alphabet[last | stray])
-            #expect(Self.verdict(String(text), verifier) == .failure(.malformed))
+            #expect(Self.verdict(String(text), verifier) == .refused(.malformed))
         }
         let empty = parts[0] + "." + parts[1] + "."
-        #expect(Self.verdict(empty, verifier) == .failure(.badSignature))
+        #expect(Self.verdict(empty, verifier) == .refused(.badSignature))
         let zeros =
             parts[0] + "." + parts[1] + "."
             + Base64.encode([UInt8](repeating: 0, count: 64).span, .url)
-        #expect(Self.verdict(zeros, verifier) == .failure(.badSignature))
+        #expect(Self.verdict(zeros, verifier) == .refused(.badSignature))
     }
 
     @Test func `is refused beyond its length, however good`() async throws {
@@ -220,8 +220,8 @@ struct `A customer token` {
         }
         let short = try token(5_900)
         #expect(short.utf8.count <= CustomerTokenVerifier.byteLimit)
-        #expect(Self.verdict(short, verifier) == .success("ann"))
-        #expect(Self.verdict(try token(6_200), verifier) == .failure(.malformed))
+        #expect(Self.verdict(short, verifier) == .accepted("ann"))
+        #expect(Self.verdict(try token(6_200), verifier) == .refused(.malformed))
     }
 
     @Test func `is checked by the key that it names`() async throws {
@@ -229,23 +229,23 @@ struct `A customer token` {
         let set = CustomerTokenVerifier(
             keys: try await CustomerTokenKeys(JSONWebKeys.set([one, two]))
         )
-        #expect(Self.verdict(try one.token(Self.claims), set) == .success("ann"))
-        #expect(Self.verdict(try two.token(Self.claims), set) == .success("ann"))
+        #expect(Self.verdict(try one.token(Self.claims), set) == .accepted("ann"))
+        #expect(Self.verdict(try two.token(Self.claims), set) == .accepted("ann"))
         let swapped = try one.token(Self.claims, header: two.header)
-        #expect(Self.verdict(swapped, set) == .failure(.badSignature))
+        #expect(Self.verdict(swapped, set) == .refused(.badSignature))
         let unknown = try one.token(Self.claims, header: #"{"alg":"ES256","kid":"three"}"#)
-        #expect(Self.verdict(unknown, set) == .failure(.unknownIssuerKey))
+        #expect(Self.verdict(unknown, set) == .refused(.unknownIssuerKey))
         let unnamed = try two.token(Self.claims, header: #"{"alg":"ES256"}"#)
-        #expect(Self.verdict(unnamed, set) == .success("ann"))
+        #expect(Self.verdict(unnamed, set) == .accepted("ann"))
     }
 }
 
 struct `The keys of customer tokens` {
-    private static func fault(_ text: String) async -> CustomerTokenKeysFault? {
+    private static func fault(_ text: String) async -> CustomerTokenKeys.Reason? {
         do {
             _ = try await CustomerTokenKeys(text)
             return nil
-        } catch { return error }
+        } catch { return CustomerTokenKeys.Reason(rawValue: error.detail) }
     }
 
     @Test func `are refused with the reason`() async throws {
@@ -253,7 +253,7 @@ struct `The keys of customer tokens` {
         let secret = ES256PrivateKey().pemRepresentation
         let p384 = ES384PrivateKey().publicKey.pemRepresentation
         let set = JSONWebKeys.set([try await TokenIssuer.es256("a")])
-        let rows: [(String, CustomerTokenKeysFault?)] = [
+        let rows: [(String, CustomerTokenKeys.Reason?)] = [
             (pem, nil), (set, nil), (" \n" + set, nil), ("# made today\n" + pem, nil),
             ("", .noUsableKey), ("hello", .noUsableKey), ("{}", .malformed), ("{", .malformed),
             (#"{"keys":[]}"#, .noUsableKey), (#"{"keys":{}}"#, .malformed),
@@ -288,7 +288,7 @@ struct `The keys of customer tokens` {
         )
         let verifier = CustomerTokenVerifier(keys: try await CustomerTokenKeys(set))
         let token = try issuer.token(for: "ann")
-        #expect(verifier.verify(Array(token.utf8), at: noon).map(\.customer) == .success("ann"))
+        #expect(verifier.verify(Array(token.utf8), at: noon).map(\.customer) == .accepted("ann"))
     }
 
     @Test func `of Ed25519 in a set are those of RFC 8037`() async throws {

@@ -83,17 +83,21 @@ struct `The log over HTTP` {
             _ = try server.ledger.prover.checkpoint()
             let keys = [try server.ledger.prover.verifierKey]
             let answer = try await server.get("/v1/proofs/17", as: .audit)
-            let proof = try RecordProof(parsing: try #require(answer.json["proof"]?.string))
+            let proof = try InclusionProofFile(parsing: try #require(answer.json["proof"]?.string))
             let record = try #require(proof.record)
             let leaf = TreeHash.leaf(record.span)
             #expect(try proof.verified(leafHash: leaf, by: keys).size == 41)
             let grown = try await server.get("/v1/consistency/40", as: .audit)
-            let growth = try GrowthProof(parsing: try #require(grown.json["proof"]?.string))
+            let growth = try ConsistencyProofFile(
+                parsing: try #require(grown.json["proof"]?.string)
+            )
             let note = try SignedNote.parse(older.body)
             #expect(try growth.verified(against: note, by: keys).size == 41)
             // The control: the newer checkpoint is not the one that it is about.
             let newer = try SignedNote.parse(try await server.get("/checkpoint", as: .audit).body)
-            #expect(throws: ProofFault.self) { try growth.verified(against: newer, by: keys) }
+            #expect(throws: NoteFault(.notProven, "")) {
+                try growth.verified(against: newer, by: keys)
+            }
         }
     }
 

@@ -53,7 +53,10 @@ struct `An exported life story` {
         for part in plan.files.flatMap(\.parts) {
             var position = LedgerExport.Position(part)
             while !position.isAtEnd {
-                parts[part, default: []] += try export.next(&position)
+                for line in try export.next(&position) {
+                    let json = try JSONValue(parsing: Array(line.text.utf8))
+                    parts[part, default: []].append(json)
+                }
             }
         }
         return parts

@@ -51,7 +51,7 @@ final class AnswerAudit: Sendable {
         let path = String(uri.prefix { $0 != "?" })
         let found: [String]
         if case .route(let target, let values)? = try? Self.matcher.match(method, path) {
-            for value in values.filter({ $0.key == "id" || $0.key == "grantId" }).values {
+            for value in values.filter({ [.id, .grantID].contains($0.key) }).values {
                 add(name: value)
             }
             found = Self.findings(in: answer, target.route, isHead: method == .head)

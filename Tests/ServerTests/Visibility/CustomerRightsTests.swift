@@ -121,7 +121,7 @@ struct `A customer's token` {
                     let text = try #require(answer["token"]?.string)
                     let token = try #require(DecisionToken(text))
                     #expect(
-                        try server.ledger.questions.answer(to: token).text.description
+                        try server.ledger.questions.answer(to: token).answer?.text.description
                             == answer.description
                     )
                 }

@@ -1,3 +1,4 @@
+import DurableFiles
 import EventLog
 
 /// A meta page of the log's or the vault's data file that leads nowhere, while the other one leads to
@@ -5,20 +6,20 @@ import EventLog
 ///
 /// LMDB opens no file with an unreadable meta page. A copy of the other page heals it, for next to
 /// nothing, where the other one leads to all that there is.
-public struct DeadMetaPage: Sendable {
+package struct DeadMetaPage: Sendable {
     /// Whose file it is.
-    public let part: Part
+    package let part: Part
     /// The page's number: 0 or 1.
-    public let page: Int
+    package let page: Int
     /// What a copy of the other page would lose; nil: nothing.
-    public let objection: String?
+    package let objection: String?
     private let file: String
     private let pageSize: Int
     private let content: [UInt8]
     private let copy: [UInt8]
 
     /// The parts of a ledger with a data file, by its directory.
-    public enum Part: String, Sendable { case log, vault }
+    package enum Part: String, Sendable { case log, vault }
 
     /// Looks for one among what the readable meta pages lead to, the newest first; nil where there is
     /// none, or none that leads to a whole state.
@@ -48,7 +49,7 @@ public struct DeadMetaPage: Sendable {
     /// Writes the copy.
     ///
     /// - Throws: `FileFault`.
-    public func heal() throws {
+    package func heal() throws {
         precondition(objection == nil, "something would be lost")
         try DurableFile.overwrite(file, at: UInt64(page * pageSize), with: copy)
     }
@@ -56,7 +57,7 @@ public struct DeadMetaPage: Sendable {
     /// Puts back what was there.
     ///
     /// - Throws: `FileFault`.
-    public func undo() throws {
+    package func undo() throws {
         try DurableFile.overwrite(file, at: UInt64(page * pageSize), with: content)
     }
 }
@@ -69,7 +70,7 @@ extension LedgerSalvage {
     /// - Throws: `FileFault`.
     ///
     /// Cost: one pass over the vault.
-    public func deadMetaPages(_ report: SalvageReport) throws -> [DeadMetaPage] {
+    package func deadMetaPages(_ report: SalvageReport) throws -> [DeadMetaPage] {
         try [deadLogPage(report), deadVaultPage()].compactMap { $0 }
     }
 

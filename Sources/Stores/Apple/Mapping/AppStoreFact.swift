@@ -1,6 +1,6 @@
 import Entitlements
 
-/// One thing that a message says, before the signal's id, source and world are set on it.
+/// One thing that a message says, before the signal's id, source and environment are set on it.
 struct AppStoreFact: Hashable, Sendable {
     let subject: Subject
     /// When it holds (T1).

@@ -29,7 +29,7 @@ public enum AppStoreMapping {
     /// Its `id` is `transaction/` and the digest of the JWS: the same JWS again is a repeat.
     public static func submission(for transaction: VerifiedAppStoreTransaction) -> Submission {
         let kind = AppStoreSignalKind.transaction
-        let meaning = meaning { () throws(UnusableSignal) in
+        let meaning = meaning { () throws(InputFault) in
             let period = try AppStorePeriod(transaction)
             return AppStoreMeaning(period.facts(), claims: period.claims)
         } otherwise: { detail in
@@ -84,7 +84,7 @@ public enum AppStoreMapping {
 
     private static func meaning(of notification: VerifiedAppStoreNotification) -> AppStoreMeaning {
         let content = notification.content
-        return meaning { () throws(UnusableSignal) in
+        return meaning { () throws(InputFault) in
             guard AppStoreRows.isKnown(content.type) else {
                 return AppStoreMeaning(
                     noting: content.type,
@@ -132,10 +132,10 @@ public enum AppStoreMapping {
     }
 
     private static func meaning(
-        _ meaning: () throws(UnusableSignal) -> AppStoreMeaning,
+        _ meaning: () throws(InputFault) -> AppStoreMeaning,
         otherwise note: (_ detail: String) -> AppStoreMeaning
     ) -> AppStoreMeaning {
-        do throws(UnusableSignal) {
+        do throws(InputFault) {
             return try meaning()
         } catch {
             return note(error.detail)

@@ -18,8 +18,8 @@ struct AppStorePeriod: Hashable, Sendable {
 
     /// Reads the transaction.
     ///
-    /// - Throws: `UnusableSignal` if it lacks what a period needs, or a date is absurd.
-    init(_ transaction: VerifiedAppStoreTransaction) throws(UnusableSignal) {
+    /// - Throws: `InputFault` if it lacks what a period needs, or a date is absurd.
+    init(_ transaction: VerifiedAppStoreTransaction) throws(InputFault) {
         content = transaction.content
         purchase = try Self.required(transaction.purchase, "originalTransactionId")
         transactionID = try Self.required(content.transactionID, "transactionId")
@@ -33,7 +33,7 @@ struct AppStorePeriod: Hashable, Sendable {
         case .afterAll: end = nil
         // Without end by an omission would be access for ever.
         case .unstated where kind != .autoRenewable: end = nil
-        case .unstated, .absurd: throw UnusableSignal("expiresDate is missing or not a date")
+        case .unstated, .absurd: throw InputFault(unusable: "expiresDate is missing or not a date")
         }
     }
 
@@ -132,8 +132,8 @@ struct AppStorePeriod: Hashable, Sendable {
     private static func required<Value>(
         _ value: Value?,
         _ name: String
-    ) throws(UnusableSignal) -> Value {
-        guard let value else { throw UnusableSignal("\(name) is missing or not valid") }
+    ) throws(InputFault) -> Value {
+        guard let value else { throw InputFault(unusable: "\(name) is missing or not valid") }
         return value
     }
 }
@@ -193,12 +193,12 @@ extension AppStorePeriod {
 extension AppStorePayload {
     /// An instant; nil if absent.
     ///
-    /// - Throws: `UnusableSignal` for another shape and outside 2000 to 2200.
-    func instant(_ name: String) throws(UnusableSignal) -> Instant? {
+    /// - Throws: `InputFault` for another shape and outside 2000 to 2200.
+    func instant(_ name: String) throws(InputFault) -> Instant? {
         switch date(name) {
         case .unstated: nil
         case .at(let instant): instant
-        case .afterAll, .absurd: throw UnusableSignal("\(name) is not within 2000 to 2200")
+        case .afterAll, .absurd: throw InputFault(unusable: "\(name) is not within 2000 to 2200")
         }
     }
 }

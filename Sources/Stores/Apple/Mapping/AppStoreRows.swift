@@ -7,7 +7,7 @@ import Entitlements
 /// the period, its verdict and its revocation (`AppStorePeriod`), and what renews
 /// (`AppStoreMapping`).
 enum AppStoreRows {
-    typealias Row = @Sendable (AppStoreStatement) throws(UnusableSignal) -> [AppStoreFact]
+    typealias Row = @Sendable (AppStoreStatement) throws(InputFault) -> [AppStoreFact]
 
     /// The row of a type and subtype; nil for a subtype that has none, and for an unknown type.
     static func row(_ type: String, _ subtype: String?) -> Row? { rows[type]?[subtype ?? plain] }
@@ -40,27 +40,27 @@ enum AppStoreRows {
         // waits for the next renewal, and so stands in the renewal info only.
         "DID_CHANGE_RENEWAL_PREF": [plain: sale, "UPGRADE": sale, "DOWNGRADE": sale],
         "DID_CHANGE_RENEWAL_STATUS": [
-            "AUTO_RENEW_ENABLED": { s throws(UnusableSignal) in try s.renewalStatus(isOn: true) },
-            "AUTO_RENEW_DISABLED": { s throws(UnusableSignal) in
+            "AUTO_RENEW_ENABLED": { s throws(InputFault) in try s.renewalStatus(isOn: true) },
+            "AUTO_RENEW_DISABLED": { s throws(InputFault) in
                 try s.renewalStatus(isOn: false)
             },
         ],
         "DID_FAIL_TO_RENEW": [
-            plain: { s throws(UnusableSignal) in try s.retryStart() },
-            "GRACE_PERIOD": { s throws(UnusableSignal) in try s.graceStart() },
+            plain: { s throws(InputFault) in try s.retryStart() },
+            "GRACE_PERIOD": { s throws(InputFault) in try s.graceStart() },
         ],
-        "GRACE_PERIOD_EXPIRED": [plain: { s throws(UnusableSignal) in try s.graceEnd() }],
+        "GRACE_PERIOD_EXPIRED": [plain: { s throws(InputFault) in try s.graceEnd() }],
         "EXPIRED": [
             plain: expiration, "VOLUNTARY": expiration, "BILLING_RETRY": expiration,
             "PRICE_INCREASE": expiration, "PRODUCT_NOT_FOR_SALE": expiration,
         ],
-        "RENEWAL_EXTENDED": [plain: { s throws(UnusableSignal) in try s.extendedEnd() }],
+        "RENEWAL_EXTENDED": [plain: { s throws(InputFault) in try s.extendedEnd() }],
     ]
 
     private static let revocationRows: [String: [String: Row]] = [
-        "REFUND": [plain: { s throws(UnusableSignal) in try s.refund() }],
-        "REFUND_REVERSED": [plain: { s throws(UnusableSignal) in try s.refundReversal() }],
-        "REVOKE": [plain: { s throws(UnusableSignal) in try s.familyEnd() }],
+        "REFUND": [plain: { s throws(InputFault) in try s.refund() }],
+        "REFUND_REVERSED": [plain: { s throws(InputFault) in try s.refundReversal() }],
+        "REVOKE": [plain: { s throws(InputFault) in try s.familyEnd() }],
     ]
 
     /// What changes no access.
@@ -77,7 +77,7 @@ enum AppStoreRows {
         "TEST": [plain: noted],
     ]
 
-    private static let sale: Row = { s throws(UnusableSignal) in try s.sale() }
-    private static let expiration: Row = { s throws(UnusableSignal) in try s.expiration() }
-    private static let noted: Row = { s throws(UnusableSignal) in s.note() }
+    private static let sale: Row = { s throws(InputFault) in try s.sale() }
+    private static let expiration: Row = { s throws(InputFault) in try s.expiration() }
+    private static let noted: Row = { s throws(InputFault) in s.note() }
 }

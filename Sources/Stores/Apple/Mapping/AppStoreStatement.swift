@@ -7,10 +7,10 @@ struct AppStoreStatement: Hashable, Sendable {
 
     /// Reads the transaction that the notification carries.
     ///
-    /// - Throws: `UnusableSignal` for one that is no period.
-    init(_ notification: VerifiedAppStoreNotification) throws(UnusableSignal) {
+    /// - Throws: `InputFault` for one that is no period.
+    init(_ notification: VerifiedAppStoreNotification) throws(InputFault) {
         self.notification = notification
-        period = try notification.transaction.map { transaction throws(UnusableSignal) in
+        period = try notification.transaction.map { transaction throws(InputFault) in
             try AppStorePeriod(transaction)
         }
     }
@@ -28,36 +28,36 @@ struct AppStoreStatement: Hashable, Sendable {
     private var renewal: AppStoreRenewalInfo? { notification.renewalInfo?.content }
 
     /// The period, where a row means nothing without one.
-    func requiredPeriod() throws(UnusableSignal) -> AppStorePeriod {
-        guard let period else { throw UnusableSignal("signedTransactionInfo is missing") }
+    func requiredPeriod() throws(InputFault) -> AppStorePeriod {
+        guard let period else { throw InputFault(unusable: "signedTransactionInfo is missing") }
         return period
     }
 
     /// The period's end, where a row means nothing without one.
-    private func requiredEnd() throws(UnusableSignal) -> Instant {
+    private func requiredEnd() throws(InputFault) -> Instant {
         guard let end = try requiredPeriod().end else {
-            throw UnusableSignal("expiresDate is missing or without end")
+            throw InputFault(unusable: "expiresDate is missing or without end")
         }
         return end
     }
 
     /// Until when grace is given; nil if none is.
-    private func graceUntil() throws(UnusableSignal) -> Instant? {
+    private func graceUntil() throws(InputFault) -> Instant? {
         try renewal?.payload.instant("gracePeriodExpiresDate")
     }
 
     /// `SUBSCRIBED`, `DID_RENEW`, `ONE_TIME_CHARGE` and the like: the period says it all.
-    func sale() throws(UnusableSignal) -> [AppStoreFact] {
+    func sale() throws(InputFault) -> [AppStoreFact] {
         _ = try requiredPeriod()
         return []
     }
 
     /// `DID_FAIL_TO_RENEW` with `GRACE_PERIOD`: from the period's end.
-    func graceStart() throws(UnusableSignal) -> [AppStoreFact] {
+    func graceStart() throws(InputFault) -> [AppStoreFact] {
         let period = try requiredPeriod()
         let end = try requiredEnd()
         guard let graceUntil = try graceUntil() else {
-            throw UnusableSignal("gracePeriodExpiresDate is missing")
+            throw InputFault(unusable: "gracePeriodExpiresDate is missing")
         }
         let grace = EventData(
             .purchaseGraceStarted,
@@ -67,16 +67,16 @@ struct AppStoreStatement: Hashable, Sendable {
     }
 
     /// `DID_FAIL_TO_RENEW`: from the period's end the store tries again without access.
-    func retryStart() throws(UnusableSignal) -> [AppStoreFact] {
+    func retryStart() throws(InputFault) -> [AppStoreFact] {
         try retry(at: requiredEnd())
     }
 
     /// `GRACE_PERIOD_EXPIRED`: the store goes on trying; it says so some time after the end.
-    func graceEnd() throws(UnusableSignal) -> [AppStoreFact] {
+    func graceEnd() throws(InputFault) -> [AppStoreFact] {
         try retry(at: graceUntil() ?? signedAt)
     }
 
-    private func retry(at time: Instant) throws(UnusableSignal) -> [AppStoreFact] {
+    private func retry(at time: Instant) throws(InputFault) -> [AppStoreFact] {
         let period = try requiredPeriod()
         let retry = EventData(
             .purchaseRetryStarted,
@@ -86,7 +86,7 @@ struct AppStoreStatement: Hashable, Sendable {
     }
 
     /// `EXPIRED`: this period, which another may have followed.
-    func expiration() throws(UnusableSignal) -> [AppStoreFact] {
+    func expiration() throws(InputFault) -> [AppStoreFact] {
         let period = try requiredPeriod()
         let expired = EventData(
             .purchaseExpired,
@@ -102,7 +102,7 @@ struct AppStoreStatement: Hashable, Sendable {
     ///
     /// Not so after grace and retry: an earlier time would take back the grace that was given
     /// (P4), and would deny that the store was still trying (P9).
-    private func expirationTime() throws(UnusableSignal) -> Instant {
+    private func expirationTime() throws(InputFault) -> Instant {
         let end = try requiredEnd()
         if notification.content.subtype == "BILLING_RETRY" { return max(end, signedAt) }
         guard let graceUntil = try graceUntil(), graceUntil > end else { return end }
@@ -121,7 +121,7 @@ struct AppStoreStatement: Hashable, Sendable {
     }
 
     /// `RENEWAL_EXTENDED`: a later end of the same period.
-    func extendedEnd() throws(UnusableSignal) -> [AppStoreFact] {
+    func extendedEnd() throws(InputFault) -> [AppStoreFact] {
         let period = try requiredPeriod()
         let extended = EventData(
             .purchaseExtended,
@@ -131,24 +131,24 @@ struct AppStoreStatement: Hashable, Sendable {
     }
 
     /// `REFUND`: its transaction, which may be an older period's; told now, so in effect by now.
-    func refund() throws(UnusableSignal) -> [AppStoreFact] {
+    func refund() throws(InputFault) -> [AppStoreFact] {
         try revocation(.revocationRefunded)
     }
 
     /// `REVOKE`: a family member's transaction.
-    func familyEnd() throws(UnusableSignal) -> [AppStoreFact] {
+    func familyEnd() throws(InputFault) -> [AppStoreFact] {
         try revocation(.revocationRevoked)
     }
 
     /// The transaction says it itself, unless it lacks the date.
-    private func revocation(_ kind: EventKind) throws(UnusableSignal) -> [AppStoreFact] {
+    private func revocation(_ kind: EventKind) throws(InputFault) -> [AppStoreFact] {
         let period = try requiredPeriod()
         guard period.revokedAt == nil else { return [] }
         return [period.fact(period.revocation(kind), at: signedAt, saidAt: signedAt)]
     }
 
     /// `REFUND_REVERSED`: the transaction stands again, from now, to the end that it has.
-    func refundReversal() throws(UnusableSignal) -> [AppStoreFact] {
+    func refundReversal() throws(InputFault) -> [AppStoreFact] {
         let period = try requiredPeriod()
         let reversed = EventData(
             .revocationReversed,
@@ -159,7 +159,7 @@ struct AppStoreStatement: Hashable, Sendable {
 
     /// `DID_CHANGE_RENEWAL_STATUS`: the renewal info says it; the subtype does where that is
     /// missing.
-    func renewalStatus(isOn: Bool) throws(UnusableSignal) -> [AppStoreFact] {
+    func renewalStatus(isOn: Bool) throws(InputFault) -> [AppStoreFact] {
         let period = try requiredPeriod()
         guard renewal?.willRenew == nil else { return [] }
         let changed = EventData(.purchaseRenewalChanged, [.autoRenew: .flag(isOn)])

@@ -26,7 +26,7 @@ public struct AppStoreNotification: Hashable, Sendable {
     public var subtype: String? { payload.text("subtype") }
     /// When the App Store signed it.
     public var signedAt: Instant { payload.signedAt }
-    /// The world.
+    /// The environment.
     public var environment: StoreEnvironment { payload.environment }
 
     /// What every notification has: its content, `notificationUUID` and `notificationType`.

@@ -6,7 +6,7 @@ import Entitlements
 struct AppStorePayload: Hashable, Sendable {
     /// All of it.
     let json: JSONValue
-    /// The world that it speaks of.
+    /// The environment that it speaks of.
     let environment: StoreEnvironment
     /// When it was signed; the creation date of an app transaction.
     let signedAt: Instant

@@ -39,7 +39,7 @@ public struct AppStoreTransaction: Hashable, Sendable {
     public var appAccountToken: String? { AppAccountToken.text(payload.text("appAccountToken")) }
     /// When the App Store signed it.
     public var signedAt: Instant { payload.signedAt }
-    /// The world.
+    /// The environment.
     public var environment: StoreEnvironment { payload.environment }
 }
 
@@ -74,7 +74,7 @@ public struct AppStoreRenewalInfo: Hashable, Sendable {
     }
     /// When the App Store signed it.
     public var signedAt: Instant { payload.signedAt }
-    /// The world.
+    /// The environment.
     public var environment: StoreEnvironment { payload.environment }
 }
 
@@ -95,7 +95,7 @@ public struct AppTransaction: Hashable, Sendable {
     public var originalPurchaseDate: Instant? { payload.plausibleInstant("originalPurchaseDate") }
     /// When the App Store made it.
     public var createdAt: Instant { payload.signedAt }
-    /// The world.
+    /// The environment.
     public var environment: StoreEnvironment { payload.environment }
 }
 

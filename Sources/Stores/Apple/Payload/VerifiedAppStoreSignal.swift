@@ -52,7 +52,7 @@ public struct VerifiedAppStoreNotification: Hashable, Sendable {
 
     /// The signal's id, the same on each retry.
     public var signalID: String { content.signalID }
-    /// The world.
+    /// The environment.
     public var environment: StoreEnvironment { content.environment }
 }
 
@@ -67,7 +67,7 @@ public struct VerifiedAppStoreTransaction: Hashable, Sendable {
 
     /// The purchase that it belongs to; nil if it names none.
     public var purchase: PurchaseName? { .appStore(content.originalTransactionID) }
-    /// The world.
+    /// The environment.
     public var environment: StoreEnvironment { content.environment }
     /// The transaction's own id.
     public var transactionID: String? { content.transactionID }
@@ -86,7 +86,7 @@ public struct VerifiedAppStoreRenewalInfo: Hashable, Sendable {
 
     /// The purchase that it belongs to; nil if it names none.
     public var purchase: PurchaseName? { .appStore(content.originalTransactionID) }
-    /// The world.
+    /// The environment.
     public var environment: StoreEnvironment { content.environment }
 }
 
@@ -99,7 +99,7 @@ public struct VerifiedAppTransaction: Hashable, Sendable {
     /// The compact JWS as received.
     public let jws: [UInt8]
 
-    /// The world.
+    /// The environment.
     public var environment: StoreEnvironment { content.environment }
 }
 

@@ -88,8 +88,6 @@ private struct Responder: OCSPRequester {
     let timeoutMilliseconds: Int64
     let transport: AppStoreRevocationCheck.Transport
 
-    private struct NoAnswer: Error {}
-
     func query(request: [UInt8], uri: String) async -> OCSPRequesterQueryResult {
         let answer = await withTaskGroup(of: [UInt8]?.self) { group in
             group.addTask { await transport(request, uri) }
@@ -103,7 +101,7 @@ private struct Responder: OCSPRequester {
             return first
         }
         guard let answer, answer.count <= AppStoreRevocationCheck.answerByteLimit else {
-            return .nonTerminalError(NoAnswer())
+            return .nonTerminalError(CancellationError())
         }
         return .response(answer)
     }

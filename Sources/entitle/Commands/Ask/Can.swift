@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import LedgerAPI
+import LedgerOperations
 
 /// The command `entitle can`.
 struct Can: ParsableCommand {
@@ -34,7 +35,7 @@ struct Can: ParsableCommand {
             return answer
         }
         Terminal.line(options.json ? answer.text.description : Self.text(answer.answer))
-        if !answer.access.isUsable { throw ExitCode.no }
+        if !answer.access.isUsable { throw ExitCode(.no) }
     }
 
     private static func text(_ answer: AccessAnswer) -> String {
@@ -65,6 +66,6 @@ enum FeatureArgument {
             size: ledger.questions.prefix(knownAt: known)
         ).featureIDs
         guard !listed.isEmpty, !listed.contains(feature) else { return }
-        throw CommandFailure(unknownFeature: feature, among: listed.texts)
+        throw OperationFault(unknownFeature: feature, among: listed.texts)
     }
 }

@@ -76,10 +76,9 @@ struct Diff: ParsableCommand {
         return (from, BitemporalPoint(at: at.first, knownAt: prefix.second ?? .everything))
     }
 
-    private static func usage(_ message: String) -> CommandFailure {
-        CommandFailure(
+    private static func usage(_ message: String) -> OperationFault {
+        OperationFault(
             .usage,
-            "usage",
             message,
             hint: "such as `--at 2026-01-01 --at now` or `--known -30d`"
         )

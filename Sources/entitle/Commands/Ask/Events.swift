@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerOperations
 
 /// What `events` and `tail` filter by.
 struct EventFilterOptions: ParsableArguments {
@@ -19,7 +20,7 @@ struct EventFilterOptions: ParsableArguments {
         filter.source = source
         if let type {
             guard let kind = EventKind(name: type) else {
-                throw CommandFailure(.usage, "usage", "no such event type", place: "--type")
+                throw OperationFault(.usage, "no such event type", place: "--type")
             }
             filter.kind = kind
         }
@@ -32,9 +33,8 @@ struct EventFilterOptions: ParsableArguments {
 enum PurchaseArgument {
     static func checked(_ text: String) throws -> PurchaseName {
         guard let name = PurchaseName(text) else {
-            throw CommandFailure(
+            throw OperationFault(
                 .usage,
-                "usage",
                 "a purchase is STORE/ORIGINAL_ID",
                 place: "PURCHASE",
                 hint: "such as app_store/2000000123"
@@ -121,9 +121,8 @@ struct Tail: ParsableCommand {
     private static func following(_ sequence: UInt64) throws -> UInt64 {
         let (next, isBeyond) = sequence.addingReportingOverflow(1)
         guard !isBeyond else {
-            throw CommandFailure(
+            throw OperationFault(
                 .usage,
-                "usage",
                 "no event can stand after the largest sequence",
                 place: "--after"
             )
@@ -156,13 +155,12 @@ enum EventText {
             Terminal.line(event)
             return
         }
+        let reader = ObjectReader(event)
         Terminal.line(
-            [
-                String(sequence), ShowText.text(event["time"]), ShowText.text(event["type"]),
-                ShowText.text(event["subject"]), ShowText.text(event["source"]),
-                event["data"]?.description ?? "",
-            ].joined(separator: "\t")
+            ([String(sequence)]
+                + ["time", "type", "subject", "source"].map { ShowText.text(reader.value($0)) }
+                + [reader.value("data")?.description ?? ""]).joined(separator: "\t")
         )
-        if raw { Terminal.line("\t" + ShowText.text(event["evidence"])) }
+        if raw { Terminal.line("\t" + ShowText.text(reader.value("evidence"))) }
     }
 }

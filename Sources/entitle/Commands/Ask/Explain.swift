@@ -2,6 +2,7 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 import LedgerAPI
+import LedgerOperations
 
 /// The command `entitle explain`.
 struct Explain: ParsableCommand {
@@ -10,7 +11,8 @@ struct Explain: ParsableCommand {
         discussion: HelpText.discussion(
             HelpText.times,
             examples: "entitle explain alice export",
-            "entitle explain alice export --at -30d --json"
+            "entitle explain alice export --at -30d --json",
+            "entitle explain alice export --for support --zone Europe/Berlin"
         )
     )
 
@@ -32,6 +34,13 @@ struct Explain: ParsableCommand {
     )
     var language = Language.english
 
+    @Option(
+        name: .customLong("zone"),
+        help: "The time zone in which instants are told, such as Europe/Berlin (default: UTC).",
+        transform: ZoneArgument.read
+    )
+    var zone = NamedZone.utc
+
     @Argument(help: "A customer id.") var customer: String
     @Argument(help: "A feature id.") var feature: String
 
@@ -50,9 +59,10 @@ struct Explain: ParsableCommand {
                     of: question,
                     size: size,
                     to: audience,
-                    in: language
+                    in: language,
+                    zone
                 )
-            case .unknownFeature(let near): throw CommandFailure(unknownFeatureNear: near)
+            case .unknownFeature(let near): throw OperationFault(unknownFeatureNear: near)
             }
         }
         if options.json {

@@ -98,12 +98,7 @@ struct Export: ParsableCommand {
     }
 
     private func write(_ ledger: Ledger, _ progress: Progress) throws -> ExportAnswer {
-        let run: ExportRun
-        do {
-            run = try prepare(ledger)
-        } catch let refusal as ExportRefusal {
-            throw CommandFailure(refusal)
-        }
+        let run = try prepare(ledger)
         let manifest = try run.write { progress.show($0, of: $1) }
         progress.finish()
         return ExportAnswer(
@@ -146,20 +141,6 @@ struct Export: ParsableCommand {
         if let sequence = UInt64(text) { return sequence }
         return try ledger.exporter.firstSequence(
             recordedFrom: try InstantArgument.parse(text, place: place)
-        )
-    }
-}
-
-extension CommandFailure {
-    init(_ refusal: ExportRefusal) {
-        let hint: String? =
-            refusal.code == .unknownCustomer
-            ? "ids are compared byte by byte; --environment names the world" : nil
-        self.init(
-            refusal.code == .otherExport ? .conflict : .noInput,
-            refusal.code.rawValue,
-            refusal.message,
-            hint: hint
         )
     }
 }

@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import LedgerAPI
+import LedgerOperations
 
 /// The command `entitle report`.
 struct Report: ParsableCommand {
@@ -69,7 +70,7 @@ struct Report: ParsableCommand {
         } else {
             ReportText.print(answer)
         }
-        if failOnAlert, let alerts = answer.alerts, alerts > 0 { throw ExitCode.no }
+        if failOnAlert, let alerts = answer.alerts, alerts > 0 { throw ExitCode(.no) }
     }
 
     private func question() throws -> ReportQuestion {
@@ -121,8 +122,8 @@ struct Report: ParsableCommand {
         _ message: String,
         _ place: String,
         hint: String? = nil
-    ) -> CommandFailure {
-        CommandFailure(.usage, "usage", message, place: place, hint: hint)
+    ) -> OperationFault {
+        OperationFault(.usage, message, place: place, hint: hint)
     }
 }
 

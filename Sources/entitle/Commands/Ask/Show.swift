@@ -36,12 +36,12 @@ struct Show: ParsableCommand {
         if let token { return try answerAgain(token) }
         if let questions {
             guard customer == nil else {
-                throw CommandFailure(.usage, "usage", "--questions takes no CUSTOMER")
+                throw OperationFault(.usage, "--questions takes no CUSTOMER")
             }
             return try answer(questions)
         }
         guard let customer else {
-            throw CommandFailure(.usage, "usage", "CUSTOMER or --questions is missing")
+            throw OperationFault(.usage, "CUSTOMER or --questions is missing")
         }
         let question = CustomerQuestion(
             customer: try CustomerArgument.checked(customer),
@@ -55,20 +55,20 @@ struct Show: ParsableCommand {
     /// A decision token is asked again, and its answer compared byte for byte (row Z11).
     private func answerAgain(_ text: String) throws {
         guard let token = DecisionToken(text) else {
-            throw CommandFailure(
-                .badInput,
-                "invalid_token",
+            throw OperationFault(
+                .invalidToken,
                 "not a decision token, or one of a newer version",
                 place: "--token"
             )
         }
         let customer = try customer.map(CustomerArgument.checked)
-        let answer = try options.withLedger(writing: false) { ledger in
-            do {
-                return try ledger.questions.answer(to: token, customer: customer)
-            } catch let refusal as TokenRefusal {
-                throw CommandFailure(refusal)
-            }
+        let outcome = try options.withLedger(writing: false) { ledger in
+            try ledger.questions.answer(to: token, customer: customer)
+        }
+        let answer: TokenAnswer
+        switch outcome {
+        case .answered(let found): answer = found
+        case .refused(let refusal): throw OperationFault(refusal)
         }
         if case .state(let state) = answer, !options.json {
             ShowText.print(state.answer)
@@ -91,26 +91,12 @@ struct Show: ParsableCommand {
     }
 }
 
-extension CommandFailure {
-    fileprivate init(_ refusal: TokenRefusal) {
-        let (exitCode, hint): (ExitCode, String?) =
-            switch refusal.code {
-            case .differs: (.integrity, "run `entitle audit`: the log and its views are checked")
-            case .customerMissing: (.usage, "entitle show CUSTOMER --token TOKEN")
-            case .unknownSequence, .otherLedger: (.failed, "ask the ledger that gave the token")
-            case .otherCustomer, .erased: (.failed, nil)
-            }
-        self.init(exitCode, refusal.code.rawValue, refusal.message, place: "--token", hint: hint)
-    }
-}
-
 /// A customer id as an argument.
 enum CustomerArgument {
     static func checked(_ id: String) throws -> String {
         guard Identifier.isValid(id) else {
-            throw CommandFailure(
+            throw OperationFault(
                 .usage,
-                "usage",
                 "a customer id has 1 to 1024 bytes without control characters",
                 place: "CUSTOMER"
             )
@@ -137,9 +123,8 @@ enum QuestionLine {
                 now: SystemClock.now()
             )
         } catch let fault as InputFault {
-            throw CommandFailure(
-                .badInput,
-                "invalid_question",
+            throw OperationFault(
+                .invalidQuestion,
                 fault.detail,
                 place: "line \(line.number): \(fault.path)"
             )

@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import LedgerAPI
+import LedgerOperations
 
 /// The command `entitle whatif`.
 struct WhatIf: ParsableCommand {
@@ -43,7 +44,7 @@ struct WhatIf: ParsableCommand {
         progress.finish()
         try file?.close()
         if options.json { Terminal.line(AnswerText(report)) } else { WhatIfText.print(report) }
-        if failOnLoss && report.losing > 0 { throw ExitCode.no }
+        if failOnLoss && report.losing > 0 { throw ExitCode(.no) }
     }
 }
 
@@ -64,9 +65,8 @@ struct OtherCatalogOptions: ParsableArguments {
         _ environment: StoreEnvironment
     ) throws -> WhatIfQuestion {
         guard (0...WhatIfQuestion.mostSamples).contains(samples) else {
-            throw CommandFailure(
+            throw OperationFault(
                 .usage,
-                "usage",
                 "expected 0 to \(WhatIfQuestion.mostSamples)",
                 place: "--samples",
                 hint: "`whatif --output FILE` writes all of them"

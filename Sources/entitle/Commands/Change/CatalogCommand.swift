@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import LedgerAPI
+import LedgerOperations
 
 /// The command `entitle catalog`.
 struct CatalogCommand: ParsableCommand {
@@ -68,7 +69,7 @@ struct CatalogCommand: ParsableCommand {
                 try ledger.questions.catalogDocument(at: point)
             }
             guard let document else {
-                throw CommandFailure(.no, "no_catalog", "no catalog was published")
+                throw OperationFault(.noCatalog, "no catalog was published")
             }
             Terminal.line(document)
         }
@@ -100,7 +101,7 @@ struct CatalogCommand: ParsableCommand {
                 }
                 if answer.isOK { Terminal.line("the catalog is valid") }
             }
-            if !answer.isOK { throw ExitCode.badInput }
+            if !answer.isOK { throw ExitCode(.badInput) }
         }
     }
 }

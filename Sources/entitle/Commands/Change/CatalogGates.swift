@@ -2,6 +2,7 @@ import ArgumentParser
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerOperations
 
 extension CatalogCommand {
     struct Gates: ParsableCommand {
@@ -21,16 +22,15 @@ extension CatalogCommand {
         func run() throws {
             let map = try map()
             if let level, !map.tiers.contains(level) {
-                throw CommandFailure(
-                    .usage,
-                    "unknown_tier",
+                throw OperationFault(
+                    .unknownTier,
                     "the catalog has no such tier",
                     place: "--level",
                     hint: "one of " + map.tiers.joined(separator: ", ")
                 )
             }
             if let feature, map.features[feature] == nil {
-                throw CommandFailure(unknownFeature: feature, among: map.features.keys.map(\.text))
+                throw OperationFault(unknownFeature: feature, among: map.features.keys.map(\.text))
             }
             if options.json { return Terminal.line(map.json) }
             let listed =
@@ -57,28 +57,9 @@ extension CatalogCommand {
                 try $0.questions.gateMap(at: point, for: viewer)
             }
             guard let map else {
-                throw CommandFailure(.no, "no_catalog", "no catalog was published")
+                throw OperationFault(.noCatalog, "no catalog was published")
             }
             return map
         }
-    }
-}
-
-extension CommandFailure {
-    /// A feature that no catalog lists, with the names that may be meant.
-    init(unknownFeature feature: String, among listed: some Sequence<String>) {
-        self.init(unknownFeatureNear: NearNames.near(feature, among: listed))
-    }
-
-    init(unknownFeatureNear near: [String]) {
-        self.init(
-            .usage,
-            "unknown_feature",
-            "no catalog lists this feature",
-            place: "FEATURE",
-            hint: near.isEmpty
-                ? "`entitle catalog gates` lists them"
-                : "did you mean " + near.joined(separator: " or ") + "?"
-        )
     }
 }

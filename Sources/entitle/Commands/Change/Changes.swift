@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import Foundation
 import LedgerAPI
+import LedgerOperations
 
 /// The command `entitle grant`.
 struct Grant: ParsableCommand {
@@ -33,9 +34,8 @@ struct Grant: ParsableCommand {
 
     func run() throws {
         guard !features.isEmpty || tier != nil else {
-            throw CommandFailure(
+            throw OperationFault(
                 .usage,
-                "usage",
                 "a grant gives something",
                 hint: "--feature ID or --tier NAME"
             )
@@ -175,7 +175,7 @@ struct Use: ParsableCommand {
         let request = try requested.request(options, source: Source.app)
         let customer = try CustomerArgument.checked(customer)
         if let amount, amount < 0 {
-            throw CommandFailure(.usage, "usage", "an amount is not negative", place: "--amount")
+            throw OperationFault(.usage, "an amount is not negative", place: "--amount")
         }
         if let undo {
             return try requested.record(request, about: customer, options) { ledger in
@@ -186,7 +186,7 @@ struct Use: ParsableCommand {
             }
         }
         guard let feature else {
-            throw CommandFailure(.usage, "usage", "FEATURE or --undo is missing")
+            throw OperationFault(.usage, "FEATURE or --undo is missing")
         }
         try requested.record(request, about: customer, options) { ledger in
             let outcome = try ledger.appender.use(

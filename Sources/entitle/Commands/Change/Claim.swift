@@ -40,9 +40,8 @@ struct Claim: ParsableCommand {
         case (let purchase?, true): try claim(PurchaseArgument.checked(purchase), customer)
         case (nil, false): try claimSigned(customer)
         default:
-            throw CommandFailure(
+            throw OperationFault(
                 .usage,
-                "usage",
                 "give a purchase, or signed transactions",
                 hint: "entitle claim CUSTOMER STORE/ORIGINAL_ID, "
                     + "or entitle claim CUSTOMER --signed-transaction FILE…"
@@ -70,9 +69,8 @@ struct Claim: ParsableCommand {
     /// Each by itself: what is refused does not hold up the others.
     private func claimSigned(_ customer: String) throws {
         guard !requested.dryRun else {
-            throw CommandFailure(
+            throw OperationFault(
                 .usage,
-                "usage",
                 "signed transactions are not tried",
                 place: "--dry-run",
                 hint: "`entitle claim CUSTOMER STORE/ORIGINAL_ID --dry-run` tries a claim"
@@ -80,9 +78,8 @@ struct Claim: ParsableCommand {
         }
         let now = SystemClock.now()
         guard let verifier = try stores.appStore(options) else {
-            throw CommandFailure(
-                .misconfigured,
-                "not_configured",
+            throw OperationFault(
+                .notConfigured,
                 "the App Store is not configured",
                 place: options.path + "/stores.json",
                 hint: "name its bundle ids there, or give --stores FILE"
@@ -114,7 +111,7 @@ struct Claim: ParsableCommand {
                 Terminal.line("\(file): \(Self.text(item))")
             }
         }
-        if claimed.contains(where: { $0.outcome == .refused }) { throw ExitCode.conflict }
+        if claimed.contains(where: { $0.outcome == .refused }) { throw ExitCode(.conflict) }
     }
 }
 
@@ -134,9 +131,8 @@ private enum SignedTransactionFile {
     static func read(_ file: String) throws -> [UInt8] {
         let reader = try LineReader(file, isInterrupted: { Interrupt.isRaised })
         guard let line = try reader.next(), let bytes = line.bytes else {
-            throw CommandFailure(
-                .badInput,
-                "malformed",
+            throw OperationFault(
+                .malformed,
                 "expected one signed transaction in a line",
                 place: file
             )

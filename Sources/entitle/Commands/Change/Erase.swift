@@ -6,6 +6,7 @@ import EventLog
 import Foundation
 import LMDBStorage
 import LedgerAPI
+import LedgerOperations
 import Stores
 
 /// The command `entitle erase`.
@@ -60,23 +61,18 @@ struct Erase: ParsableCommand {
                 return Terminal.line("nothing is known of them: nothing to erase")
             }
             Terminal.line(AnswerText(ErasureAnswer(receipt: nil)))
-        case .refused(let refusal): throw CommandFailure(refusal)
+        case .refused(let refusal): throw OperationFault(refusal)
         }
     }
 
     private func customers() throws -> [String] {
         if let customer { return [try CustomerArgument.checked(customer)] }
         guard let file, let text = try? String(contentsOfFile: file, encoding: .utf8) else {
-            throw CommandFailure(
-                .noInput,
-                "no_input",
-                "the file cannot be read",
-                place: file
-            )
+            throw OperationFault(.noInput, "the file cannot be read", place: file)
         }
         let lines = text.split(whereSeparator: \.isNewline).map(String.init)
         guard !lines.isEmpty else {
-            throw CommandFailure(.badInput, "invalid_value", "it names no customer", place: file)
+            throw OperationFault(.invalidValue, "it names no customer", place: file)
         }
         return try lines.map { try CustomerArgument.checked($0) }
     }
@@ -84,9 +80,8 @@ struct Erase: ParsableCommand {
     private func requireConfirmation(of customers: [String]) throws {
         let expected = customer ?? "\(customers.count)"
         guard expected.isSame(as: confirm) else {
-            throw CommandFailure(
+            throw OperationFault(
                 .usage,
-                "usage",
                 "an erasure is confirmed by saying whom it takes",
                 place: "--confirm",
                 hint: customer == nil

@@ -74,7 +74,7 @@ struct Audit: ParsableCommand {
         progress.finish()
         tell(report)
         if let html { try AuditPage.write(report, to: html) }
-        if !report.isOK { throw ExitCode.integrity }
+        if !report.isOK { throw ExitCode(.integrity) }
     }
 
     private func tell(_ report: AuditAnswer) {
@@ -86,7 +86,7 @@ struct Audit: ParsableCommand {
         for hint in Set(report.faults.map(\.kind.hint)).sorted() { Terminal.line("hint: \(hint)") }
         Terminal.line(
             "\(report.isOK ? "sound" : "DAMAGED"): \(report.records) records, root "
-                + "\(report.rootHash), \(report.checkpoints) checkpoints, "
+                + "\(report.rootHash ?? "unknown"), \(report.checkpoints) checkpoints, "
                 + "\(report.faults.count) faults"
         )
     }
@@ -104,15 +104,14 @@ struct Audit: ParsableCommand {
     /// Passes on what the child says; says it for one that could not.
     private func runInChild() throws {
         // The program's name and `audit` come first.
-        let outcome = try AuditChild.run(
+        let outcome = try AuditChild.own.run(
             Array(CommandLine.arguments.dropFirst(2)),
-            key: withoutKey ? nil : MasterKey.read(options),
+            key: withoutKey ? nil : options.keyOptions.read(),
             isHeard: true
         )
-        let isDamaged = outcome.code == nil || outcome.code == ExitCode.integrity.rawValue
-        guard isDamaged, outcome.output.isEmpty else {
+        guard outcome.isDamaged, outcome.output.isEmpty else {
             Terminal.write(String(decoding: outcome.output, as: UTF8.self))
-            throw ExitCode(outcome.code ?? ExitCode.integrity.rawValue)
+            throw ExitCode(outcome.code ?? ExitStatus.integrity.rawValue)
         }
         let report = AuditAnswer.unreadable
         if options.json {
@@ -122,6 +121,6 @@ struct Audit: ParsableCommand {
             Terminal.line("hint: \(report.faults[0].kind.hint)")
         }
         if let html { try AuditPage.write(report, to: html) }
-        throw ExitCode.integrity
+        throw ExitCode(.integrity)
     }
 }

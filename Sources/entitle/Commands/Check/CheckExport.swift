@@ -1,4 +1,5 @@
 import ArgumentParser
+import DurableFiles
 import Encodings
 import EntitlementLedger
 import EventLog
@@ -44,7 +45,7 @@ struct CheckExport: ParsableCommand {
                     : "TAMPERED OR DAMAGED: \(check.faults.count) faults"
             )
         }
-        if !check.isOK { throw ExitCode.integrity }
+        if !check.isOK { throw ExitCode(.integrity) }
     }
 
     private func check(key: VerifierKey?) throws -> ExportCheckAnswer {
@@ -54,9 +55,8 @@ struct CheckExport: ParsableCommand {
         }
         // What was streamed is read more than once, which a pipe cannot be.
         guard DurableFile.byteCount(path) != nil else {
-            throw CommandFailure(
+            throw OperationFault(
                 .noInput,
-                "no_input",
                 "there is no export",
                 place: path,
                 hint: "an export that was stopped has no manifest: --resume it"
@@ -69,7 +69,7 @@ struct CheckExport: ParsableCommand {
         do {
             return try key.map { try VerifierKey(parsing: $0) }
         } catch let fault as NoteFault {
-            throw CommandFailure(.usage, "usage", fault.message, place: "--key")
+            throw OperationFault(.usage, fault.message, place: "--key")
         }
     }
 }

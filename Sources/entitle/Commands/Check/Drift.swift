@@ -27,10 +27,10 @@ struct Drift: ParsableCommand {
 
     func run() throws {
         guard sample == nil || !all else {
-            throw CommandFailure(.usage, "usage", "--sample and --all exclude one another")
+            throw OperationFault(.usage, "--sample and --all exclude one another")
         }
         if let sample, sample < 1 {
-            throw CommandFailure(.usage, "usage", "expected 1 or more", place: "--sample")
+            throw OperationFault(.usage, "expected 1 or more", place: "--sample")
         }
         let environment = try options.environment()
         let report = try options.withLedger(writing: false) { ledger in
@@ -58,9 +58,8 @@ struct Drift: ParsableCommand {
             )
         }
         guard report.isOK else {
-            throw CommandFailure(
-                .integrity,
-                "drift",
+            throw OperationFault(
+                .drift,
                 "the views answer otherwise than the log",
                 hint: "`entitle rebuild` makes them anew; `entitle audit` says what is damaged"
             )

@@ -54,13 +54,13 @@ struct Prove: ParsableCommand {
             return try ledger.prover.proof(of: sequence, withRecord: !withoutRecord).text
         }
         let old = consistency ?? ""
-        if let size = UInt64(old) { return try ledger.prover.growthProof(from: size).text }
+        if let size = UInt64(old) { return try ledger.prover.consistencyProof(from: size).text }
         let note = try ProofFile.text(old)
         if let fault = try ledger.prover.fault(against: note) {
-            throw CommandFailure(.integrity, "forked", fault.detail, place: old)
+            throw OperationFault(.forked, fault.detail, place: old)
         }
         let checkpoint = try Checkpoint(parsing: SignedNote.parse(note).text)
-        return try ledger.prover.growthProof(from: checkpoint.size).text
+        return try ledger.prover.consistencyProof(from: checkpoint.size).text
     }
 }
 
@@ -91,17 +91,18 @@ struct CheckProof: ParsableCommand {
         do {
             show(try check(text, keys))
         } catch let fault as NoteFault where Self.isForm(fault) {
-            throw CommandFailure(.badInput, fault.code.rawValue, fault.message, place: file)
-        } catch let fault as ProofFault {
-            throw CommandFailure(.integrity, "not_proven", fault.message, place: file)
+            let code = OperationFault.Code(fault.code.rawValue, .badInput)
+            throw OperationFault(code, fault.message, place: file)
+        } catch let fault as NoteFault where fault.code == .notProven {
+            throw OperationFault(.notProven, fault.message, place: file)
         }
     }
 
     private func check(_ text: String, _ keys: [VerifierKey]) throws -> CheckedProofAnswer {
         if text.hasPrefix("old ") {
-            let proof = try GrowthProof(parsing: text)
+            let proof = try ConsistencyProofFile(parsing: text)
             guard let old else {
-                throw CommandFailure(.usage, "usage", "expected the older checkpoint: --old FILE")
+                throw OperationFault(.usage, "expected the older checkpoint: --old FILE")
             }
             let older = try SignedNote.parse(ProofFile.text(old))
             let checkpoint = try proof.verified(against: older, by: keys)
@@ -109,11 +110,10 @@ struct CheckProof: ParsableCommand {
             answer.oldSize = proof.oldSize
             return answer
         }
-        let proof = try RecordProof(parsing: text)
+        let proof = try InclusionProofFile(parsing: text)
         guard let bytes = try record.map({ try ProofFile.bytes($0) }) ?? proof.record else {
-            throw CommandFailure(
+            throw OperationFault(
                 .usage,
-                "usage",
                 "the proof does not hold the record",
                 hint: "give it with --record FILE"
             )
@@ -145,7 +145,7 @@ struct CheckProof: ParsableCommand {
     private static func isForm(_ fault: NoteFault) -> Bool {
         switch fault.code {
         case .malformedNote, .tooLarge, .malformedProof, .malformedCheckpoint: true
-        case .malformedKey, .unsupportedKey, .noKnownSignature, .invalidSignature,
+        case .malformedKey, .unsupportedKey, .noKnownSignature, .invalidSignature, .notProven,
             .signingFailed:
             false
         }
@@ -161,44 +161,5 @@ extension CheckedProofAnswer {
             rootHash: checkpoint.root.base64,
             signedBy: keys.map(\.name)
         )
-    }
-}
-
-/// Files and keys that a proof is checked with.
-enum ProofFile {
-    /// Bytes of a file at most.
-    private static let byteLimit = 4 << 20
-
-    static func bytes(_ path: String) throws -> [UInt8] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw CommandFailure(.noInput, "no_file", "the file cannot be read", place: path)
-        }
-        guard data.count <= byteLimit else {
-            throw CommandFailure(.badInput, "too_large", "the file is too long", place: path)
-        }
-        return Array(data)
-    }
-
-    static func text(_ path: String) throws -> String {
-        guard let text = String(validating: try bytes(path), as: UTF8.self) else {
-            throw CommandFailure(.badInput, "not_text", "the file is not UTF-8", place: path)
-        }
-        return text
-    }
-
-    static func key(
-        _ text: String,
-        _ place: String,
-        kind: VerifierKey.Kind = .note
-    ) throws -> VerifierKey {
-        do {
-            let key = try VerifierKey(parsing: text)
-            guard key.kind == kind else {
-                throw NoteFault(.unsupportedKey, "the key is not of the kind that is asked for")
-            }
-            return key
-        } catch let fault as NoteFault {
-            throw CommandFailure(.usage, "usage", fault.message, place: place)
-        }
     }
 }

@@ -46,7 +46,7 @@ struct Replay: ParsableCommand {
         }
         progress.finish()
         if options.json { Terminal.line(AnswerText(report)) } else { Self.print(report) }
-        if !report.isOK { throw ExitCode.integrity }
+        if !report.isOK { throw ExitCode(.integrity) }
     }
 
     private func audit(
@@ -90,8 +90,9 @@ struct Replay: ParsableCommand {
         guard let line = next else { return nil }
         guard let bytes = line.bytes else { return (nil, customer) }
         if let answer = try? JSONValue(parsing: bytes), answer.members != nil {
-            let token = answer["token"]?.string.flatMap { DecisionToken($0) }
-            return (token, customer ?? answer["customer"]?.string)
+            let reader = ObjectReader(answer)
+            let token = reader.understood("token").flatMap { DecisionToken($0) }
+            return (token, customer ?? reader.understood("customer"))
         }
         let text = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
         return (DecisionToken(text), customer)

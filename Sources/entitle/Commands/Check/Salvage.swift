@@ -63,7 +63,7 @@ struct Salvage: ParsableCommand {
     private var damaged: String { directory ?? options.path }
 
     func run() throws {
-        Settings.current.ledgerPath = damaged
+        Invocation.current.ledgerPath = damaged
         if heal { return try mend(damaged, masterKey: masterKey()) }
         let reading = Progress("bytes read")
         let salvage = try LedgerSalvage(
@@ -93,7 +93,7 @@ struct Salvage: ParsableCommand {
         }
         progress.finish()
         tell(report)
-        if !report.isWhole { throw ExitCode.integrity }
+        if !report.isWhole { throw ExitCode(.integrity) }
     }
 
     /// Where `ledger.json` and the vault's epoch keys may be had if the ledger has lost them.
@@ -132,12 +132,12 @@ struct Salvage: ParsableCommand {
         _ = try spares.manifest(of: damaged)
         var options = options
         options.ledger = damaged
-        return try MasterKey.read(options, needsLedger: false)
+        return try options.keyOptions.read(needsLedger: false)
     }
 
     private func text(of file: String) throws -> String {
         guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
-            throw CommandFailure(.noInput, "no_input", "the file cannot be read", place: file)
+            throw OperationFault(.noInput, "the file cannot be read", place: file)
         }
         return text
     }

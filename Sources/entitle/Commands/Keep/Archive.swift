@@ -28,7 +28,7 @@ struct Archive: ParsableCommand {
     var check = false
 
     private var place: String {
-        to ?? Settings.current.serve.archive ?? options.path + "/" + ArchiveDirectory.name
+        to ?? Invocation.current.settings[.archive] ?? options.path + "/" + ArchiveDirectory.name
     }
 
     func run() throws {
@@ -65,7 +65,7 @@ struct Archive: ParsableCommand {
         }
         progress.finish()
         ArchiveText.show(audit, json: options.json)
-        if !audit.findings.isEmpty { throw ExitCode.integrity }
+        if !audit.findings.isEmpty { throw ExitCode(.integrity) }
     }
 }
 

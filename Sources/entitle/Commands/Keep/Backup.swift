@@ -34,7 +34,7 @@ struct Backup: ParsableCommand {
 
     func run() throws {
         let path = URL(filePath: directory).standardizedFileURL.path(percentEncoded: false)
-        let masterKey = try MasterKey.read(options)
+        let masterKey = try options.keyOptions.read()
         let progress = Progress("backed up")
         let outcome = try options.withCheckpointed { open in
             try LedgerBackup(of: open, into: path).write(
@@ -49,7 +49,7 @@ struct Backup: ParsableCommand {
         case .written(let manifest): show(manifest, path)
         case .damaged(let audit):
             ArchiveText.show(audit, json: options.json)
-            throw ExitCode.integrity
+            throw ExitCode(.integrity)
         }
     }
 

@@ -55,7 +55,7 @@ struct Restore: ParsableCommand {
     }
 
     private func make(_ restore: LedgerRestore) throws -> VaultCounts {
-        let key = try MasterKey.read(options, orAt: into)
+        let key = try options.keyOptions.read(orAt: into)
         let progress = Progress("restored")
         defer { progress.finish() }
         return try restore.write(
@@ -89,18 +89,17 @@ struct Restore: ParsableCommand {
 
     /// What was made is audited as a stranger would.
     private func audit() throws {
-        let outcome = try AuditChild.run(
+        let outcome = try AuditChild.own.run(
             ["--ledger", into],
-            key: MasterKey.read(options, orAt: into),
+            key: options.keyOptions.read(orAt: into),
             isHeard: true
         )
         Terminal.note(
             String(decoding: outcome.output, as: UTF8.self).trimmingCharacters(in: .newlines)
         )
         guard outcome.code == 0 else {
-            throw CommandFailure(
-                .integrity,
-                "damaged",
+            throw OperationFault(
+                .damaged,
                 "the restored ledger is not sound",
                 place: into,
                 hint: "run `entitle audit --ledger \(into)` to see what is damaged"

@@ -1,5 +1,6 @@
 import ArgumentParser
 import LedgerAPI
+import LedgerOperations
 
 /// The command `entitle config`.
 struct ConfigCommand: ParsableCommand {
@@ -25,17 +26,11 @@ struct ConfigCommand: ParsableCommand {
         @OptionGroup var options: LedgerOptions
 
         func run() {
-            var answer = Settings.current.answer
-            let flags = [
-                ("ledger", options.ledger), ("environment", options.environmentName),
-                ("keyFile", options.keyFile),
-            ]
-            for (name, value) in flags where value != nil {
-                for index in answer.settings.indices where answer.settings[index].name == name {
-                    answer.settings[index].value = value
-                    answer.settings[index].origin = .flag
-                }
-            }
+            var settings = Invocation.current.settings
+            settings.set(.ledger, byFlag: options.ledger)
+            settings.set(.environment, byFlag: options.environmentName)
+            settings.set(.keyFile, byFlag: options.keyFile)
+            let answer = settings.answer
             if options.json { return Terminal.line(AnswerText(answer)) }
             Terminal.line("configuration file: \(answer.file ?? "none")")
             ShowText.table(

@@ -46,11 +46,10 @@ struct Keys: ParsableCommand {
         func run() throws {
             let now = SystemClock.now()
             let (key, text) = try makeKey(now)
-            try KeyShelf.change(options) { file in
+            try KeyCache.change(options) { file in
                 guard file.add(key) else {
-                    throw CommandFailure(
-                        .conflict,
-                        "over_limit",
+                    throw OperationFault(
+                        .tooManyKeys,
                         "there are \(KeyFile.keyLimit) keys already",
                         hint: "revoke some: entitle keys list, entitle keys revoke ID"
                     )
@@ -72,9 +71,8 @@ struct Keys: ParsableCommand {
 
         private func makeKey(_ now: Instant) throws -> (key: APIKey, text: String) {
             if let name, !APIKey.isValidName(name) {
-                throw CommandFailure(
+                throw OperationFault(
                     .usage,
-                    "usage",
                     "not a name",
                     place: "--name",
                     hint: "1 to \(APIKey.nameByteLimit) bytes without control characters"
@@ -82,9 +80,8 @@ struct Keys: ParsableCommand {
             }
             let end = try expires.map { try InstantArgument.parse($0, place: "--expires") }
             if let end, end <= now || !end.isPlausible {
-                throw CommandFailure(
+                throw OperationFault(
                     .usage,
-                    "usage",
                     "a key ends in the future, before the year 2200",
                     place: "--expires",
                     hint: "+90d, say"
@@ -111,7 +108,7 @@ struct Keys: ParsableCommand {
         @OptionGroup var options: LedgerOptions
 
         func run() throws {
-            let keys = try KeyShelf.read(options).keys
+            let keys = try KeyCache.read(options).keys
             if options.json {
                 Terminal.line(.members(["keys": .array(keys.map(\.shown))]))
             } else {
@@ -145,11 +142,10 @@ struct Keys: ParsableCommand {
         @Argument(help: "The key's id, as `keys list` shows it.") var id: String
 
         func run() throws {
-            try KeyShelf.change(options) { file in
+            try KeyCache.change(options) { file in
                 guard file.revoke(id) else {
-                    throw CommandFailure(
-                        .conflict,
-                        "not_found",
+                    throw OperationFault(
+                        .noSuchKey,
                         "there is no such key",
                         hint: "entitle keys list"
                     )
@@ -178,16 +174,15 @@ extension APIKey {
 }
 
 /// The key file of the ledger in hand.
-private enum KeyShelf {
+private enum KeyCache {
     static func read(_ options: LedgerOptions) throws -> KeyFile {
         let path = options.path
         _ = try LedgerDirectory.manifest(at: path)
         do throws(InputFault) {
             return try KeyFile.read(at: path)
         } catch {
-            throw CommandFailure(
-                .misconfigured,
-                "bad_keys",
+            throw OperationFault(
+                .badKeys,
                 "the key file cannot be used: \(error.detail)",
                 place: path + "/" + KeyFile.name,
                 hint: "mend it, or move it away to begin without keys"

@@ -31,15 +31,14 @@ extension Keys {
             if let newKeyFile {
                 missed = try LedgerDirectory.rotateMasterKey(
                     at: options.path,
-                    from: MasterKey.read(options),
+                    from: options.keyOptions.read(),
                     to: MasterKey.read(named: newKeyFile, ledger: options.path),
                     randomness: .system
                 )
             } else {
-                guard MasterKey.isOwn(options) else {
-                    throw CommandFailure(
+                guard options.keyOptions.isOwn else {
+                    throw OperationFault(
                         .usage,
-                        "usage",
                         "the master key is kept elsewhere: give the new one",
                         place: "--new-key-file"
                     )

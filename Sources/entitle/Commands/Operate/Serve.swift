@@ -8,7 +8,6 @@ import LMDBStorage
 import LedgerAPI
 import LedgerOperations
 import LedgerServer
-import Logging
 
 /// The command `entitle serve`.
 struct Serve: AsyncParsableCommand {
@@ -43,12 +42,11 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         guard !(ephemeral && readOnly) else {
-            throw CommandFailure(.usage, "usage", "--ephemeral and --read-only exclude one another")
+            throw OperationFault(.usage, "--ephemeral and --read-only exclude one another")
         }
         guard catalog == nil || ephemeral else {
-            throw CommandFailure(
+            throw OperationFault(
                 .usage,
-                "usage",
                 "--catalog goes with --ephemeral",
                 hint: "publish it with `entitle catalog publish FILE`"
             )
@@ -61,15 +59,15 @@ struct Serve: AsyncParsableCommand {
                 open,
                 at: place?.path ?? options.path,
                 key: place?.key,
-                masterKey: { [options, place] in
-                    try place?.masterKey ?? MasterKey.renewed(options)
+                masterKey: { [keyOptions = options.keyOptions, place] in
+                    try place?.masterKey ?? keyOptions.renewed()
                 }
             )
         } catch {
             open.close(after: error)
             throw error
         }
-        open.end()
+        open.end(warn: Terminal.warn)
     }
 
     /// Opens the ledger to be written to; to be read, where its disk is full: questions are
@@ -85,17 +83,36 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
+    /// What is set, flags first.
+    private func settings() throws -> Settings {
+        if let port, !ServerConfiguration.ports.contains(port) {
+            throw OperationFault(.usage, "expected \(ServerConfiguration.ports)", place: "--port")
+        }
+        var settings = Invocation.current.settings
+        let flags: [(Setting, String?)] = [
+            (.host, host), (.port, port.map(String.init)), (.stores, stores.stores),
+            (.tlsCertificateFile, tlsCertificate), (.tlsKeyFile, tlsKey),
+            (.customerKeysFile, customerKeys), (.logLevel, logLevel),
+        ]
+        for (setting, text) in flags { settings.set(setting, byFlag: text) }
+        return settings
+    }
+
     private func serve(
         _ open: OpenLedger,
         at path: String,
         key: String?,
         masterKey: @escaping @Sendable () throws -> [UInt8]
     ) async throws {
-        let settings = ServeConfiguration(self, Settings.current.serve)
-        var options = try await settings.options(open.ledger, path)
+        var options = try await ServerConfiguration(
+            settings(),
+            ofLedgerAt: path,
+            log: { Terminal.note($0) }
+        )
+        .options(open.ledger)
         options.isReadOnlyByFault = open.ledger.isReadOnly && !readOnly
         options.audit = { scope, pace in
-            try AuditChild.report(
+            try AuditChild.own.report(
                 on: path,
                 masterKey: masterKey(),
                 scope,
@@ -120,9 +137,8 @@ struct Serve: AsyncParsableCommand {
                 Terminal.line(.object(members))
             }
         } catch let error where LedgerServer.isAddressFault(error) {
-            throw CommandFailure(
-                .io,
-                "cannot_listen",
+            throw OperationFault(
+                .cannotListen,
                 "the address cannot be listened on",
                 place: "\(options.host):\(options.port)",
                 hint: "choose another with --host and --port; --port 0 picks one"
@@ -165,10 +181,7 @@ private struct TemporaryLedger {
     }
 
     func open(catalog: String?) throws -> OpenLedger {
-        var options = OpenLedger.Options(key: .bytes(masterKey))
-        options.mapSize = try Settings.current.checkedMapSize()
-        options.accessCacheByteLimit =
-            try Settings.current.checkedAccessCacheSize() ?? options.accessCacheByteLimit
+        let options = try Invocation.current.settings.opening(.bytes(masterKey))
         let open = try OpenLedger(at: path, options: options)
         do {
             if let catalog {

@@ -78,15 +78,10 @@ struct Simulate: ParsableCommand {
 
         func run() throws {
             guard (1...Self.countLimit).contains(count) else {
-                throw CommandFailure(
-                    .usage,
-                    "usage",
-                    "expected 1 to \(Self.countLimit)",
-                    place: "--count"
-                )
+                throw OperationFault(.usage, "expected 1 to \(Self.countLimit)", place: "--count")
             }
             guard count == 1 || id == nil else {
-                throw CommandFailure(.usage, "usage", "--id names one; --count makes many")
+                throw OperationFault(.usage, "--id names one; --count makes many")
             }
             let store = SimulatedAppStore(
                 authority: try readAuthority(),
@@ -126,7 +121,7 @@ struct Simulate: ParsableCommand {
             }
             let parts = kind.split(separator: "/", maxSplits: 1).map(String.init)
             guard let type = parts.first else {
-                throw CommandFailure(.usage, "usage", "KIND is missing")
+                throw OperationFault(.usage, "KIND is missing")
             }
             let jws = try store.notification(
                 type,
@@ -143,9 +138,8 @@ struct Simulate: ParsableCommand {
 
         private func readAuthority() throws -> SigningAuthority {
             guard let text = try? String(contentsOfFile: authority, encoding: .utf8) else {
-                throw CommandFailure(
+                throw OperationFault(
                     .noInput,
-                    "no_input",
                     "the authority cannot be read",
                     place: authority,
                     hint: "make one with `entitle simulate authority FILE`"
@@ -154,9 +148,8 @@ struct Simulate: ParsableCommand {
             do {
                 return try SigningAuthority(pem: text)
             } catch {
-                throw CommandFailure(
-                    .badInput,
-                    "malformed",
+                throw OperationFault(
+                    .malformed,
                     "not the keys and certificates of an authority",
                     place: authority
                 )
@@ -165,7 +158,7 @@ struct Simulate: ParsableCommand {
 
         private func object(_ text: String, _ place: String) throws -> JSONValue {
             guard let json = try? JSONValue(parsing: Array(text.utf8)), json.members != nil else {
-                throw CommandFailure(.usage, "usage", "expected a JSON object", place: place)
+                throw OperationFault(.usage, "expected a JSON object", place: place)
             }
             return json
         }

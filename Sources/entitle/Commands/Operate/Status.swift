@@ -33,7 +33,7 @@ struct Status: ParsableCommand {
         } else {
             Self.print(status)
         }
-        if status.health == .eventsLost { throw ExitCode.no }
+        if status.health == .eventsLost { throw ExitCode(.no) }
     }
 
     private static func megabytes(_ bytes: Int64) -> String {

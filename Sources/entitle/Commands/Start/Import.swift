@@ -37,25 +37,23 @@ struct Import: ParsableCommand {
 
     func run() throws {
         guard let format = ImportFormat(rawValue: format) else {
-            throw CommandFailure(
+            throw OperationFault(
                 .usage,
-                "usage",
                 "no such format",
                 place: "--format",
                 hint: ImportFormat.allCases.map(\.rawValue).joined(separator: ", ")
             )
         }
         guard let onError = Importer.OnError(rawValue: onError) else {
-            throw CommandFailure(
+            throw OperationFault(
                 .usage,
-                "usage",
                 "no such choice",
                 place: "--on-error",
                 hint: Importer.OnError.allCases.map(\.rawValue).joined(separator: ", ")
             )
         }
         guard files.isEmpty == retryQuarantine else {
-            throw CommandFailure(.usage, "usage", "FILE or --retry-quarantine is missing")
+            throw OperationFault(.usage, "FILE or --retry-quarantine is missing")
         }
         let appStore = try stores.appStore(options)
         Interrupt.catchSignals(says: true)
@@ -87,20 +85,20 @@ struct Import: ParsableCommand {
         progress.finish()
         print(report, sequence)
         if onError == .stop, !retryQuarantine, let (file, line, refusal) = report.refusals.first {
-            throw CommandFailure(
-                refusal.code == Refusal.Code.conflict.rawValue ? .conflict : .badInput,
-                refusal.code,
+            let isConflict = refusal.code == Refusal.Code.conflict.rawValue
+            throw OperationFault(
+                OperationFault.Code(refusal.code, isConflict ? .conflict : .badInput),
                 refusal.detail,
                 place: (file == "-" ? "" : file + ", ") + "line \(line)"
                     + (refusal.path.isEmpty ? "" : ": \(refusal.path)"),
                 hint: "what stands before it is recorded; --on-error skip goes on"
             )
         }
-        if Interrupt.isRaised { throw ExitCode.interrupted }
+        if Interrupt.isRaised { throw ExitCode(.interrupted) }
     }
 
     private func quarantine() throws -> ImportQuarantine {
-        try ImportQuarantine(ofLedgerAt: options.path, masterKey: MasterKey.read(options))
+        try ImportQuarantine(ofLedgerAt: options.path, masterKey: options.keyOptions.read())
     }
 
     /// Says what became of items.

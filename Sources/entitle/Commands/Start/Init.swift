@@ -25,8 +25,8 @@ struct Init: ParsableCommand {
         let document = try catalog.map { try CatalogFile.read($0) }
         // What is wrong with it is said before anything is made.
         let faults = document.map(CatalogFile.faults) ?? []
-        guard faults.isEmpty else { throw CommandFailure(faults) }
-        var new = OpenLedger.Options(key: try givenKey(path).map { .bytes($0) } ?? .own)
+        guard faults.isEmpty else { throw OperationFault(catalog: faults) }
+        var new = OpenLedger.Options(key: try options.keyOptions.given().map { .bytes($0) } ?? .own)
         new.origin = origin
         try Ledger.create(at: path, options: new)
         try options.withLedger(writing: true) { ledger in
@@ -54,14 +54,5 @@ struct Init: ParsableCommand {
                 "next: entitle catalog publish FILE; entitle import FILE; entitle show ID"
             )
         }
-    }
-
-    /// The key that was given; nil: the ledger is to keep one itself.
-    private func givenKey(_ path: String) throws -> [UInt8]? {
-        if let key = Settings.current.key, options.keyFile == nil {
-            return try MasterKey.parse(key, place: "ENTITLE_KEY")
-        }
-        return try (options.keyFile ?? Settings.current.keyFile)
-            .map { try MasterKey.read(named: $0, ledger: path) }
     }
 }

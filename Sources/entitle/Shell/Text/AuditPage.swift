@@ -15,7 +15,7 @@ enum AuditPage {
         let verdict = report.isOK ? "Sound" : "Damaged"
         let facts = [
             ("Audited", SystemClock.now().description), ("Records", "\(report.records)"),
-            ("Tree size", "\(report.treeSize)"), ("Root hash", report.rootHash),
+            ("Tree size", "\(report.treeSize)"), ("Root hash", report.rootHash ?? "unknown"),
             ("Checkpoints", "\(report.checkpoints)"), ("Orphan streams", "\(report.orphans)"),
             ("Faults", "\(report.faults.count)"),
         ]

@@ -1,6 +1,7 @@
 import EntitlementLedger
 import Entitlements
 import LedgerAPI
+import LedgerOperations
 
 /// Prints what became of a request.
 enum Receipts {
@@ -11,7 +12,7 @@ enum Receipts {
         _ options: LedgerOptions,
         dryRun: ReceiptAnswer.DryRun? = nil
     ) throws {
-        let receipt = try SignalReceipt(recorded.receipt) { CommandFailure($0) }
+        let receipt = try SignalReceipt(recorded.receipt) { OperationFault($0) }
         guard options.json else {
             let text = text(receipt, done: recorded.done)
             Terminal.line(dryRun == nil ? text : "dry run: nothing is recorded; \(text)")

@@ -4,6 +4,7 @@ import Entitlements
 import Foundation
 import Glibc
 import LedgerAPI
+import LedgerOperations
 import Synchronization
 
 /// Standard output carries the result and nothing else; everything else goes to standard error.
@@ -15,14 +16,12 @@ enum Terminal {
         do {
             try FileHandle.standardOutput.write(contentsOf: bytes)
         } catch {
-            let failure = CommandFailure(
-                .io,
-                "output",
+            let failure = OperationFault(
+                .output,
                 "standard output cannot be written",
                 hint: "what was recorded stands: run the same command again"
             )
-            report(failure, json: CommandLine.arguments.contains("--json"))
-            Glibc.exit(failure.exitCode.rawValue)
+            Invocation.end(failure, json: CommandLine.arguments.contains("--json"))
         }
     }
 
@@ -43,7 +42,7 @@ enum Terminal {
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 
-    static func report(_ failure: CommandFailure, json: Bool) {
+    static func report(_ failure: OperationFault, json: Bool) {
         if json {
             note(failure.json.description)
             return

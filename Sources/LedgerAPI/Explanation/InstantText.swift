@@ -1,0 +1,53 @@
+import Encodings
+import Entitlements
+
+/// Writes instants as people of a language do, in a time zone.
+struct InstantText {
+    let language: Language
+    let zone: ResolvedZone
+
+    private static let englishMonths = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// Day and minute, with the offset from UTC that the zone has then.
+    func callAsFunction(_ instant: Instant) -> String {
+        let seconds = zone.offsetSeconds(at: instant)
+        let minutes = Self.floor(instant.milliseconds + seconds * 1000, 60_000)
+        let days = Self.floor(minutes, 1440)
+        let date = CivilDate(daysSinceEpoch: days)
+        let time = Self.clock(minutes - days * 1440)
+        let offset = Self.offset(seconds)
+        switch language {
+        case .english:
+            let month = Self.englishMonths[Int(date.month) - 1]
+            return "\(date.day) \(month) \(date.year), \(time) \(offset)"
+        case .japanese: return "\(date.year)年\(date.month)月\(date.day)日 \(time)（\(offset)）"
+        case .traditionalChinese:
+            return "\(date.year) 年 \(date.month) 月 \(date.day) 日 \(time)（\(offset)）"
+        }
+    }
+
+    /// Empty where there is no instant.
+    func callAsFunction(_ instant: Instant?) -> String { instant.map { self($0) } ?? "" }
+
+    /// `UTC`, or how far east or west of it.
+    private static func offset(_ seconds: Int64) -> String {
+        if seconds == 0 { return "UTC" }
+        return "UTC" + (seconds < 0 ? "-" : "+") + clock(abs(seconds) / 60)
+    }
+
+    /// Hours and minutes of so many minutes.
+    private static func clock(_ minutes: Int64) -> String {
+        twoDigits(minutes / 60) + ":" + twoDigits(minutes % 60)
+    }
+
+    private static func floor(_ value: Int64, _ divisor: Int64) -> Int64 {
+        let (quotient, rest) = value.quotientAndRemainder(dividingBy: divisor)
+        return rest < 0 ? quotient - 1 : quotient
+    }
+
+    private static func twoDigits(_ number: Int64) -> String {
+        number < 10 ? "0\(number)" : "\(number)"
+    }
+}

@@ -1,0 +1,100 @@
+import Encodings
+package import EntitlementLedger
+import EventLog
+package import Foundation
+import LMDBStorage
+package import LedgerAPI
+
+/// Audits in a process of its own: a damaged file may end its reader, and somebody must be left to
+/// say so.
+package struct AuditChild: Sendable {
+    /// The command that audits: `entitle`, or what answers `audit --in-process` as it does.
+    private let program: String
+
+    /// What the child answered.
+    package struct Outcome {
+        /// Its standard output; empty if it died or could not open the ledger.
+        package var output: Data
+        /// Its exit code; nil if a signal or a trap ended it.
+        package var code: Int32?
+
+        /// Whether it found the ledger damaged, or died of it.
+        package var isDamaged: Bool { code == nil || code == ExitStatus.integrity.rawValue }
+
+        /// What a child that printed JSON found; nil: it did not live to print it.
+        package var answer: AuditAnswer? {
+            // What is no answer says as little as what is not there.
+            try? AuditAnswer.fields.read(JSONValue(parsing: Array(output)))
+        }
+    }
+
+    /// `program`: where the command stands.
+    package init(program: String) { self.program = program }
+
+    /// Runs `entitle audit` with these arguments and waits for its end.
+    ///
+    /// `key`: the master key, which goes over by a pipe: variables can be read by others of this
+    /// user, and are handed on. nil: it needs none.
+    ///
+    /// `isHeard`: whether its standard error is ours; else nobody sees it.
+    package func run(_ arguments: [String], key: [UInt8]?, isHeard: Bool) throws -> Outcome {
+        let process = Process()
+        process.executableURL = URL(filePath: program)
+        process.arguments = ["audit", "--in-process"] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        // It ends with us: the other end of its input closes then.
+        let input = Pipe()
+        try input.fileHandleForWriting.write(
+            contentsOf: Data((key.map(Hexadecimal.encode) ?? "").utf8 + [0x0A])
+        )
+        process.standardInput = input
+        if !isHeard { process.standardError = FileHandle.nullDevice }
+        try process.run()
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        let isExit =
+            process.terminationReason == .exit
+            && process.terminationStatus != ExitStatus.internal.rawValue
+        return Outcome(output: data, code: isExit ? process.terminationStatus : nil)
+    }
+
+    /// The report on a ledger; one for a child that did not live to make it.
+    package func report(
+        on path: String,
+        masterKey: [UInt8],
+        _ scope: AuditScope,
+        isBehind: Bool = false
+    ) throws -> AuditAnswer {
+        let words: [AuditScope: [String]] = [.quick: ["--quick"], .hashes: ["--hashes"]]
+        let outcome = try run(
+            ["--json", "--ledger", path] + (words[scope] ?? []) + (isBehind ? ["--behind"] : []),
+            key: masterKey,
+            isHeard: false
+        )
+        if let answer = outcome.answer { return answer }
+        guard outcome.isDamaged else {
+            throw LogStorageFault(.unreadable, "the audit could not be run")
+        }
+        return .unreadable
+    }
+
+    /// Audits quickly where the last writer was ended from outside.
+    ///
+    /// Costs one look for a file where it closed properly, or still runs. Damaged views do not
+    /// count: who opens the ledger discards them.
+    ///
+    /// - Throws: `OperationFault` if the log or the vault is damaged.
+    package func requireSoundAfterStop(_ path: String, key: [UInt8]) throws {
+        guard LedgerDirectory.wasLeftUnclean(at: path) else { return }
+        let outcome = try run(["--quick", "--json", "--ledger", path], key: key, isHeard: false)
+        guard outcome.isDamaged else { return }
+        if let faults = outcome.answer?.faults, faults.allSatisfy({ $0.kind == .view }) { return }
+        throw OperationFault(
+            .damaged,
+            "the last writer was stopped, and a quick audit finds the ledger damaged",
+            place: path,
+            hint: "run `entitle audit` to see what is damaged"
+        )
+    }
+}

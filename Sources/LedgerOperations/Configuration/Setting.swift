@@ -1,0 +1,77 @@
+/// What commands and the server go by where no flag says otherwise: each setting by its name in the
+/// configuration file, which its variable has too, as `ENTITLE_BODY_BYTES` is of `bodyBytes`.
+package enum Setting: String, CaseIterable, Sendable {
+    // Of every command.
+
+    /// The ledger's directory.
+    case ledger
+    /// Production, sandbox or local.
+    case environment
+    /// A file with the master key.
+    case keyFile
+    /// The master key itself, for services whose secrets are variables.
+    case key
+    /// A command that prints the master key.
+    case keyCommand
+    /// Address space that log and vault begin with, for systems that limit it.
+    case mapBytes
+    /// Memory for what customers may use now (512 MiB).
+    case accessCacheBytes
+
+    // Of the server; secrets are files, never values.
+
+    /// The address to listen on.
+    case host
+    /// The port; 0 picks one.
+    case port
+    /// A file in the form of `stores.json`.
+    case stores
+    /// A certificate chain in PEM.
+    case tlsCertificateFile
+    /// Its private key in PEM.
+    case tlsKeyFile
+    /// Whose tokens let customers in, a JWK set or PEM.
+    case customerKeysFile
+    /// What a token's `iss` must be.
+    case customerIssuer
+    /// What a token's `aud` must hold.
+    case customerAudience
+    /// The least level of log lines: trace, debug, info, notice, warning, error or critical.
+    case logLevel
+    /// Quotas such as `keys=60000/60,customers=600/60`, requests and seconds; of `appends` bytes and
+    /// seconds.
+    case limits
+    /// Networks such as `10.0.0.0/8,fd00::/8` whose `X-Forwarded-For` is believed.
+    case trustedProxies
+    /// How many connections may be open at once.
+    case connections
+    /// How many of them from one address, trusted proxies apart.
+    case connectionsPerAddress
+    /// What the bodies of all requests may hold together.
+    case bodyBytes
+    /// Seconds between two drift checks; 0: none.
+    case driftSeconds
+    /// Customers of a drift check.
+    case driftSample
+    /// Seconds between two quick audits; 0: none.
+    case auditSeconds
+    /// Seconds between two audits of everything; 0: none.
+    case auditFullSeconds
+    /// The directory that the log is archived in, behind its writing.
+    case archive
+    /// Seconds between two signed checkpoints (300); 0: none.
+    case checkpointSeconds
+    /// Whether checkpoints and hash tiles are for everybody.
+    case publicLog
+    /// A directory in which each checkpoint is put.
+    case publish
+
+    /// Whether it is never shown, nor taken from a file, which somebody else may have put there.
+    package var isSecret: Bool { self == .key || self == .keyCommand }
+
+    /// The variable that sets it.
+    package var variable: String {
+        "ENTITLE_"
+            + rawValue.map { $0.isUppercase ? "_\($0)" : $0.uppercased() }.joined()
+    }
+}

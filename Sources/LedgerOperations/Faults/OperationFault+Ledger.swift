@@ -1,0 +1,88 @@
+package import EntitlementLedger
+package import Entitlements
+
+/// What a ledger refuses, as a command tells it.
+extension OperationFault {
+    init(_ fault: LedgerFault) {
+        switch fault.code {
+        case .clockBehind, .clockAhead, .contended:
+            self.init(Code(fault.code.rawValue, .tryAgain), fault.message, hint: fault.remedy)
+        case .readOnly: self.init(Code("read_only", .notPermitted), fault.message)
+        case .unknownSequence:
+            self.init(Code("unknown_sequence", .badInput), fault.message, hint: fault.remedy)
+        case .unknownCustomer:
+            self.init(
+                Code(fault.code.rawValue, .noInput),
+                fault.message,
+                hint: "ids are compared byte by byte; --environment says which is meant"
+            )
+        case .emptyRange: self.init(Code(fault.code.rawValue, .noInput), fault.message)
+        case .otherExport: self.init(Code(fault.code.rawValue, .conflict), fault.message)
+        case .shortened:
+            self.init(
+                Code(fault.code.rawValue, .integrity),
+                fault.message,
+                hint: "events go on being recorded; whoever holds that checkpoint can show the gap"
+            )
+        }
+    }
+
+    /// Gives a refusal its exit status.
+    package init(_ refusal: Refusal) {
+        let status: ExitStatus =
+            switch refusal.code {
+            case .overLimit, .notAllowed: .no
+            case .invalidCatalog, .notPermitted, .tooLarge, .recordedTime: .badInput
+            default: .conflict
+            }
+        self.init(
+            Code(refusal.code.rawValue, status),
+            refusal.detail,
+            place: refusal.path.isEmpty ? nil : refusal.path,
+            hint: refusal.resetsAt.map { "there are uses again at \($0)" }
+        )
+        resetsAt = refusal.resetsAt
+    }
+
+    package init(_ refusal: TokenRefusal) {
+        let (status, hint): (ExitStatus, String?) =
+            switch refusal.code {
+            case .differs: (.integrity, "run `entitle audit`: the log and its views are checked")
+            case .customerMissing: (.usage, "entitle show CUSTOMER --token TOKEN")
+            case .unknownSequence, .otherLedger: (.failed, "ask the ledger that gave the token")
+            case .otherCustomer, .erased: (.failed, nil)
+            }
+        self.init(
+            Code(refusal.code.rawValue, status),
+            refusal.message,
+            place: "--token",
+            hint: hint
+        )
+    }
+
+    /// A feature that no catalog lists, with the names that may be meant.
+    package init(unknownFeature feature: String, among listed: some Sequence<String>) {
+        self.init(unknownFeatureNear: NearNames.near(feature, among: listed))
+    }
+
+    package init(unknownFeatureNear near: [String]) {
+        self.init(
+            .unknownFeature,
+            "no catalog lists this feature",
+            place: "FEATURE",
+            hint: near.isEmpty
+                ? "`entitle catalog gates` lists them"
+                : "did you mean " + near.joined(separator: " or ") + "?"
+        )
+    }
+
+    /// Every fault of a catalog, a line each.
+    package init(catalog faults: [InputFault]) {
+        self.init(
+            .invalidCatalog,
+            faults.map { "\($0.path): \($0.detail) [\($0.code.rawValue)]" }
+                .joined(separator: "\n       "),
+            hint: "`entitle catalog validate FILE` lists the faults"
+        )
+    }
+}

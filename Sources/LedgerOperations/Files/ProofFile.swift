@@ -1,0 +1,52 @@
+package import EventLog
+import Foundation
+
+/// Files and keys that a proof is checked with.
+package enum ProofFile {
+    /// Bytes of a file at most.
+    private static let byteLimit = 4 << 20
+
+    /// The bytes of a file.
+    ///
+    /// - Throws: `OperationFault`.
+    package static func bytes(_ path: String) throws -> [UInt8] {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw OperationFault(.noFile, "the file cannot be read", place: path)
+        }
+        guard data.count <= byteLimit else {
+            throw OperationFault(.tooLarge, "the file is too long", place: path)
+        }
+        return Array(data)
+    }
+
+    /// The text of a file.
+    ///
+    /// - Throws: `OperationFault`.
+    package static func text(_ path: String) throws -> String {
+        guard let text = String(validating: try bytes(path), as: UTF8.self) else {
+            throw OperationFault(.notText, "the file is not UTF-8", place: path)
+        }
+        return text
+    }
+
+    /// A key that was given as text.
+    ///
+    /// `place`: the option that gave it.
+    ///
+    /// - Throws: `OperationFault`.
+    package static func key(
+        _ text: String,
+        _ place: String,
+        kind: VerifierKey.Kind = .note
+    ) throws -> VerifierKey {
+        do {
+            let key = try VerifierKey(parsing: text)
+            guard key.kind == kind else {
+                throw NoteFault(.unsupportedKey, "the key is not of the kind that is asked for")
+            }
+            return key
+        } catch let fault as NoteFault {
+            throw OperationFault(.usage, fault.message, place: place)
+        }
+    }
+}

@@ -1,0 +1,247 @@
+package import EntitlementLedger
+import Entitlements
+package import LedgerOperations
+import Logging
+package import Stores
+
+/// A server's options, made of what is set, each checked.
+package struct ServerConfiguration: Sendable {
+    private let settings: Settings
+    private let path: String
+    private let logger: Logger
+
+    /// Ports that there are; 0 picks one.
+    package static let ports = 0...65_535
+    private static let bodyBytes = LedgerServer.Options.leastBodyByteLimit...1 << 40
+    private static let connections = 1...1_000_000
+
+    /// Takes what is set; `log` takes one line without its end.
+    ///
+    /// - Throws: `OperationFault` for a level of the log that there is not.
+    package init(
+        _ settings: Settings,
+        ofLedgerAt path: String,
+        log: @escaping @Sendable (String) -> Void
+    ) throws {
+        self.settings = settings
+        self.path = path
+        let name = settings[.logLevel] ?? "notice"
+        guard let level = Logger.Level(rawValue: name) else {
+            throw OperationFault(.configuration, "no such log level", place: name)
+        }
+        logger = Logger(label: "entitle") { label in
+            JSONLogHandler(label: label, level: level, clock: SystemClock.now, write: log)
+        }
+    }
+
+    /// What the ledger is served with.
+    ///
+    /// - Throws: `OperationFault` for the first setting that is not in order.
+    package func options(_ ledger: Ledger) async throws -> LedgerServer.Options {
+        var options = LedgerServer.Options(
+            ledger: ledger,
+            keys: try keys(),
+            logger: logger,
+            clock: SystemClock.now,
+            makeID: RequestIDs.next,
+            resolveTimeZones: { TimeZones.resolved($0) }
+        )
+        options.timeZone = { TimeZones.zone(named: $0) }
+        options.host = settings[.host] ?? options.host
+        options.port = try settings.number(.port, in: Self.ports) ?? options.port
+        options.connectionLimit = try connectionLimit(options.connectionLimit)
+        options.addressConnectionLimit =
+            try settings.number(.connectionsPerAddress, in: Self.connections)
+            ?? options.addressConnectionLimit
+        options.bodyByteLimit =
+            try settings.number(.bodyBytes, in: Self.bodyBytes) ?? options.bodyByteLimit
+        options.drift = try drift(options.drift)
+        options.audits.quick =
+            try settings.interval(.auditSeconds, standard: options.audits.quick)
+        options.audits.everything =
+            try settings.interval(.auditFullSeconds, standard: options.audits.everything)
+        if !ledger.isReadOnly { options.publication = try publication() }
+        options.isLogPublic = try settings.flag(.publicLog) ?? false
+        options.trust = try await trust()
+        options.readTrust = { () async throws(InputFault) in
+            do {
+                return try await trust()
+            } catch {
+                let fault = OperationFault(telling: error, ofLedgerAt: path)
+                let place = fault.place.map { " (\($0))" } ?? ""
+                throw InputFault(.malformed, "", fault.message + place)
+            }
+        }
+        options.proxies = try proxies()
+        options.quotas = try quotas(options.quotas)
+        return options
+    }
+
+    /// Connections that may be open at once, by the settings and by the files that may be open: one
+    /// that is accepted where no file is left would stop all others.
+    private func connectionLimit(_ standard: Int) throws -> Int {
+        let wanted = try settings.number(.connections, in: Self.connections) ?? standard
+        guard let files = OpenFiles.limit, files - OpenFiles.reserve < wanted else { return wanted }
+        let possible = max(1, files - OpenFiles.reserve)
+        logger.warning(
+            "fewer connections than configured: raise the limit of open files (ulimit -n)",
+            metadata: ["openFiles": "\(files)", "connections": "\(possible)"]
+        )
+        return possible
+    }
+
+    /// How often customers are folded again, and how many; nil: never.
+    private func drift(
+        _ standard: LedgerServer.DriftSchedule?
+    ) throws -> LedgerServer.DriftSchedule? {
+        guard var schedule = standard,
+            let interval = try settings.interval(.driftSeconds, standard: schedule.interval)
+        else { return nil }
+        schedule.interval = interval
+        schedule.sample =
+            try settings.number(.driftSample, in: 1...1_000_000) ?? schedule.sample
+        return schedule
+    }
+
+    /// How often the log is signed, and where checkpoints and archive go; nil: never.
+    private func publication() throws -> LedgerServer.PublicationSchedule? {
+        var schedule = LedgerServer.PublicationSchedule()
+        guard
+            let interval = try settings.interval(.checkpointSeconds, standard: schedule.interval)
+        else { return nil }
+        schedule.interval = interval
+        if let place = settings[.archive] {
+            schedule.archive = try Publication.archive(at: place, ofLedgerAt: path)
+        }
+        if let place = settings[.publish] {
+            schedule.publish = { try Publication.put($0, at: place, of: $1) }
+        }
+        return schedule
+    }
+
+    private func keys() throws -> KeyRing {
+        do {
+            return try KeyRing(ledgerPath: path, at: SystemClock.now()) { [logger] fault in
+                logger.error("keys.json is not used", metadata: ["fault": "\(fault.detail)"])
+            }
+        } catch {
+            throw misconfigured("keys.json: \(error.detail)", path)
+        }
+    }
+
+    private func proxies() throws -> TrustedProxies {
+        let parts = (settings[.trustedProxies] ?? "").split(separator: ",")
+        return TrustedProxies(
+            try parts.map { part in
+                guard let network = IPNetwork(part.filter { $0 != " " }) else {
+                    throw misconfigured(
+                        "trustedProxies are networks such as 10.0.0.0/8,fd00::/8",
+                        String(part)
+                    )
+                }
+                return network
+            }
+        )
+    }
+
+    /// `keys=60000/60,customers=600/60`: requests and seconds; `0` lifts a limit.
+    private func quotas(
+        _ standard: [RateLimitPolicy: RateLimitQuota]
+    ) throws -> [RateLimitPolicy: RateLimitQuota] {
+        var quotas = standard
+        for part in (settings[.limits] ?? "").split(separator: ",") {
+            let sides = part.split(separator: "=", maxSplits: 1)
+            guard sides.count == 2, let policy = RateLimitPolicy(rawValue: String(sides[0])) else {
+                let names = RateLimitPolicy.allCases.map(\.rawValue).joined(separator: ", ")
+                throw misconfigured("a limit is NAME=REQUESTS/SECONDS, of \(names)", String(part))
+            }
+            if sides[1] == "0" {
+                quotas[policy] = nil
+                continue
+            }
+            let numbers = sides[1].split(separator: "/").compactMap { Int64($0) }
+            guard numbers.count == 2,
+                let quota = RateLimitQuota(requests: numbers[0], windowSeconds: numbers[1])
+            else { throw misconfigured("a limit is NAME=REQUESTS/SECONDS", String(part)) }
+            quotas[policy] = quota
+        }
+        return quotas
+    }
+
+    private func misconfigured(_ message: String, _ place: String) -> OperationFault {
+        OperationFault(.configuration, message, place: place)
+    }
+}
+
+/// Whom the server trusts, as it is set: read again while it runs.
+extension ServerConfiguration {
+    private func trust() async throws -> ServerTrust {
+        ServerTrust(stores: try stores(), customers: try await customers(), tls: try tls())
+    }
+
+    private func stores() throws -> StoreAccess {
+        guard let configuration = try StoresFile.read(settings[.stores], ofLedgerAt: path) else {
+            return StoreAccess()
+        }
+        return StoreAccess(
+            appStore: try StoresFile.appStoreVerifier(configuration),
+            revenueCat: RevenueCatAuthentication(
+                authorization: configuration.revenueCat?.authorization,
+                hmacSecret: configuration.revenueCat?.hmacSecret
+            )
+        )
+    }
+
+    private func customers() async throws -> CustomerTokenVerifier? {
+        guard let place = settings[.customerKeysFile] else { return nil }
+        let text = String(decoding: try ConfigurationFile.read(place, ledger: path), as: UTF8.self)
+        let keys: CustomerTokenKeys
+        do {
+            keys = try await CustomerTokenKeys(text)
+        } catch {
+            throw misconfigured("the keys of customer tokens: \(error.detail)", place)
+        }
+        let (issuer, audience) = (settings[.customerIssuer], settings[.customerAudience])
+        // Whatever else the issuer signs with these keys, for another service say, lets in too.
+        for (setting, value) in [(Setting.customerIssuer, issuer), (.customerAudience, audience)]
+        where value == nil {
+            logger.warning("customers' tokens are not held against \(setting.rawValue): set it")
+        }
+        return CustomerTokenVerifier(keys: keys, issuer: issuer, audience: audience)
+    }
+
+    private func tls() throws -> LedgerServer.TLS? {
+        let (certificate, key) = (settings[.tlsCertificateFile], settings[.tlsKeyFile])
+        guard let certificate, let key else {
+            guard certificate == nil, key == nil else {
+                throw misconfigured("TLS needs a certificate and its key", certificate ?? key ?? "")
+            }
+            return nil
+        }
+        do {
+            return try LedgerServer.TLS(
+                certificate: ConfigurationFile.read(certificate, ledger: path),
+                key: ConfigurationFile.read(key, ledger: path)
+            )
+        } catch let fault as OperationFault {
+            throw fault
+        } catch {
+            throw misconfigured("not a certificate chain and its key in PEM", certificate)
+        }
+    }
+}
+
+extension StoresFile {
+    /// The verifier of the App Store, which asks over the network whether a certificate was revoked
+    /// where that is configured; nil: it is not configured.
+    ///
+    /// - Throws: `OperationFault` for a root that is no certificate.
+    package static func appStoreVerifier(
+        _ configuration: StoresConfiguration
+    ) throws -> AppStoreVerifier? {
+        try appStoreVerifier(
+            configuration,
+            revocation: AppStoreRevocationCheck(transport: RevocationTransport.ask)
+        )
+    }
+}

@@ -1,0 +1,21 @@
+import LedgerAPI
+
+/// What stands in a path, as the templates of routes name it.
+enum PathName: String, Sendable {
+    case feature
+    case grantID = "grantId"
+    /// The customer.
+    case id
+    case key, level, place, sequence, size
+}
+
+/// The parameters of queries, as routes name them.
+enum QueryName: String, Sendable {
+    case at, known, knownSequence, environment
+    case customer, effective, feature, from, locale, redact, scope, thresholds, to, toAt, token
+}
+
+extension Query {
+    /// A parameter's value; nil: it was not sent.
+    subscript(name: QueryName) -> String? { self[name.rawValue] }
+}

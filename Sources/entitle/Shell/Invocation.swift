@@ -1,0 +1,63 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import LedgerOperations
+import Synchronization
+
+/// The command in hand: what is set for it, and what only its process was told.
+struct Invocation {
+    /// What flags do not say.
+    var settings = Settings()
+    /// The ledger that it works on, for messages.
+    var ledgerPath: String?
+    /// The master key, as the process that started this one handed it over.
+    fileprivate(set) var passedKey: String?
+    private var descriptor: KeyDescriptor?
+
+    private static let shared = Mutex(Invocation())
+
+    static var current: Invocation {
+        get { shared.withLock { $0 } }
+        set { shared.withLock { $0 = newValue } }
+    }
+
+    /// The descriptor of a number: it is read once, whoever asks.
+    static func descriptor(_ number: Int32) -> KeyDescriptor {
+        shared.withLock { state in
+            if let known = state.descriptor, known.number == number { return known }
+            let new = KeyDescriptor(number)
+            state.descriptor = new
+            return new
+        }
+    }
+
+    /// Ends with a fault, once it is told.
+    static func end(_ error: any Error, json: Bool) -> Never {
+        let fault = OperationFault(telling: error, ofLedgerAt: current.ledgerPath)
+        Terminal.report(fault, json: json)
+        Glibc.exit(fault.code.status.rawValue)
+    }
+}
+
+extension AuditChild {
+    /// This program.
+    static let own = AuditChild(program: "/proc/self/exe")
+
+    /// Takes the key that the other process hands over; for the child.
+    static func takeKey() {
+        guard let line = readLine(), !line.isEmpty else { return }
+        Invocation.current.passedKey = line
+    }
+
+    /// Ends this process when the one that started it is gone; for the child.
+    static func endWithParent() {
+        Thread.detachNewThread {
+            _ = try? FileHandle.standardInput.readToEnd()
+            Glibc.exit(ExitStatus.interrupted.rawValue)
+        }
+    }
+}
+
+extension ExitCode {
+    init(_ status: ExitStatus) { self.init(status.rawValue) }
+}

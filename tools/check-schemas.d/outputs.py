@@ -1,0 +1,229 @@
+"""Every kind of output of the command, on the demonstration's history."""
+
+import json
+import os
+import shutil
+
+from harness.app_store import AppStore
+from harness.server import Server
+from schemas import fail
+
+
+class Command:
+    """The command on a ledger; what it prints, read."""
+
+    def __init__(self, tool, ledger):
+        self.tool, self.ledger = tool, ledger
+
+    def __call__(self, *words, ledger=None, exits=(0,), stream="stdout", data=None):
+        """The objects that it prints, a line each; it has to end with one of some codes."""
+        return self.plain(*words, "--ledger", ledger or self.ledger, exits=exits, stream=stream,
+                          data=data)
+
+    def plain(self, *words, exits=(0,), stream="stdout", data=None):
+        """The same of a command without a ledger."""
+        done = self.tool.run_plain(*words, data=data)
+        if done.returncode not in exits:
+            fail(f"entitle {' '.join(words)}: exit {done.returncode}: "
+                 f"{done.stderr.decode().strip()[:300]}")
+        return [json.loads(line) for line in getattr(done, stream).splitlines()
+                if line.startswith(b"{")]
+
+
+def lines(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def outputs(schemas, entitle, history):
+    """Output of every command that prints JSON, in each form that it has."""
+    file = lambda name: os.path.join(history, name)
+    entitle("init")
+    schemas.check("event", lines(file("events.ndjson")), "the history's events")
+    schemas.check("question", lines(file("questions.ndjson")), "the history's questions")
+    imported = entitle("import", file("events.ndjson"), "--preserve-recorded-time", "--json")
+    imported += entitle("import", file("events.ndjson"), "--preserve-recorded-time", "--json")
+    imported += entitle("import", file("webhooks.ndjson"), "--json")
+    bad = b'{"specversion":"1.0"}\nnot json\n'
+    imported += entitle("import", "-", "--on-error", "skip", "--json", data=bad)
+    schemas.check("import", imported, "import --json")
+    receipts = entitle("catalog", "publish", file("catalog-july.json"), "--effective", "2025-07-01", "--json")
+    receipts += entitle("claim", "frank", "app_store/1", "--json")
+    receipts += entitle("claim", "frank", "app_store/1", "--json")
+    receipts += entitle("grant", "frank", "--tier", "basic", "--until", "+30d", "--id", "k1", "--json")
+    receipts += entitle("trial", "frank", "week", "--id", "k2", "--json")
+    receipts += entitle("link", "frank", "frank-2", "--json")
+    receipts += entitle("use", "gina", "record", "--amount", "9", "--unit", "seconds", "--json")
+    schemas.check("receipt", receipts, "receipts of requests")
+    schemas.check("event", entitle("events", "--json"), "events --json")
+    schemas.check("event", entitle("events", "--raw", "--source", "revenuecat", "--json"), "events --raw --json")
+    shown = entitle("show", "alice", "--json") + entitle("show", "nobody", "--known", "2025-01-01", "--json")
+    schemas.check("show", shown, "show --json")
+    answers = entitle("show", "--questions", file("questions.ndjson"))
+    schemas.check("show", answers, "show --questions")
+    for name in ("alice", "bob", "dave", "erin", "rc-001", "nobody"):
+        schemas.check("timeline", entitle("timeline", name, "--json"), f"timeline {name} --json")
+    changes(schemas, entitle, file)
+    explained = [entitle("explain", name, feature, "--at", "2025-06-01", "--for", audience, "--lang", language, "--json")[0]
+            for name in ("alice", "bob", "carol", "dave", "erin", "frank", "rc-001", "nobody")
+            for feature in ("export", "record", "spectrum")
+            for audience, language in (("developer", "en"), ("support", "ja"), ("customer", "zh-Hant"))]
+    schemas.check("explain", explained, "explain --json")
+    schemas.check("can", entitle("can", "bob", "export", "--json")
+                  + entitle("can", "nobody", "export", "--json", exits=(1,)), "can --json")
+    for name in ("customers", "revenue", "refunds", "funnel", "stages", "errors", "experiments"):
+        reports = entitle("report", name, "--json") + entitle("report", name, "--json", "--at", "2025-06-13",
+                                                              "--known", "2025-06-20", "--from", "2025-03-01")
+        schemas.check("report", reports, f"report {name} --json")
+        if not any(table for report in reports for table in report.values() if isinstance(table, list)):
+            fail(f"report {name} says nothing of the history")
+    signed(schemas, entitle, history)
+    served(schemas, entitle)
+    erased(schemas, entitle)
+    schemas.check("audit", entitle("audit", "--json"), "audit --json")
+    kept(schemas, entitle, history)
+    rescued(schemas, entitle)
+    schemas.check("status", entitle("status", "--json"), "status --json")
+    schemas.check("config", entitle("config", "show", "--json"), "config show --json")
+    exported(schemas, entitle, history, answers)
+    schemas.check("catalog", [json.load(open(file("catalog.json"), encoding="utf-8"))]
+                  + entitle("catalog", "show", "--at", "2025-02-01")
+                  + entitle("catalog", "show", "--at", "2025-08-01"), "catalog show")
+    schemas.check("gates", entitle("catalog", "gates", "--json"), "catalog gates --json")
+    schemas.check("receipt", entitle("grant", "frank", "--tier", "premium", "--dry-run", "--json")
+                  + entitle("catalog", "publish", file("catalog-july.json"), "--dry-run", "--json"), "--dry-run --json")
+    problems = entitle("show", "alice", "--json", ledger="/nonexistent", exits=(66,), stream="stderr")
+    problems += entitle("show", "--json", exits=(64,), stream="stderr")
+    problems += entitle("explain", "alice", "exprot", "--json", exits=(64,), stream="stderr")
+    problems += entitle("grant", "frank", "--tier", "premium", "--id", "k1", "--json", exits=(4,), stream="stderr")
+    problems += entitle("trial", "frank", "week", "--json", exits=(1, 4), stream="stderr")
+    schemas.check("problem", problems, "problems")
+    return answers
+
+
+def exported(schemas, entitle, folder, answers):
+    """Exports of a customer and a range, whole and tampered with; replays with evidence and tokens."""
+    file = lambda name: os.path.join(folder, name)
+    outcomes, checks, manifests = [], [], []
+    for number, arguments in enumerate((["--customer", "alice"], ["--customer", "bob", "--redact", "names"],
+                                        ["--from", "100", "--to", "2025-03-01"])):
+        place = file(f"export-{number}")
+        outcomes += entitle("export", *arguments, "--output", place, "--json")
+        with open(os.path.join(place, "manifest.json"), encoding="utf-8") as manifest:
+            manifests.append(json.load(manifest))
+        checks += entitle.plain("check-export", place, "--json")
+    with open(file("export-0/events.ndjson"), "a", encoding="utf-8") as events:
+        events.write("\n")
+    checks += entitle.plain("check-export", file("export-0"), "--json", exits=(3,))
+    schemas.check("export", outcomes, "export --json")
+    schemas.check("export-manifest", manifests, "manifest.json")
+    schemas.check("check-export", checks, "check-export --json")
+    with open(file("tokens.ndjson"), "w", encoding="utf-8") as tokens:
+        tokens.writelines(json.dumps(answer) + "\n" for answer in answers[:50])
+        tokens.write("nonsense\n")
+    schemas.check("replay", entitle("replay", "--json")
+                  + entitle("replay", "--known", "2025-06-01", "--json")
+                  + entitle("replay", "--customer", "alice", "--tokens", file("tokens.ndjson"), "--json", exits=(3,)),
+                  "replay --json")
+
+
+def changes(schemas, entitle, file):
+    """What differs between two points, or by another catalog; what a drift check says."""
+    diffs = [entitle("diff", name, *points, "--json")[0]
+             for name in ("alice", "bob", "carol", "dave", "erin", "frank", "gina", "nobody")
+             for points in (("--at", "2025-02-20", "--at", "2025-07-15"), ("--at", "2025-04-15", "--known", "2025-04-20"),
+                            ("--known-sequence", "0"))]
+    schemas.check("diff", diffs, "diff --json")
+    for part in ("tier", "validUntil", "features", "purchases", "grants", "trials", "events", "catalogs"):
+        if not any(diff[part] for diff in diffs):
+            fail(f"no diff has {part}")
+    moves = file("moves.ndjson")
+    found = entitle("whatif", "--catalog", file("catalog-july.json"), "--at", "2025-06-01", "--output", moves, "--json")
+    cut = entitle("whatif", "--catalog", file("catalog-july.json"), "--at", "2025-06-01", "--samples", "2", "--json",
+                  "--fail-on-loss", exits=(1,))
+    schemas.check("whatif", found + cut, "whatif --json")
+    schemas.check("whatif-line", lines(moves), "whatif --output")
+    if len(lines(moves)) != len(found[0]["gains"]) + len(found[0]["losses"]):
+        fail("whatif --output and --json list other changes")
+    schemas.check("catalog-diff", entitle("catalog", "diff", file("catalog-july.json"), "--at", "2025-06-01", "--json"),
+                  "catalog diff --json")
+    schemas.check("drift", entitle("drift", "--all", "--json") + entitle("drift", "--sample", "5", "--json"), "drift --json")
+
+
+def kept(schemas, entitle, folder):
+    """Archive, backup, restored ledger, and proofs checked without a ledger."""
+    file = lambda name: os.path.join(folder, name)
+    place = ["--to", file("archive"), "--json"]  # not where a salvage would find it
+    archived = entitle("archive", *place) + entitle("archive", "--check", *place)
+    schemas.check("archive", archived, "archive --json")
+    backups = [entitle("backup", file("backup"), *words, "--json")[0] for words in ((), ("--vault-only",), ("--log-only",))]
+    schemas.check("backup", backups, "backup --json")
+    restore = ["restore", file("backup"), "--into", file("restored"), "--until-sequence", "100", "--json"]
+    schemas.check("restore", entitle(*restore, "--dry-run") + entitle(*restore), "restore --json")
+    checkpoint = entitle("checkpoint", "--json")[0]["checkpoint"]
+    with open(file("checkpoint"), "w", encoding="utf-8") as out:
+        out.write(checkpoint)
+    entitle("prove", "17", "--output", file("proof"))
+    entitle("prove", "--consistency", file("checkpoint"), "--output", file("consistency"))
+    with open(os.path.join(entitle.ledger, "ledger.json"), encoding="utf-8") as manifest:
+        key = json.load(manifest)["publicKey"]
+    proven = [found for words in ((file("proof"),), (file("consistency"), "--old", file("checkpoint")))
+              for found in entitle.plain("check-proof", *words, "--key", key, "--json")]
+    schemas.check("check-proof", proven, "check-proof --json")
+
+
+def rescued(schemas, entitle):
+    """A ledger whose log is cut off in the middle: what a salvage, an audit and `status` say of it."""
+    cut, new = os.path.join(entitle.ledger + "-cut"), entitle.ledger + "-rescued"
+    # Without the archive, which would fill every gap.
+    shutil.copytree(entitle.ledger, cut, ignore=shutil.ignore_patterns("archive"))
+    data = os.path.join(cut, "log", "data.mdb")
+    os.truncate(data, os.path.getsize(data) // 2)
+    reports = entitle("salvage", "--dry-run", "--json", ledger=cut, exits=(3,))
+    reports += entitle("salvage", "--into", new, "--json", ledger=cut, exits=(3,))
+    reports += entitle("salvage", "--dry-run", "--json")
+    schemas.check("salvage", reports, "salvage --json")
+    schemas.check("heal", entitle("salvage", "--heal", "--json"), "salvage --heal --json")
+    schemas.check("audit", entitle("audit", "--json", ledger=new, exits=(3,)), "audit after a salvage")
+    schemas.check("status", entitle("status", "--json", ledger=new, exits=(1,)), "status after a salvage")
+
+
+def erased(schemas, entitle):
+    """An erasure, planned and done; its events without ids; somebody of whom nothing is known."""
+    schemas.check("erasure-plan", entitle("erase", "gina", "--dry-run", "--json")
+                  + entitle("erase", "nobody", "--dry-run", "--json"), "erase --dry-run --json")
+    schemas.check("erasure", entitle("erase", "gina", "--confirm", "gina", "--json")
+                  + entitle("erase", "gina", "--confirm", "gina", "--json"), "erase --json")
+    shown = entitle("events", "--json")
+    schemas.check("erased-event", [event for event in shown if event["id"] is None], "events of who is erased")
+    schemas.check("event", [event for event in shown if event["id"] is not None], "events of all others")
+    schemas.check("problem", entitle("erase", "alice", "--confirm", "alicia", "--json", exits=(64,), stream="stderr"),
+                  "erase without confirmation")
+
+
+def signed(schemas, entitle, folder):
+    """Claims by signed transactions: recorded, known, another's, and not signed at all."""
+    file = lambda name: os.path.join(folder, name)
+    store = AppStore(entitle.tool, folder)
+    for name, text in (("transaction.jws", store.transaction()), ("nonsense.jws", "a.b.c")):
+        with open(file(name), "w", encoding="ascii") as out:
+            out.write(text + "\n")
+    claims = []
+    for customer, name, code in (("ivan", "transaction.jws", 0), ("ivan", "transaction.jws", 0),
+                                 ("judy", "transaction.jws", 4), ("judy", "nonsense.jws", 4)):
+        claims += entitle("claim", customer, "--signed-transaction", file(name), "--stores", store.configuration,
+                          "--json", exits=(code,))
+    schemas.check("claim", claims, "claim --signed-transaction")
+    outcomes = [item["outcome"] for claim in claims for item in claim["items"]]
+    if outcomes != ["recorded", "known", "refused", "refused"]:
+        fail(f"claims by signed transactions came to {outcomes}")
+
+
+def served(schemas, entitle):
+    """Answers that only the server gives."""
+    key = entitle.tool.key(entitle.ledger, "read")
+    with Server(entitle.tool, entitle.ledger, key, ["--read-only"]) as server:
+        answers = [server.ask("GET", f"/v1/customers/{customer}/purchases")[2]
+                   for customer in ("alice", "bob", "dave", "ivan", "nobody")]
+        schemas.check("purchases", answers, "purchases, from the server")
+        server.stop()

@@ -1,4 +1,5 @@
-// Unsafe: file calls that Foundation does not offer, each on a buffer that lives for the call.
+// Unsafe: file calls that Foundation does not offer, each on a name or buffer that lives for
+// the call.
 
 import FoundationEssentials
 import Glibc
@@ -51,37 +52,15 @@ package final class BlockFile: Sendable {
 
     /// Reads bytes at a place; nil if they are not all there.
     package func read(at offset: Int, count: Int) -> [UInt8]? {
-        var filled = 0
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            while filled < count {
-                let part = unsafe pread(
-                    descriptor,
-                    buffer.baseAddress?.advanced(by: filled),
-                    count - filled,
-                    off_t(offset + filled)
-                )
-                guard part > 0 else { break }
-                filled += part
-            }
-            initialized = filled
-        }
-        return filled == count ? bytes : nil
+        guard let offset = UInt64(exactly: offset) else { return nil }
+        // A place that cannot be read counts as one that is not there.
+        let bytes = try? DurableFile.read(descriptor, at: offset, count: count)
+        return bytes?.count == count ? bytes : nil
     }
 
     /// Writes bytes behind those that were written.
     package func append(_ bytes: Span<UInt8>) throws(FileFault) {
-        var written = 0
-        while written < bytes.count {
-            let part = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe Glibc.write(
-                    descriptor,
-                    buffer.baseAddress?.advanced(by: written),
-                    buffer.count - written
-                )
-            }
-            guard part > 0 else { throw FileFault(errno, "write") }
-            written += part
-        }
+        try DurableFile.write(bytes, to: descriptor)
     }
 
     /// Waits until the file is on the disk.

@@ -116,13 +116,18 @@ package enum DurableFile {
 
     /// Writes all bytes to a descriptor.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
+        try write(bytes.span, to: descriptor)
+    }
+
+    /// Writes all bytes to a descriptor.
+    static func write(_ bytes: Span<UInt8>, to descriptor: Int32) throws(FileFault) {
         var written = 0
         while written < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe Glibc.write(
                     descriptor,
                     buffer.baseAddress?.advanced(by: written),
-                    bytes.count - written
+                    buffer.count - written
                 )
             }
             guard count > 0 else { throw FileFault(errno, "write") }

@@ -132,7 +132,7 @@ extension Questions {
 
     /// Events about a store, and signals noted on purchases, that an explanation looks at: the last
     /// ones.
-    static let storeEventLimit = 64
+    package static let storeEventLimit = 64
 
     /// Those of noted signals that are refused claims (Stores, rule 7), the last ones.
     private func refusedClaims(among sequences: [UInt64]) throws -> Set<UInt64> {

@@ -18,10 +18,12 @@ struct `A refused claim` {
     private static let handedOn = noon.plus(seconds: -10 * 86_400)
 
     /// A purchase that somebody asks its owner for in vain, and that is handed on later.
-    private static func record(in server: TestServer) throws {
+    ///
+    /// `later`: how many signals are noted on it once it is the next one's.
+    private static func record(in server: TestServer, later: Int = 0) throws {
         try server.publishCatalog()
         let claim = EventData(.customerClaimed, [.purchase: .text("app_store/100")])
-        let events: [(Subject, Instant, EventData)] = [
+        var events: [(Subject, Instant, EventData)] = [
             (.customer("owner"), claimed, claim),
             (purchase, refused, EventData(.signalNoted, [.name: .text("claim_refused")])),
             (
@@ -29,6 +31,12 @@ struct `A refused claim` {
                 EventData(.signalNoted, [.name: .text("price_consent")])
             ), (.customer("next"), handedOn, claim),
         ]
+        for place in 0..<later {
+            let time = handedOn.plus(seconds: 60 + Int64(place))
+            events.append(
+                (purchase, time, EventData(.signalNoted, [.name: .text("price_consent")]))
+            )
+        }
         for (place, event) in events.enumerated() {
             let made = Event(
                 id: "e\(place)",
@@ -84,6 +92,21 @@ struct `A refused claim` {
             for customer in ["next", "stranger"] {
                 #expect(try await asked(customer).isEmpty)
             }
+        }
+    }
+
+    // Only the last signals are looked at: those that are another's do not count among them.
+    @Test func `is told its owner whatever comes to the next one`() async throws {
+        try await TestServer.with { server in
+            try Self.record(in: server, later: Questions.storeEventLimit)
+            let remarks = Self.remarks(
+                try await server.send(
+                    .get,
+                    "/v1/customers/owner/explain?feature=export",
+                    credential: try server.token(for: "owner")
+                )
+            )
+            #expect(remarks.map { $0["time"] } == [.string(Self.refused.description)])
         }
     }
 }

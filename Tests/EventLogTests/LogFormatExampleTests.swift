@@ -37,12 +37,8 @@ struct LogFormatExampleTests {
         let header = try RecordHeader(checking: example.record.span)
         let identity = try header.identity(of: example.record.span, keys: example.keys)
         #expect(identity == (try example.identity))
-        #expect(throws: SealingFault.self) {
-            try header.identity(
-                of: example.record.span,
-                keys: StreamKeys(SymmetricKey(data: example.bytes("digest secret")))
-            )
-        }
+        let others = StreamKeys(SymmetricKey(data: try example.bytes("digest secret")))
+        #expect(header.identity(of: example.record.span, keys: others) == nil)
     }
 
     @Test
@@ -81,9 +77,8 @@ struct LogFormatExampleTests {
         checksum.append(CRC32C.checksum(altered.span.extracting(0..<end)))
         altered.replaceSubrange(end..., with: checksum.bytes)
         let header = try RecordHeader(checking: altered.span)
-        #expect(throws: SealingFault.self) {
-            try header.identity(of: altered.span, keys: example.keys)
-        }
+        let keys = try example.keys
+        #expect(header.identity(of: altered.span, keys: keys) == nil)
     }
 }
 
@@ -193,23 +188,25 @@ private struct Example {
             }
         )
         var source = RandomSource { words.withLock { $0.popLast() ?? 0 } }
-        return try SealedRecord(
-            header: .init(
-                time: instant("effective"),
-                observedAt: instant("observed"),
-                stream: UInt64(number("stream")),
-                kind: UInt8(number("kind")),
-                source: UInt8(number("source")),
-                environment: UInt8(number("environment"))
-            ),
-            signal: signal,
-            facts: facts,
-            identity: identity,
-            key: keys,
-            nonce: SealingNonce(using: &source),
-            companion: .none,
-            companionDigest: nil,
-            otherStreams: []
+        return try #require(
+            try SealedRecord(
+                header: .init(
+                    time: instant("effective"),
+                    observedAt: instant("observed"),
+                    stream: UInt64(number("stream")),
+                    kind: UInt8(number("kind")),
+                    source: UInt8(number("source")),
+                    environment: UInt8(number("environment"))
+                ),
+                signal: signal,
+                facts: facts,
+                identity: identity,
+                key: keys,
+                nonce: SealingNonce(using: &source),
+                companion: .none,
+                companionDigest: nil,
+                otherStreams: []
+            )
         )
     }
 }

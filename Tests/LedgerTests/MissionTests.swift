@@ -265,7 +265,7 @@ struct `The ledger keeps its promise` {
         let log = MemoryLog()
         let keys = StreamKeys(.init(size: .bits256))
         var randomness = RandomSource.system
-        let record = try SealedRecord(
+        let sealed = try SealedRecord(
             header: SealedRecord.Header(
                 time: 0,
                 observedAt: 0,
@@ -283,6 +283,7 @@ struct `The ledger keeps its promise` {
             companionDigest: nil,
             otherStreams: []
         )
+        let record = try #require(sealed)
         struct Nothing: LogIndex {
             func sequence(of signal: SignalDigest) -> UInt64? { nil }
             func lastSequence(of stream: UInt64) -> UInt64? { nil }

@@ -167,9 +167,9 @@ struct RecordAudit: Sendable {
                 )
                 return
             }
-            _ = try header.identity(of: record, keys: keys)
-        } catch is SealingFault {
-            faults.note(.vault, header.sequence, "the sealed part does not open")
+            if header.identity(of: record, keys: keys) == nil {
+                faults.note(.vault, header.sequence, "the sealed part does not open")
+            }
         } catch {
             faults.note(.vault, header.sequence, error.auditSentence)
         }

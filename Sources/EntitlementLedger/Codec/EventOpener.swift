@@ -42,14 +42,13 @@ struct EventOpener {
         _ header: RecordHeader,
         _ keys: StreamKeys
     ) throws -> [UInt8] {
-        do {
-            return try header.identity(of: record, keys: keys)
-        } catch {
+        guard let identity = header.identity(of: record, keys: keys) else {
             throw LogStorageFault(
                 .damaged,
                 "the sealed part of record \(header.sequence) does not open"
             )
         }
+        return identity
     }
 
     /// A record's transaction, grant or use id, unsealed; nil if it is erased or has none.

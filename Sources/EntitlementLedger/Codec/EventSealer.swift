@@ -53,16 +53,16 @@ struct EventSealer {
         }
     }
 
-    /// Seals one event.
+    /// Seals one event; nil if its record would be longer than one may be.
     ///
     /// `signal`: the digest of its id, where it is known.
     ///
-    /// - Throws: `SealingFault.tooLong`, or what the vault throws.
+    /// - Throws: what the vault throws.
     mutating func seal(
         _ event: Event,
         signal: SignalDigest? = nil,
         companion: Companion?
-    ) throws -> SealedRecord {
+    ) throws -> SealedRecord? {
         let (subject, others) = try streams(of: event)
         let isCatalog = subject == StreamNumber.catalog
         let keys = isCatalog ? nil : try vault.keys(of: subject)

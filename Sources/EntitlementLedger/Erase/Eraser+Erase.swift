@@ -202,7 +202,7 @@ private struct ErasureSealer {
         var identity = FactsWriter()
         identity.append(id: id, source: request.source)
         var randomness = appender.randomness
-        return try SealedRecord(
+        let record = try SealedRecord(
             header: SealedRecord.Header(
                 time: now.milliseconds,
                 observedAt: now.milliseconds,
@@ -225,5 +225,7 @@ private struct ErasureSealer {
             companionDigest: nil,
             otherStreams: part.listed
         )
+        guard let record else { preconditionFailure("a part is bounded far below a record") }
+        return record
     }
 }

@@ -38,36 +38,39 @@ struct SubmissionSealer {
             EventSealer.Companion(kind: $0.kind, digest: TreeHash.companion($0.bytes.span))
         }
         var sealer = EventSealer(vault: appender.vault, randomness: appender.randomness)
-        do {
-            var records: [SealedRecord] = []
-            records.reserveCapacity(numbered.count + 1)
-            for event in numbered {
-                records.append(
-                    try sealer.seal(
-                        event,
-                        signal: records.isEmpty ? signal : nil,
-                        companion: companion
-                    )
-                )
+        var records: [SealedRecord] = []
+        records.reserveCapacity(numbered.count + 1)
+        for event in numbered {
+            let signal = records.isEmpty ? signal : nil
+            guard let record = try sealer.seal(event, signal: signal, companion: companion) else {
+                return .refused(Self.tooLong)
             }
-            let requested = try request.map { try sealer.seal($0, companion: nil) }
-            if let requested { records.append(requested) }
-            return .value(
-                SealedSubmission(
-                    records: records,
-                    companion: blob?.bytes,
-                    evidenceStreams: blob?.streams ?? [],
-                    sharedParts: blob?.sharedParts ?? [],
-                    request: requested?.signal,
-                    expectations: expectations,
-                    recordedAt: recordedAt?.milliseconds
-                )
-            )
-        } catch SealingFault.tooLong {
-            let detail = "an event has at most \(RecordHeader.lengthLimit) bytes"
-            return .refused(Refusal(.tooLarge, "data", detail))
+            records.append(record)
         }
+        var requested: SealedRecord?
+        if let request {
+            requested = try sealer.seal(request, companion: nil)
+            guard let requested else { return .refused(Self.tooLong) }
+            records.append(requested)
+        }
+        return .value(
+            SealedSubmission(
+                records: records,
+                companion: blob?.bytes,
+                evidenceStreams: blob?.streams ?? [],
+                sharedParts: blob?.sharedParts ?? [],
+                request: requested?.signal,
+                expectations: expectations,
+                recordedAt: recordedAt?.milliseconds
+            )
+        )
     }
+
+    private static let tooLong = Refusal(
+        .tooLarge,
+        "data",
+        "an event has at most \(RecordHeader.lengthLimit) bytes"
+    )
 
     /// An event at its place in a submission.
     private static func numbered(_ event: Event, _ index: Int, of submission: Submission) -> Event {

@@ -59,14 +59,13 @@ package struct SealedRecord: Sendable {
         }
     }
 
-    /// Lays out a record and seals what identifies somebody.
+    /// Lays out a record and seals what identifies somebody; nil if it would be longer than an entry
+    /// of tlog-tiles may be.
     ///
     /// `identity`: the ids, sealed under `key`; empty where there are none to keep.
     ///
     /// `nonce`: 96 random bits.
-    ///
-    /// - Throws: `SealingFault.tooLong`.
-    package init(
+    package init?(
         header: Header,
         signal: SignalDigest,
         facts: [UInt8],
@@ -101,7 +100,7 @@ package struct SealedRecord: Sendable {
         writer.append(header.environment)
         writer.append(companion.rawValue)
         guard facts.count < RecordHeader.lengthLimit, sealed.count < RecordHeader.lengthLimit else {
-            throw SealingFault.tooLong
+            return nil
         }
         writer.append(UInt16(facts.count))
         writer.append(UInt16(sealed.count))
@@ -114,7 +113,7 @@ package struct SealedRecord: Sendable {
         writer.append(facts.span)
         writer.append(sealed.span)
         writer.append(UInt32(0))
-        guard writer.bytes.count <= RecordHeader.lengthLimit else { throw SealingFault.tooLong }
+        guard writer.bytes.count <= RecordHeader.lengthLimit else { return nil }
         writer.replace(at: 4, UInt32(writer.bytes.count))
         bytes = writer.bytes
         stream = header.stream

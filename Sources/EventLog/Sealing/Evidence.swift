@@ -103,7 +103,7 @@ package enum EvidenceBlob {
     ///
     /// - Returns: the content, its encoding and the digests of its shared parts; nil if a stream is
     ///   erased, or the evidence deleted.
-    /// - Throws: `DecodingFault`, `SealingFault`, or what `keys` throws.
+    /// - Throws: `DecodingFault`, or what `keys` throws.
     package static func open(
         _ blob: Span<UInt8>,
         keys: (UInt64) throws -> StreamKeys?
@@ -115,11 +115,12 @@ package enum EvidenceBlob {
             guard let keys = try keys(stream) else { return nil }
             streamKeys.append(keys)
         }
-        let content = try Sealing.open(
+        let content = Sealing.open(
             blob.copy(header.sealed),
             key: key(streamKeys),
             associatedData: blob.copy(8..<header.sealed.lowerBound)
         )
+        guard let content else { throw DecodingFault.unopened }
         return (content, header.encoding, header.sharedParts)
     }
 

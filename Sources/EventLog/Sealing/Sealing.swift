@@ -38,37 +38,29 @@ package enum Sealing {
         return Array(combined)
     }
 
-    /// Opens what `seal` made.
-    ///
-    /// - Throws: `SealingFault` if key, bytes or associated data are not those.
+    /// Opens what `seal` made; nil if key, bytes or associated data are not those.
     package static func open(
         _ sealed: [UInt8],
         key: SymmetricKey,
         associatedData: [UInt8]
-    ) throws(SealingFault) -> [UInt8] {
+    ) -> [UInt8]? {
         do {
             let box = try AES.GCM.SealedBox(combined: sealed)
             return Array(try AES.GCM.open(box, using: key, authenticating: associatedData))
         } catch {
-            throw .unopened
+            return nil
         }
     }
 }
 
-/// Why nothing is sealed or opened.
-package enum SealingFault: Error, Sendable {
-    /// A sealed part does not open: another key, or bytes that were altered.
-    case unopened
-    /// A record would be longer than a tlog-tiles entry may be.
-    case tooLong
+extension DecodingFault {
+    /// Another key, or bytes that were altered.
+    package static let unopened = DecodingFault(what: "what was sealed does not open", offset: 0)
 }
 
 extension RecordHeader {
-    /// Opens the sealed part of a record.
-    ///
-    /// - Throws: `SealingFault`.
-    package func identity(of record: Span<UInt8>, keys: StreamKeys) throws(SealingFault) -> [UInt8]
-    {
+    /// Opens the sealed part of a record; nil if the keys are others, or its bytes were altered.
+    package func identity(of record: Span<UInt8>, keys: StreamKeys) -> [UInt8]? {
         guard !sealed.isEmpty else { return [] }
         let header = SealedRecord.Header(
             time: time,
@@ -78,7 +70,7 @@ extension RecordHeader {
             source: source,
             environment: environment
         )
-        return try Sealing.open(
+        return Sealing.open(
             record.copy(sealed),
             key: keys.sealing,
             associatedData: header.associatedData(facts: record.copy(facts))

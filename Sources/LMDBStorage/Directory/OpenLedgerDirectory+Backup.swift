@@ -69,7 +69,11 @@ extension OpenLedgerDirectory {
             switch item {
             case .tombstone: found.erased += 1
             case .entry(_, _, let bytes):
-                try mappingFaults { _ = try VaultEntry(opening: bytes.span, epochKeys: keys) }
+                try mappingFaults {
+                    guard try VaultEntry(opening: bytes.span, epochKeys: keys) != nil else {
+                        throw DecodingFault.unopened
+                    }
+                }
             }
         }
         guard found == counts else {

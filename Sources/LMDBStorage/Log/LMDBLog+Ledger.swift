@@ -76,8 +76,7 @@ extension LedgerDirectory {
                 guard header.stream != StreamNumber.catalog else { return }
                 do {
                     guard let keys = try vault.keys(of: header.stream) else { return }
-                    _ = try header.identity(of: record, keys: keys)
-                    opened = true
+                    opened = header.identity(of: record, keys: keys) != nil
                 } catch {
                     opened = false
                 }

@@ -283,8 +283,6 @@ func mappingFaults<Result>(_ body: () throws -> Result) throws -> Result {
         throw LogStorageFault(error)
     } catch let error as DecodingFault {
         throw LogStorageFault(error.isNewer ? .newerFormat : .damaged, error.what)
-    } catch is SealingFault {
-        throw LogStorageFault(.damaged, "what was sealed does not open")
     }
 }
 

@@ -47,8 +47,7 @@ final class EpochKeyFile: Sendable {
             throw LedgerOpenFault(.damaged, "the vault's epoch keys are missing")
         }
         do {
-            return try EpochKeys(unwrapping: content, masterKey: masterKey)
-        } catch is SealingFault {
+            if let keys = try EpochKeys(unwrapping: content, masterKey: masterKey) { return keys }
             throw LedgerOpenFault(.wrongKey, "the master key does not open the vault")
         } catch let fault as DecodingFault {
             throw LedgerOpenFault(.damaged, fault.what)

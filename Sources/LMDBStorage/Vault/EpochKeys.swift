@@ -123,18 +123,19 @@ struct EpochKeys: Sendable {
         return content.span.uint64(at: magic.count)
     }
 
-    /// Opens the file's content.
+    /// Opens the file's content; nil if the master key is another.
     ///
-    /// - Throws: `SealingFault` if the master key is another, `DecodingFault` for other content.
-    init(unwrapping content: [UInt8], masterKey: SymmetricKey) throws {
+    /// - Throws: `DecodingFault` for other content.
+    init?(unwrapping content: [UInt8], masterKey: SymmetricKey) throws {
         generation = try Self.generation(of: content)
         let isFirst = content.starts(with: Self.firstMagic)
         let clearCount = Self.magic.count + (isFirst ? 0 : 8)
-        let plain = try Sealing.open(
+        let opened = Sealing.open(
             Array(content.dropFirst(clearCount)),
             key: masterKey,
             associatedData: Array(content.prefix(clearCount))
         )
+        guard let plain = opened else { return nil }
         let bytes = plain.span
         var cursor = ByteCursor()
         func key() throws -> [UInt8] {

@@ -152,7 +152,7 @@ extension LMDBVault {
                     streams,
                     Key(stream),
                     { try VaultEntry(opening: $0, epochKeys: old) }
-                ),
+                ) ?? nil,
                 entry.stream == stream,
                 VaultNames.Name(entry.digest, shard: shard) == name
             else { throw LogStorageFault(.damaged, "a stream is missing from the vault") }

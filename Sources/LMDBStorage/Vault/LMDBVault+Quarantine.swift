@@ -48,9 +48,12 @@ extension LMDBVault {
     private func storedName(of stream: UInt64) throws -> StreamName? {
         let epochs = epochs
         return try environment.read { transaction in
-            try transaction.get(streams, Key(stream)) { value in
-                try VaultEntry.isTombstone(value, of: stream)
-                    ? nil : VaultEntry(opening: value, epochKeys: epochs).name
+            try transaction.get(streams, Key(stream)) { value -> StreamName? in
+                if try VaultEntry.isTombstone(value, of: stream) { return nil }
+                guard let entry = try VaultEntry(opening: value, epochKeys: epochs) else {
+                    throw DecodingFault.unopened
+                }
+                return entry.name
             } ?? nil
         }
     }

@@ -144,11 +144,7 @@ package final class LMDBVault: Vault {
     private func reading<Answer>(_ body: (EpochKeys) throws -> Answer?) throws -> Answer {
         for _ in 0..<Self.attempts {
             let epochs = epochs
-            do {
-                if let answer = try mappingFaults({ try body(epochs) }) { return answer }
-            } catch is SealingFault {
-                // Another generation, or damage: the last attempt tells.
-            }
+            if let answer = try mappingFaults({ try body(epochs) }) { return answer }
             try renewEpochs(after: epochs.generation)
         }
         throw LogStorageFault(.damaged, "an entry of the vault does not open")
@@ -194,7 +190,9 @@ package final class LMDBVault: Vault {
         guard case .stream(let stream) = found else { return found == .none ? .some(nil) : nil }
         // Whose name is being freed has no stream.
         if closedStreams.contains(stream) { return .some(nil) }
-        let entry = try environment.read { try self.entry(of: stream, epochs, $0) } ?? nil
+        guard let entry = try environment.read({ try self.entry(of: stream, epochs, $0) }) else {
+            return nil
+        }
         if let entry, entry.digest == digest, entry.name == name { return entry }
         // An erasure may have come between the two.
         if entry == nil, try closedStreams.contains(stream) || isOutdated(epochs) { return nil }
@@ -301,19 +299,35 @@ package final class LMDBVault: Vault {
         return found ?? nil
     }
 
+    /// What stands in the table at a stream's number.
+    private enum Standing {
+        case entry(VaultEntry)
+        case tombstone
+        /// An entry of another generation of epoch keys, or a damaged one.
+        case unopened
+    }
+
+    /// The entry of a stream, `.some(nil)` for one that is erased or was never given; nil: these epoch
+    /// keys do not open it.
     private func entry(
         of stream: UInt64,
         _ epochs: EpochKeys,
         _ transaction: borrowing ReadTransaction
     ) throws -> VaultEntry?? {
-        let found = try transaction.get(streams, Key(stream)) { value -> VaultEntry? in
-            try VaultEntry.isTombstone(value, of: stream)
-                ? nil : VaultEntry(opening: value, epochKeys: epochs)
+        let found = try transaction.get(streams, Key(stream)) { value -> Standing in
+            if try VaultEntry.isTombstone(value, of: stream) { return .tombstone }
+            return try VaultEntry(opening: value, epochKeys: epochs).map(Standing.entry)
+                ?? .unopened
         }
-        // An erased stream has a tombstone, an orphan its entry.
-        if let found, found == nil || found?.stream == stream { return .some(found) }
-        guard isGiven(stream) else { return .some(nil) }
-        throw LogStorageFault(.damaged, "a stream is missing from the vault")
+        switch found {
+        case .tombstone: return .some(nil)
+        case .unopened: return nil
+        // An orphan, too, has its entry.
+        case .entry(let entry) where entry.stream == stream: return .some(entry)
+        case .entry, nil:
+            guard isGiven(stream) else { return .some(nil) }
+            throw LogStorageFault(.damaged, "a stream is missing from the vault")
+        }
     }
 
     /// Whether a stream of this number was made; the catalog's needs no entry.

@@ -64,7 +64,7 @@ package struct Quarantine {
 
     /// The items of a day, opened.
     ///
-    /// - Throws: `SealingFault` if the master key is another, `DecodingFault` for damaged files.
+    /// - Throws: `DecodingFault` for damaged files, and if the master key is another.
     package func items(of day: String) throws -> [[UInt8]] {
         guard let key = try key(of: day) else { return [] }
         var items: [[UInt8]] = []
@@ -74,13 +74,13 @@ package struct Quarantine {
             while !cursor.isAtEnd(of: bytes.span) {
                 let count = Int(try cursor.uint32(bytes.span))
                 let range = try cursor.bytes(bytes.span, count: count)
-                items.append(
-                    try Sealing.open(
-                        bytes.span.copy(range),
-                        key: key,
-                        associatedData: Array(day.utf8)
-                    )
+                let item = Sealing.open(
+                    bytes.span.copy(range),
+                    key: key,
+                    associatedData: Array(day.utf8)
                 )
+                guard let item else { throw DecodingFault.unopened }
+                items.append(item)
             }
         }
         return items
@@ -148,7 +148,7 @@ package struct Quarantine {
     mutating func rewrap(by other: SymmetricKey) throws {
         for day in try days() {
             guard let wrapped = try DurableFile.read(path + "/" + day + Self.keySuffix),
-                (try? Sealing.open(wrapped, key: other, associatedData: Array(day.utf8))) == nil,
+                Sealing.open(wrapped, key: other, associatedData: Array(day.utf8)) == nil,
                 let key = try key(of: day)
             else { continue }
             try wrap(StreamKeys.bytes(of: key), of: day, by: other)
@@ -169,9 +169,9 @@ package struct Quarantine {
         guard let wrapped = try DurableFile.read(path + "/" + day + Self.keySuffix) else {
             return nil
         }
-        return SymmetricKey(
-            data: try Sealing.open(wrapped, key: masterKey, associatedData: Array(day.utf8))
-        )
+        let key = Sealing.open(wrapped, key: masterKey, associatedData: Array(day.utf8))
+        guard let key else { throw DecodingFault.unopened }
+        return SymmetricKey(data: key)
     }
 
     private mutating func makeKey(of day: String) throws -> SymmetricKey {

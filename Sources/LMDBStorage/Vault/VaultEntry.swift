@@ -37,19 +37,20 @@ struct VaultEntry {
         return writer.bytes
     }
 
-    /// Opens an entry.
+    /// Opens an entry; nil if it is sealed under other epoch keys, or its bytes were altered.
     ///
-    /// - Throws: `DecodingFault`, `SealingFault`.
-    init(opening value: Span<UInt8>, epochKeys: EpochKeys) throws {
+    /// - Throws: `DecodingFault`.
+    init?(opening value: Span<UInt8>, epochKeys: EpochKeys) throws(DecodingFault) {
         try Self.check(value)
         let end = value.count - 4
         stream = value.uint64(at: 8)
         digest = SignalDigest(high: value.uint64(at: 16), low: value.uint64(at: 24))
-        let plain = try Sealing.open(
+        let opened = Sealing.open(
             value.copy(Self.headerCount..<end),
             key: epochKeys.shards[StreamNumber.shard(of: stream)],
             associatedData: value.copy(0..<Self.headerCount)
         )
+        guard let plain = opened else { return nil }
         guard plain.count > StreamKeys.byteCount else {
             throw DecodingFault(what: "vault entry is too short", offset: end)
         }

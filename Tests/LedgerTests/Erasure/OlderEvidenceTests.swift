@@ -47,7 +47,7 @@ struct `Evidence of an older program` {
                 kind: .evidence,
                 digest: TreeHash.companion(blob.span)
             )
-            let record = try sealer.seal(event, companion: companion)
+            let record = try #require(try sealer.seal(event, companion: companion))
             _ = try scratch.ledger.appender.writer.append([
                 SealedSubmission(records: [record], companion: blob)
             ])

@@ -175,7 +175,7 @@ struct SampleLog {
         // The highest counter is not the last record's.
         let stream = StreamNumber.number(counter: UInt64(sequence ^ 5) + 1, shard: 17)
         var randomness = RandomSource { UInt64(sequence) }
-        let record = try SealedRecord(
+        let sealed = try SealedRecord(
             header: SealedRecord.Header(
                 time: start,
                 observedAt: start,
@@ -193,6 +193,7 @@ struct SampleLog {
             companionDigest: companion.map { TreeHash.companion($0.span) },
             otherStreams: []
         )
+        let record = try #require(sealed)
         return SealedSubmission(records: [record], companion: companion)
     }
 

@@ -1,6 +1,7 @@
 import Encodings
 import EventLog
 import Foundation
+import Testing
 
 /// A log in memory that hands out other bytes than were appended.
 final class AlteredLog: LogStorage {
@@ -105,23 +106,25 @@ extension MemoryLog {
 
 extension SealedRecord {
     fileprivate static func plain(_ number: Int, _ nonce: SealingNonce) throws -> SealedRecord {
-        try SealedRecord(
-            header: Header(
-                time: 0,
-                observedAt: 0,
-                stream: StreamNumber.catalog,
-                kind: 1,
-                source: 1,
-                environment: 0
-            ),
-            signal: SignalDigest(high: UInt64(number), low: 0),
-            facts: [],
-            identity: [],
-            key: nil,
-            nonce: nonce,
-            companion: .none,
-            companionDigest: nil,
-            otherStreams: []
+        try #require(
+            try SealedRecord(
+                header: Header(
+                    time: 0,
+                    observedAt: 0,
+                    stream: StreamNumber.catalog,
+                    kind: 1,
+                    source: 1,
+                    environment: 0
+                ),
+                signal: SignalDigest(high: UInt64(number), low: 0),
+                facts: [],
+                identity: [],
+                key: nil,
+                nonce: nonce,
+                companion: .none,
+                companionDigest: nil,
+                otherStreams: []
+            )
         )
     }
 }

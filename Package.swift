@@ -106,7 +106,14 @@ let package = Package(
         .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: house),
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: house),
 
-        // Row 2: the application, its index and its storage, the stores
+        // Row 2: which bytes a signed root proves
+        .target(
+            name: "Salvage",
+            dependencies: ["EventLog"],
+            swiftSettings: house + counted
+        ),
+
+        // Rows 2 and 3: the application, its index and its storage, the stores
         .target(
             name: "PostingIndex",
             dependencies: ["DurableFiles", "Encodings", "EventLog"],
@@ -122,7 +129,7 @@ let package = Package(
         ),
         .target(
             name: "LMDBStorage",
-            dependencies: ["DurableFiles", "Encodings", "EventLog", "LMDB", crypto],
+            dependencies: ["DurableFiles", "Encodings", "EventLog", "LMDB", "Salvage", crypto],
             swiftSettings: house + counted
         ),
         .target(
@@ -142,7 +149,7 @@ let package = Package(
             dependencies: [
                 "CTimex", "DurableFiles", "Encodings", "Entitlements", "EventLog",
                 "EntitlementLedger", "LMDBStorage", "LedgerAPI",
-                "SQLite", "Stores",
+                "SQLite", "Salvage", "Stores",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -182,7 +189,8 @@ let package = Package(
             dependencies: [
                 "DurableFiles", "Encodings", "Entitlements", "EventLog", "LMDB",
                 "EntitlementLedger",
-                "LMDBStorage", "LedgerOperations", "LedgerAPI", "StoreSimulator", "Stores", crypto,
+                "LMDBStorage", "LedgerOperations", "LedgerAPI", "Salvage", "StoreSimulator",
+                "Stores", crypto,
             ],
             swiftSettings: house
         ),
@@ -194,7 +202,7 @@ let package = Package(
                 "CLinux", "DurableFiles", "Encodings", "Entitlements", "EventLog",
                 "EntitlementLedger",
                 "LMDBStorage", "LedgerOperations", "LedgerBenchmarks",
-                "LedgerAPI", "LedgerServer", "StoreSimulator", "Stores",
+                "LedgerAPI", "LedgerServer", "Salvage", "StoreSimulator", "Stores",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house
@@ -239,6 +247,11 @@ let package = Package(
         ),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: house),
         .testTarget(
+            name: "SalvageTests",
+            dependencies: ["EventLog", "Salvage", crypto],
+            swiftSettings: house
+        ),
+        .testTarget(
             name: "StoresTests",
             dependencies: [
                 "Encodings", "Stores", "StoreSimulator", "Entitlements", "ModelSupport", crypto,
@@ -252,7 +265,7 @@ let package = Package(
             dependencies: [
                 "Encodings", "EntitlementLedger", "LMDBStorage", "LedgerOperations", "EventLog",
                 "Entitlements", "LedgerAPI", "Stores", "LMDB", "ModelSupport", "StoreSimulator",
-                "DurableFiles", "PostingIndex", crypto,
+                "DurableFiles", "PostingIndex", "Salvage", crypto,
             ],
             swiftSettings: house
         ),
@@ -283,7 +296,7 @@ if isFuzzing {
             name: "fuzz",
             dependencies: [
                 "Encodings", "Entitlements", "EventLog", "EntitlementLedger", "LMDBStorage",
-                "LedgerAPI", "ModelSupport", "Stores", "StoreSimulator",
+                "LedgerAPI", "ModelSupport", "Salvage", "Stores", "StoreSimulator",
             ],
             path: "Tests/Fuzz",
             swiftSettings: house + counted,

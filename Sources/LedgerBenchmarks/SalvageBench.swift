@@ -2,6 +2,7 @@ import EntitlementLedger
 import EventLog
 import LMDBStorage
 import LedgerOperations
+import Salvage
 
 /// How fast the raw pages of a log are read, and a whole salvage planned (row Z5).
 struct SalvageBench {

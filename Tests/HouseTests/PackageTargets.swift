@@ -10,6 +10,7 @@ enum PackageTargets {
         "EventLog": ["Glibc", "Synchronization"],
         "LMDB": ["Darwin", "Glibc", "Musl", "Synchronization"],
         "PostingIndex": ["Dispatch", "FoundationEssentials", "Synchronization"],
+        "Salvage": ["Dispatch", "Synchronization"],
         "LMDBStorage": ["Dispatch", "FoundationEssentials", "Glibc", "Synchronization"],
         "EntitlementLedger": ["Dispatch", "FoundationEssentials", "Glibc", "Synchronization"],
         "LedgerOperations": ["Dispatch", "Foundation", "Glibc", "Synchronization"],

@@ -1,5 +1,6 @@
 import DurableFiles
 package import EventLog
+package import Salvage
 
 /// An archive of the log, and the copy of the vault that a backup has beside it.
 ///
@@ -27,22 +28,26 @@ package struct ArchiveCopy: SalvageSupply {
         _ = try reader.checkpoint(by: key)
     }
 
-    /// See `SalvageSupply`.
-    package func records(ofBundle bundle: UInt64) -> [[UInt8]] {
-        ((try? reader.records(ofBundle: bundle)) ?? nil) ?? []
+    /// See `DamagedSource`.
+    package func records(
+        ofBundle bundle: UInt64,
+        _ body: (Span<UInt8>, RecordLocation?) throws -> Void
+    ) throws {
+        let records = ((try? reader.records(ofBundle: bundle)) ?? nil) ?? []
+        for record in records { try body(record.span, nil) }
     }
 
-    /// See `SalvageSupply`.
-    package func tiles(level: Int, index: UInt64) -> [[UInt8]] {
-        ((try? reader.tile(level: level, index: index)) ?? nil).map { [$0] } ?? []
+    /// See `DamagedSource`.
+    package func tiles(_ key: TileKey) -> [[UInt8]] {
+        ((try? reader.tile(level: key.level, index: key.index)) ?? nil).map { [$0] } ?? []
     }
 
-    /// See `SalvageSupply`.
+    /// See `DamagedSource`.
     package func companion(_ digest: EventLog.Digest, ofBundle bundle: UInt64) -> [UInt8]? {
         (try? reader.companions(ofBundle: bundle))?[digest]
     }
 
-    /// See `SalvageSupply`.
+    /// See `DamagedSource`.
     package func sharedParts(_ body: ([UInt8]) throws -> Void) throws {
         for name in store.names(in: Self.sharedFolder) {
             let part = try? store.read("\(Self.sharedFolder)/\(name)", limit: Self.partLimit)
@@ -50,7 +55,7 @@ package struct ArchiveCopy: SalvageSupply {
         }
     }
 
-    /// See `SalvageSupply`.
+    /// See `DamagedSource`.
     package func notes() -> [String] {
         let sizes = (try? reader.checkpointSizes()) ?? []
         let older = sizes.compactMap { size in (try? reader.note(size: size)) ?? nil }

@@ -99,41 +99,4 @@ final class DamagedLog: Sendable {
         let read = try bytes.read(at: place.offset, count: place.count)
         return read.count == place.count ? read : []
     }
-
-    /// The values that may be a tile, those in use first.
-    func tiles(_ key: TileKey) throws -> [[UInt8]] {
-        var places = live.compactMap { $0.tiles[key] }
-        for place in found.tiles[key] ?? [] where !places.contains(place) { places.append(place) }
-        var values: [[UInt8]] = []
-        for place in places {
-            let value = try read(place)
-            if !value.isEmpty { values.append(value) }
-        }
-        return values
-    }
-
-    /// A full tile of leaves that holds a hash at a place, whatever its key was.
-    ///
-    /// Cost: a small read for each full tile of the file.
-    func unnamedTile(
-        holding leaf: EventLog.Digest,
-        at place: Int
-    ) throws -> [EventLog.Digest]? {
-        let width = EventLog.Digest.byteCount
-        for tile in found.unnamedTiles {
-            let one = try bytes.read(at: tile.offset + UInt64(place * width), count: width)
-            guard EventLog.Digest(exactly: one.span) == leaf else { continue }
-            let all = try read(tile)
-            guard !all.isEmpty else { continue }
-            return (0..<TileCoordinate.fullWidth).map { EventLog.Digest(all.span, at: $0 * width) }
-        }
-        return nil
-    }
-
-    /// An evidence or attachment of a digest; nil where no whole one was found.
-    func companion(_ digest: EventLog.Digest) throws -> [UInt8]? {
-        guard let place = found.companions[digest.half] else { return nil }
-        let blob = try read(place)
-        return CompanionBytes.digest(of: blob.span) == digest ? blob : nil
-    }
 }

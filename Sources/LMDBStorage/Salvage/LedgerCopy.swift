@@ -1,5 +1,6 @@
 import DurableFiles
 package import EventLog
+package import Salvage
 
 /// Another ledger directory with the same log: a copy, a restored backup, a second machine's.
 ///
@@ -17,37 +18,32 @@ package struct LedgerCopy: SalvageSupply {
         log = try DamagedLog(RawFile(path: data)) { _, _ in }
     }
 
-    /// See `SalvageSupply`.
-    package func records(ofBundle bundle: UInt64) throws -> [[UInt8]] {
-        let first = bundle * Bundle.recordCount
-        var records: [[UInt8]] = []
-        for run in log.runs(overlapping: first..<first + Bundle.recordCount) {
-            let bytes = try log.read(.init(offset: run.offset, count: run.byteCount))
-            run.forEach(in: bytes.span) { _, record in records.append(record.copy()) }
-        }
-        return records
+    /// See `DamagedSource`.
+    package func records(
+        ofBundle bundle: UInt64,
+        _ body: (Span<UInt8>, RecordLocation?) throws -> Void
+    ) throws {
+        try log.records(ofBundle: bundle) { record, _ in try body(record, nil) }
     }
 
-    /// See `SalvageSupply`.
-    package func tiles(level: Int, index: UInt64) throws -> [[UInt8]] {
-        try log.tiles(TileKey(level: level, index: index))
-    }
+    /// See `DamagedSource`.
+    package func tiles(_ key: TileKey) throws -> [[UInt8]] { try log.tiles(key) }
 
-    /// See `SalvageSupply`.
+    /// See `DamagedSource`.
     package func companion(_ digest: EventLog.Digest, ofBundle bundle: UInt64) throws -> [UInt8]? {
-        try log.companion(digest)
+        try log.companion(digest, ofBundle: bundle)
     }
 
-    /// Shared parts are found by what they contain.
+    /// See `DamagedSource`.
     package func sharedParts(_ body: ([UInt8]) throws -> Void) throws {
-        for place in log.found.sharedParts { try body(log.read(place)) }
+        try log.sharedParts(body)
     }
 
-    /// See `SalvageSupply`.
-    package func notes() -> [String] { log.found.notes.values.flatMap(\.self) }
+    /// See `DamagedSource`.
+    package func notes() -> [String] { log.notes() }
 
-    /// See `SalvageSupply`.
-    package func ends() -> [LogEnd] { log.live.compactMap(\.end) }
+    /// See `DamagedSource`.
+    package func ends() -> [LogEnd] { log.ends() }
 
     /// See `SalvageSupply`.
     package func vaultItems(_ body: (VaultItem) throws -> Void) throws {

@@ -3,6 +3,7 @@ import DurableFiles
 package import EventLog
 import FoundationEssentials
 import Glibc
+package import Salvage
 
 /// Rescues a ledger whose files are damaged into a new directory (Storage, "Archive, restore,
 /// salvage"; row 3.6, Z5).
@@ -18,7 +19,7 @@ package struct LedgerSalvage {
     private let epochKeys: EpochKeys
     private let epochKeyBytes: [UInt8]
     let log: DamagedLog
-    let notes: [(checkpoint: Checkpoint, note: String)]
+    let notes: SignedNotes
     private let logFile: RawFile?
     /// Held so that nobody writes meanwhile; nil: nobody can.
     private let lock: WriterLock?
@@ -59,9 +60,13 @@ package struct LedgerSalvage {
         logFile = DurableFile.exists(data) ? try RawFile(path: data) : nil
         log = try DamagedLog(logFile ?? [UInt8](), progress: progress)
         let texts =
-            try log.found.notes.values.flatMap(\.self) + checkpoints
+            try log.notes() + checkpoints
             + supplies.flatMap { try $0.notes() }
-        notes = try Self.verified(texts, manifest)
+        notes = SignedNotes(
+            among: texts,
+            by: try VerifierKey(parsing: manifest.publicKey),
+            origin: manifest.origin
+        )
     }
 
     private static func lock(_ path: String, isHealing: Bool) throws -> WriterLock? {
@@ -80,26 +85,8 @@ package struct LedgerSalvage {
         }
     }
 
-    /// The checkpoints that the log's key signed, ascending, each size once.
-    private static func verified(
-        _ texts: [String],
-        _ manifest: LedgerDirectory.Manifest
-    ) throws -> [(checkpoint: Checkpoint, note: String)] {
-        let key = try VerifierKey(parsing: manifest.publicKey)
-        var notes: [UInt64: (Checkpoint, String)] = [:]
-        for text in texts {
-            guard let verified = try? SignedNote.parse(text).verified(by: [key]),
-                let checkpoint = try? Checkpoint(verified), checkpoint.origin == manifest.origin
-            else { continue }
-            // Of two with the same root the longer one has more cosignatures.
-            guard text.count > notes[checkpoint.size]?.1.count ?? 0 else { continue }
-            notes[checkpoint.size] = (checkpoint, text)
-        }
-        return notes.sorted { $0.key < $1.key }.map { ($0.value.0, $0.value.1) }
-    }
-
     /// The last checkpoint that the log's key signed and that was found.
-    package var lastCheckpoint: Checkpoint? { notes.last?.checkpoint }
+    package var lastCheckpoint: Checkpoint? { notes.checkpoints.last }
 
     /// Says what would come of it; writes nothing.
     package func plan(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws -> SalvageReport {
@@ -138,7 +125,7 @@ package struct LedgerSalvage {
             try new.eraseEvidence(of: deleted)
             try vault.make(at: target + "/" + LedgerDirectory.vaultName, lost: streams)
             if identity == nil {
-                for (checkpoint, note) in notes {
+                for (checkpoint, note) in notes.all {
                     try new.keepCheckpoint(size: checkpoint.size, note: note)
                 }
             }
@@ -154,29 +141,22 @@ package struct LedgerSalvage {
         _ progress: (UInt64, UInt64) -> Void,
         _ body: (LogBatch) throws -> Void
     ) throws -> (SalvageReport, VaultSalvage, lost: [UInt64], deleted: [UInt64]) {
-        let signed = notes.map(\.checkpoint)
-        let end = try SalvagedEnd(
-            of: log,
-            closedSize: LedgerDirectory.closedSize(at: path) ?? 0,
-            signed: signed,
-            supplied: supplies.flatMap { try $0.ends() }
-        )
-        var vault = try readVault()
+        let vault = try readVault()
         var salvage = try LogSalvage(
             log,
-            end: end,
-            signed: signed,
-            supplies: supplies,
-            vault: vault,
+            copies: supplies,
+            closedSize: LedgerDirectory.closedSize(at: path) ?? 0,
+            signed: notes.checkpoints,
             rules: rules
-        )
+        ) { vault.holds($0) }
         var report = try salvage.run(progress: progress, body)
         report.unreadableBytes = logFile?.unreadableByteCount ?? 0
-        report.checkpoints = notes.count
-        vault.erase(salvage.erased)
-        let lost = vault.lost(named: salvage.keyless)
-        report.vault = vault.report(lost: lost)
-        return (report, vault, lost, salvage.deletedEvidence)
+        report.checkpoints = notes.all.count
+        var rest = vault
+        rest.erase(salvage.erased)
+        let lost = rest.lost(named: salvage.keyless)
+        report.vault = rest.report(lost: lost)
+        return (report, rest, lost, salvage.deletedEvidence)
     }
 
     func readVault() throws -> VaultSalvage {

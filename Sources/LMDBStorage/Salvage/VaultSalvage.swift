@@ -3,6 +3,7 @@ import DurableFiles
 import Encodings
 import EventLog
 import Glibc
+import Salvage
 import Synchronization
 
 /// Puts a vault together again from the raw bytes of its data file, its journal and second copies.

@@ -1,5 +1,5 @@
 import EntitlementLedger
-package import LMDBStorage
+package import Salvage
 
 extension SalvageRules {
     /// What this program knows of records.

@@ -3,6 +3,7 @@ import FoundationEssentials
 import ModelSupport
 
 @testable import LMDBStorage
+@testable import Salvage
 
 /// The data file of a log as a salvage reads it: raw pages, of which nothing is believed.
 struct PagesTarget: FuzzTarget {
@@ -80,7 +81,7 @@ struct PagesTarget: FuzzTarget {
                     found += 1
                 }
             }
-            let end = try SalvagedEnd(of: log, closedSize: .max, signed: [], supplied: [])
+            let end = try SalvagedEnd(of: log, copies: [], closedSize: .max, signed: [])
             demand(end.size < 1 << 41, "an end is one that a log can have")
             PlantedFault.strike(found > 0 && log.live.isEmpty)
         } catch {

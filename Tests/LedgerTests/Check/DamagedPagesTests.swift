@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import LMDBStorage
+@testable import Salvage
 
 /// Pages that may hold anything are read without an end of the process.
 struct `Raw pages` {
@@ -49,7 +50,7 @@ struct `Raw pages` {
             bytes.removeLast(Int.random(in: 0...min(bytes.count, 4096), using: &random))
             let log = try DamagedLog(bytes) { _, _ in }
             #expect(log.found.runs.isEmpty, "no record has a checksum by chance")
-            let end = try SalvagedEnd(of: log, closedSize: .max, signed: [], supplied: [])
+            let end = try SalvagedEnd(of: log, copies: [], closedSize: .max, signed: [])
             #expect(end.size < 1 << 41)
         }
     }

@@ -5,6 +5,7 @@ import Foundation
 import LMDB
 import LMDBStorage
 import LedgerAPI
+import Salvage
 import Stores
 import Testing
 

@@ -3,6 +3,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LMDBStorage
+import Salvage
 import Testing
 
 /// Folders that options name: what is not ours in them stays as it is.

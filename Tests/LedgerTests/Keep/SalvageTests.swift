@@ -6,16 +6,17 @@ import Foundation
 import LMDBStorage
 import LedgerAPI
 import LedgerOperations
+import Salvage
 import Synchronization
 import Testing
 
 /// A ledger whose files are damaged comes back as far as they hold it (row 3.6, row Z5).
 struct `A salvage` {
-    private static let masterKey = (0..<32).map { UInt8($0) }
+    static let masterKey = (0..<32).map { UInt8($0) }
     static let rules = SalvageRules.records
 
     /// A ledger of several bundles and a tail, closed.
-    private static func filled(_ body: (ScratchLedger) async throws -> Void) async throws {
+    static func filled(_ body: (ScratchLedger) async throws -> Void) async throws {
         try await ScratchLedger.with { scratch in
             _ = try scratch.ledger.appender.publish(
                 try Sample.catalog(),
@@ -29,7 +30,7 @@ struct `A salvage` {
         }
     }
 
-    private static func rescue(
+    static func rescue(
         _ path: String,
         into target: String
     ) throws -> SalvageReport {
@@ -61,7 +62,7 @@ struct `A salvage` {
     }
 
     /// Changes the log's data file.
-    private static func damage(_ path: String, _ body: (inout Data) throws -> Void) throws {
+    static func damage(_ path: String, _ body: (inout Data) throws -> Void) throws {
         let file = URL(filePath: path + "/log/data.mdb")
         var data = try Data(contentsOf: file)
         try body(&data)
@@ -69,7 +70,7 @@ struct `A salvage` {
     }
 
     /// Fills every copy of a record with zeros.
-    private static func erase(_ record: [UInt8], in data: inout Data) {
+    static func erase(_ record: [UInt8], in data: inout Data) {
         while let place = data.range(of: Data(record)) {
             data.replaceSubrange(place, with: Data(count: record.count))
         }

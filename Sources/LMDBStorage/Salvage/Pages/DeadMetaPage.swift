@@ -1,5 +1,6 @@
 import DurableFiles
 import EventLog
+package import Salvage
 
 /// A meta page of the log's or the vault's data file that leads nowhere, while the other one leads to
 /// a state that is whole.
@@ -89,7 +90,7 @@ extension LedgerSalvage {
                 return "the last records stand only behind it"
             }
             let kept = state?.checkpoints ?? []
-            return notes.allSatisfy { kept.contains($0.checkpoint.size) }
+            return notes.all.allSatisfy { kept.contains($0.checkpoint.size) }
                 ? nil : "a checkpoint stands only behind it"
         }
     }

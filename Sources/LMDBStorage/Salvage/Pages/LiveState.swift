@@ -1,5 +1,6 @@
 import Encodings
 import EventLog
+import Salvage
 
 /// What a meta page leads to in a damaged log: the pages that were in use.
 ///
@@ -139,19 +140,7 @@ struct DatabaseWalk {
     }
 }
 
-/// The key of a tile: its level, and its place there.
-struct TileKey: Hashable, Sendable {
-    var level: Int
-    var index: UInt64
-
-    /// Levels of a tree of fewer than 2^64 leaves.
-    static let levels = 0...7
-
-    init(level: Int, index: UInt64) {
-        self.level = level
-        self.index = index
-    }
-
+extension TileKey {
     /// Reads a key of the table of tiles; nil where it is none.
     init?(_ key: Span<UInt8>) {
         guard key.count == 16, key.bigEndian(at: 0) <= UInt64(Self.levels.upperBound) else {

@@ -1,4 +1,5 @@
 import EventLog
+import Salvage
 
 // Fits throughout: places lie within a window of the file, lengths of 32 bits are held against it.
 

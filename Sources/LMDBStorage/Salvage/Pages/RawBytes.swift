@@ -39,7 +39,8 @@ final class RawFile: RawBytes {
         let count = Int(min(UInt64(count), byteCount - offset))
         do {
             return try DurableFile.read(descriptor, at: offset, count: count)
-        } catch let fault as FileFault where fault.code == EIO {
+        } catch {
+            guard error.code == EIO else { throw error }
             return try readBySectors(at: offset, count: count)
         }
     }
@@ -55,7 +56,8 @@ final class RawFile: RawBytes {
                     at: offset + UInt64(bytes.count),
                     count: part
                 )
-            } catch let fault as FileFault where fault.code == EIO {
+            } catch {
+                guard error.code == EIO else { throw error }
                 unreadable.add(UInt64(part), ordering: .relaxed)
                 bytes += Array(repeating: 0, count: part)
             }

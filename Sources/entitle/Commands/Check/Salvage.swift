@@ -5,6 +5,7 @@ import EventLog
 import Foundation
 import LMDBStorage
 import LedgerOperations
+import Salvage
 
 /// The command `entitle salvage`.
 struct Salvage: ParsableCommand {

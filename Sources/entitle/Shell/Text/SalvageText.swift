@@ -1,7 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
-import LMDBStorage
+import Salvage
 
 /// How a salvage is told.
 enum SalvageText {

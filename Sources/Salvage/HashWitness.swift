@@ -1,19 +1,11 @@
 import EventLog
 
-/// Where hashes of the log's tree may come from: the damaged file, an archive, another ledger.
-protocol HashSource: Sendable {
-    /// Values that may be a tile, the best first; none is believed.
-    func tiles(_ key: TileKey) throws -> [[UInt8]]
-}
-
-extension DamagedLog: HashSource {}
-
 /// The leaf hashes of a log, as far as surviving tiles still say them.
 ///
 /// From the tree's edge down, each tile is held against the hash above it; where that is lost too, a
 /// tile that survived is taken as it is. Holds the roots of the bundles, 32 bytes for 256 records.
 struct HashWitness: Sendable {
-    private let sources: [any HashSource]
+    private let sources: [any DamagedSource]
     private let edge: TreeEdge?
     /// Of each level from 1 on the hashes that are known.
     private var known: [[UInt64: Digest]] = Array(repeating: [:], count: TileKey.levels.count + 1)
@@ -21,7 +13,7 @@ struct HashWitness: Sendable {
     /// Reads the tiles above the leaves.
     ///
     /// `edge`: the tree's, where it survived. `size`: of the log.
-    init(_ sources: [any HashSource], edge: TreeEdge?, size: UInt64) throws {
+    init(_ sources: [any DamagedSource], edge: TreeEdge?, size: UInt64) throws {
         self.sources = sources
         self.edge = edge?.size == size ? edge : nil
         for level in TileKey.levels.reversed() where level > 0 {

@@ -1,26 +1,26 @@
-import Dispatch
-import Encodings
-import EventLog
-import FoundationEssentials
-import Synchronization
+package import EventLog
 
-/// Puts a log together again from what its damaged file and second copies hold.
-struct LogSalvage: Sendable {
-    let log: DamagedLog
-    let supplies: [any SalvageSupply]
+/// Puts a log together again from what is left of it and from second copies: which bytes a signed
+/// root proves (row 3.6, row Z5).
+///
+/// It knows hashes and signed sizes, and no file: what it is given it believes only where the tree
+/// says so.
+package struct LogSalvage: Sendable {
+    let original: any DamagedOriginal
+    let copies: [any DamagedSource]
     let end: SalvagedEnd
-    private let witness: HashWitness
+    let witness: HashWitness
     private let rules: SalvageRules
-    private var sharedParts: [EventLog.Digest: [UInt8]] = [:]
-    private var keptParts: Set<EventLog.Digest> = []
+    private var sharedParts: [Digest: [UInt8]] = [:]
+    private var keptParts: Set<Digest> = []
     private(set) var report = SalvageReport()
-    private let vault: VaultSalvage
+    private let isKnown: @Sendable (UInt64) -> Bool
     /// The streams that its records name and that have no key any more.
-    private(set) var keyless: Set<UInt64> = []
+    package private(set) var keyless: Set<UInt64> = []
     /// The streams that its records erase.
-    private(set) var erased: Set<UInt64> = []
+    package private(set) var erased: Set<UInt64> = []
     /// The carriers of the evidence that its records say to be deleted.
-    private(set) var deletedEvidence: [UInt64] = []
+    package private(set) var deletedEvidence: [UInt64] = []
     private var lastRecordedAt = Int64.min
     private var highestCounter: UInt64 = 0
     private var edge = TreeEdge()
@@ -35,30 +35,53 @@ struct LogSalvage: Sendable {
     /// Bytes of companions that are held before they are written.
     private static let batchByteLimit = 16 << 20
 
-    init(
-        _ log: DamagedLog,
-        end: SalvagedEnd,
+    /// Finds the log's end and the hashes of its bundles.
+    ///
+    /// `copies`: from which gaps are filled, in the order in which they are asked. `closedSize`: of
+    /// the log when it was last closed; 0 where nothing says. `signed`: checkpoints whose signature
+    /// holds, ascending, each size once. `isKnown`: whether a stream has its key, or a tombstone.
+    ///
+    /// - Throws: what a source throws.
+    ///
+    /// Cost: reads the tiles above the leaves, and the shared parts of all sources.
+    package init(
+        _ original: any DamagedOriginal,
+        copies: [any DamagedSource],
+        closedSize: UInt64,
         signed: [Checkpoint],
-        supplies: [any SalvageSupply],
-        vault: VaultSalvage,
-        rules: SalvageRules
+        rules: SalvageRules,
+        isKnown: @escaping @Sendable (_ stream: UInt64) -> Bool
     ) throws {
-        self.log = log
-        self.end = end
+        self.original = original
+        self.copies = copies
         self.signed = SignedSizes(signed)
-        self.vault = vault
-        self.supplies = supplies
+        self.isKnown = isKnown
         self.rules = rules
+        end = try SalvagedEnd(
+            of: original,
+            copies: copies,
+            closedSize: closedSize,
+            signed: signed
+        )
         witness = try HashWitness(
-            [log] + supplies.map { SuppliedHashes(supply: $0) },
+            Self.all(original, copies),
             edge: end.stated?.edge,
             size: end.size
         )
-        for place in log.found.sharedParts {
-            takeSharedPart(try log.read(place))
+        for source in Self.all(original, copies) {
+            try source.sharedParts { takeSharedPart($0) }
         }
-        for supply in supplies { try supply.sharedParts { takeSharedPart($0) } }
         report.size = end.size
+    }
+
+    /// What is left of the log itself first.
+    private static func all(
+        _ original: any DamagedOriginal,
+        _ copies: [any DamagedSource]
+    ) -> [any DamagedSource] {
+        var sources: [any DamagedSource] = [original]
+        sources += copies
+        return sources
     }
 
     /// Parts are few: chains of certificates that many evidences have in common.
@@ -72,7 +95,11 @@ struct LogSalvage: Sendable {
     /// Hands out the log from its beginning on, as batches for a new one, and reports.
     ///
     /// Bundles are put together on all cores; memory holds some of them.
-    mutating func run(
+    ///
+    /// `progress`: is told records done and records in all.
+    ///
+    /// - Throws: what a source or `body` throws.
+    package mutating func run(
         progress: (UInt64, UInt64) -> Void,
         _ body: (LogBatch) throws -> Void
     ) throws -> SalvageReport {
@@ -92,7 +119,7 @@ struct LogSalvage: Sendable {
             progress(next, end.size)
         }
         if end.size > writtenSize {
-            let cause = log.isCut ? LostRecord.Cause.truncated : .missing
+            let cause = original.endClues.isCut ? LostRecord.Cause.truncated : .missing
             report.note(gap: writtenSize..<end.size, cause, pages: nil)
             report.isProven = false
         }
@@ -136,113 +163,6 @@ struct LogSalvage: Sendable {
         }
     }
 
-    // MARK: One bundle
-
-    private struct Settled: Sendable {
-        var first: UInt64
-        var places: [PlaceFinding]
-    }
-
-    private func settle(_ sequences: Range<UInt64>) throws -> [Settled] {
-        let starts = stride(
-            from: sequences.lowerBound,
-            to: sequences.upperBound,
-            by: Int(Bundle.recordCount)
-        )
-        let all = Array(starts)
-        let settled = Mutex<[Settled]>(all.map { Settled(first: $0, places: []) })
-        let fault = Mutex<(any Error)?>(nil)
-        DispatchQueue.concurrentPerform(iterations: all.count) { number in
-            do {
-                let width = min(Bundle.recordCount, end.size - all[number])
-                let places = try settle(first: all[number], width: Int(width))
-                settled.withLock { $0[number].places = places }
-            } catch {
-                fault.withLock { $0 = error }
-            }
-        }
-        if let fault = fault.withLock({ $0 }) { throw fault }
-        return settled.withLock { $0 }
-    }
-
-    private func settle(first: UInt64, width: Int) throws -> [PlaceFinding] {
-        let bundle = first / Bundle.recordCount
-        let isFull = width == Int(Bundle.recordCount)
-        let known = try witness.leaves(ofBundle: bundle, width: width)
-        var finding = BundleFinding(first: first, width: width, known: known)
-        try finding.add(from: log)
-        if known == nil, isFull, finding.isUnsettled, let sample = finding.sample,
-            let tile = try log.unnamedTile(holding: sample.leaf, at: sample.place),
-            witness.agrees(tile, bundle: bundle)
-        {
-            finding = BundleFinding(first: first, width: width, known: tile)
-            try finding.add(from: log)
-        }
-        if finding.isUnsettled {
-            for supply in supplies {
-                for record in try supply.records(ofBundle: bundle) {
-                    guard let header = try? RecordHeader(checking: record.span) else { continue }
-                    finding.add(
-                        header.sequence,
-                        record.span,
-                        isLive: false,
-                        isSupplied: true,
-                        offset: nil
-                    )
-                }
-            }
-        }
-        let roots = isFull ? witness.root(ofBundle: bundle).map { [$0] } : witness.tailRoots
-        return try naming(
-            finding.settled(subtrees: Self.subtrees(width, roots)),
-            of: finding,
-            bundle: bundle
-        )
-    }
-
-    /// The complete subtrees of the places of a bundle, with their roots.
-    private static func subtrees(
-        _ width: Int,
-        _ roots: [EventLog.Digest]?
-    ) -> [(places: Range<Int>, root: EventLog.Digest)] {
-        guard let roots, roots.count == width.nonzeroBitCount else { return [] }
-        var start = 0
-        return roots.map { root in
-            let size = 1 << (Int.bitWidth - 1 - (width - start).leadingZeroBitCount)
-            defer { start += size }
-            return (start..<start + size, root)
-        }
-    }
-
-    /// Names the cause of each gap.
-    private func naming(
-        _ places: [PlaceFinding],
-        of finding: BundleFinding,
-        bundle: UInt64
-    ) throws -> [PlaceFinding] {
-        let isGap = places.contains { if case .gap = $0 { true } else { false } }
-        guard isGap else { return places }
-        let value = log.live.lazy.compactMap { $0.bundles[bundle] }.first
-        var offsets: [Int: DatabasePage.Place] = [:]
-        for (place, found) in places.enumerated() {
-            guard case .record(let record, _) = found, let offset = record.offset, let value,
-                offset >= value.offset, offset < value.end
-            else { continue }
-            offsets[place] = DatabasePage.Place(offset: offset, count: record.bytes.count)
-        }
-        let causes = GapCause(log: log, value: value, offsets: offsets)
-        var named: [PlaceFinding] = []
-        for (place, found) in places.enumerated() {
-            guard case .gap(let cause, let leaf, _) = found, cause == .missing else {
-                named.append(found)
-                continue
-            }
-            let told = try causes.cause(of: place, sequence: finding.first + UInt64(place))
-            named.append(.gap(told.cause, leaf: leaf, pages: told.pages))
-        }
-        return named
-    }
-
     // MARK: Joining
 
     private mutating func take(_ bundle: Settled, into batch: inout LogBatch) throws {
@@ -269,7 +189,7 @@ struct LogSalvage: Sendable {
 
     private mutating func append(
         _ entry: [UInt8],
-        _ leaf: EventLog.Digest,
+        _ leaf: Digest,
         _ batch: inout LogBatch
     ) {
         batch.records.append(entry)
@@ -293,7 +213,7 @@ struct LogSalvage: Sendable {
         lastRecordedAt = header.recordedAt
         for stream in rules.namedStreams(record.bytes) where stream != StreamNumber.catalog {
             highestCounter = max(highestCounter, StreamNumber.counter(of: stream))
-            if !vault.holds(stream) { keyless.insert(stream) }
+            if !isKnown(stream) { keyless.insert(stream) }
         }
         erased.formUnion(rules.erasedStreams(record.bytes))
         deletedEvidence += rules.deletedEvidence(record.bytes)
@@ -309,10 +229,9 @@ struct LogSalvage: Sendable {
         if header.companion == .evidence { try takeSharedParts(of: blob, into: &batch) }
     }
 
-    private func companion(_ digest: EventLog.Digest, bundle: UInt64) throws -> [UInt8]? {
-        if let own = try log.companion(digest) { return own }
-        for supply in supplies {
-            if let blob = try supply.companion(digest, ofBundle: bundle),
+    private func companion(_ digest: Digest, bundle: UInt64) throws -> [UInt8]? {
+        for source in Self.all(original, copies) {
+            if let blob = try source.companion(digest, ofBundle: bundle),
                 CompanionBytes.digest(of: blob.span) == digest
             {
                 return blob

@@ -32,7 +32,7 @@ package struct SalvageReport: Sendable {
     package var unreadableBytes: UInt64 = 0
 
     /// Gaps, and ranges, that are listed.
-    static let listLimit = 10_000
+    package static let listLimit = 10_000
 
     /// Neighbouring records that are lost in the same way.
     package struct Gap: Sendable, Equatable {
@@ -54,6 +54,9 @@ package struct SalvageReport: Sendable {
         package var lost: [UInt64] = []
         /// How many these are.
         package var lostCount: UInt64 = 0
+
+        /// Nothing was found, and nothing is missed.
+        package init() {}
     }
 
     /// Whether nothing at all is lost.

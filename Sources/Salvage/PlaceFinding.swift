@@ -11,12 +11,12 @@ enum PlaceFinding {
     struct Candidate {
         var bytes: [UInt8]
         var leaf: Digest
-        /// Whether it stands in a page that is in use, as far as a meta page tells.
+        /// Whether it is in use there, as far as anything tells.
         var isLive: Bool
         /// Whether it comes from a second copy.
         var isSupplied: Bool
-        /// Where it stands in the damaged file.
-        var offset: UInt64?
+        /// Where it stands in what is salvaged.
+        var bytesThere: Range<UInt64>?
     }
 }
 
@@ -27,7 +27,7 @@ struct BundleFinding {
     /// The leaf hashes, where a tile of them survived.
     let known: [Digest]?
     private(set) var places: [[PlaceFinding.Candidate]]
-    /// Whether a place's record stands in a page in use and has another hash than the tree's.
+    /// Whether a place's record is in use and has another hash than the tree's.
     private(set) var isContradicted: [Bool]
 
     init(first: UInt64, width: Int, known: [Digest]?) {
@@ -38,15 +38,26 @@ struct BundleFinding {
         isContradicted = Array(repeating: false, count: width)
     }
 
+    /// Adds what a source has of the bundle.
+    ///
+    /// `isSupplied`: whether it is a second copy, whose places say nothing.
+    mutating func add(from source: any DamagedSource, isSupplied: Bool) throws {
+        try source.records(ofBundle: first / Bundle.recordCount) { record, location in
+            add(record, at: isSupplied ? nil : location, isSupplied: isSupplied)
+        }
+    }
+
     /// Adds a record that claims a place; what a known hash speaks against is only noted.
-    mutating func add(
-        _ sequence: UInt64,
+    private mutating func add(
         _ record: Span<UInt8>,
-        isLive: Bool,
-        isSupplied: Bool,
-        offset: UInt64?
+        at location: RecordLocation?,
+        isSupplied: Bool
     ) {
-        guard sequence >= first, sequence - first < UInt64(width) else { return }
+        // Bytes whose checksum does not hold claim nothing.
+        guard let sequence = (try? RecordHeader(checking: record))?.sequence,
+            sequence >= first, sequence - first < UInt64(width)
+        else { return }
+        let isLive = location?.isLive ?? false
         let place = Int(sequence - first)
         let leaf = TreeHash.leaf(record)
         if let known, known[place] != leaf {
@@ -63,7 +74,7 @@ struct BundleFinding {
                 leaf: leaf,
                 isLive: isLive,
                 isSupplied: isSupplied,
-                offset: offset
+                bytesThere: location?.bytes
             )
         )
     }

@@ -1,53 +1,52 @@
 import EventLog
 
-/// Where a damaged log ended, as far as its file, its checkpoints and second copies tell.
+/// Where a damaged log ended, as far as what is left of it, checkpoints and second copies tell.
 struct SalvagedEnd {
-    /// The end that the file states; nil where none that can be right survived.
+    /// The end that is stated; nil where none that can be right survived.
     private(set) var stated: LogEnd?
     /// How many records the log had at least.
     private(set) var size: UInt64
     /// Behind the last place of which anything was found.
     private(set) var foundSize: UInt64
-    /// Whether the file's meta pages lead to the stated end, and nothing speaks against it.
+    /// Whether the stated end is in use, and nothing speaks against it.
     private(set) var isLive: Bool
 
     /// Bytes of the shortest record.
     private static let shortestRecord: UInt64 = 76
 
-    /// Chooses among the ends that the file holds.
+    /// Chooses among the ends that sources state.
     ///
     /// `closedSize`: of the ledger when it was last closed. `signed`: sizes and roots of checkpoints
-    /// whose signature holds. `supplied`: ends that second copies have.
+    /// whose signature holds.
     init(
-        of log: DamagedLog,
+        of original: any DamagedOriginal,
+        copies: [any DamagedSource],
         closedSize: UInt64,
-        signed: [Checkpoint],
-        supplied: [LogEnd]
+        signed: [Checkpoint]
     ) throws {
         let least = max(
             closedSize < Self.closedLimit ? closedSize : 0,
             signed.map(\.size).max() ?? 0
         )
         // A number in a damaged file may be anything: no log is longer than its bytes.
-        let limit = log.bytes.byteCount / Self.shortestRecord + Bundle.recordCount + least
-        let ends = log.live.compactMap(\.end).filter { $0.size <= limit }
+        let clues = original.endClues
+        let limit = clues.byteCount / Self.shortestRecord + Bundle.recordCount + least
+        let ends = try original.ends().filter { $0.size <= limit }
         let live = ends.max { $0.size < $1.size }
-        let recordEnd = log.live.first?.recordEnd ?? 0
-        if let live, log.live.count == DatabasePage.metaPages, live.size >= max(least, recordEnd) {
+        if let live, clues.isComplete, live.size >= max(least, clues.leastSize) {
             stated = live
             isLive = true
         } else {
-            let candidates = log.found.ends.values.joined()
+            let candidates = clues.otherEnds
                 .filter { $0.size <= limit && $0.size >= live?.size ?? 0 }
                 .sorted { $0.size > $1.size }
-            let borneOut = try candidates.first { try Self.isBorneOut($0, by: log) }
-            let copied = supplied.max { $0.size < $1.size }
+            let borneOut = try candidates.first { try Self.isBorneOut($0, by: original) }
+            let copied = try copies.flatMap { try $0.ends() }.max { $0.size < $1.size }
             stated = [borneOut ?? live, copied].compactMap { $0 }.max { $0.size < $1.size }
             isLive = false
         }
         // What stands behind an end that is in use was superseded, or never committed.
-        let highest = log.found.runs.last { $0.end <= limit }?.end ?? 0
-        foundSize = max(stated?.size ?? 0, isLive ? 0 : highest)
+        foundSize = max(stated?.size ?? 0, isLive ? 0 : original.recordEnd(upTo: limit))
         size = max(least, foundSize)
     }
 
@@ -55,12 +54,15 @@ struct SalvagedEnd {
     private static let closedLimit: UInt64 = 1 << 40
 
     /// Whether the records behind the last full bundle give the edge's last hashes.
-    private static func isBorneOut(_ end: LogEnd, by log: DamagedLog) throws -> Bool {
+    private static func isBorneOut(
+        _ end: LogEnd,
+        by original: any DamagedOriginal
+    ) throws -> Bool {
         guard end.size > 0 else { return false }
         let first = (end.size - 1) / Bundle.recordCount * Bundle.recordCount
         let width = Int(end.size - first)
         var finding = BundleFinding(first: first, width: width, known: nil)
-        try finding.add(from: log)
+        try finding.add(from: original, isSupplied: false)
         let leaves = (0..<width).compactMap {
             finding.choice($0, preferringSupplied: false)?.leaf
         }
@@ -72,21 +74,5 @@ struct SalvagedEnd {
             return true
         }
         return end.edge.hashes.suffix(own.hashes.count) == own.hashes[...]
-    }
-}
-
-extension BundleFinding {
-    /// Adds what the file holds of the bundle, pages in use first.
-    mutating func add(from log: DamagedLog) throws {
-        let range = first..<first + UInt64(width)
-        for run in log.runs(overlapping: range) where run.end > range.lowerBound {
-            let isLive = log.isLive(run)
-            let bytes = try log.read(.init(offset: run.offset, count: run.byteCount))
-            var offset = run.offset
-            run.forEach(in: bytes.span) { sequence, record in
-                add(sequence, record, isLive: isLive, isSupplied: false, offset: offset)
-                offset += UInt64(record.count + RecordRun.prefixCount)
-            }
-        }
     }
 }

@@ -1,3 +1,4 @@
+import DurableFiles
 import Encodings
 import Entitlements
 import Foundation
@@ -65,6 +66,58 @@ struct `A salvage by the command` {
             #expect(try await Self.tier("ann", of: new) != "pro")
             // The negative control: those keys open who is not erased.
             #expect(try await Self.tier("bob", of: new) == "pro")
+        }
+    }
+
+    /// Fills every copy of a record in the log's file with zeros.
+    private static func erase(_ sequence: UInt8, in ledger: CommandLedger) throws {
+        let file = URL(filePath: ledger.path + "/log/data.mdb")
+        var data = try Data(contentsOf: file)
+        var from = data.startIndex
+        while let magic = data.range(of: Data("ELR1".utf8), in: from..<data.endIndex) {
+            from = magic.upperBound
+            let (length, number) = (data[from], Array(data[from + 4..<from + 12]))
+            guard number == [sequence] + Array(repeating: 0, count: 7) else { continue }
+            data.resetBytes(in: magic.lowerBound..<magic.lowerBound + Int(length))
+        }
+        try data.write(to: file)
+    }
+
+    // What is restored lacks what the source lacked, and is left to be used.
+    @Test func `leaves a loss that a restore of the new ledger tells as well`() async throws {
+        try await CommandLedger.with { ledger in
+            try ledger.record(
+                (0..<100).flatMap { Sample.ownedPurchase("u\($0)", "app_store/\($0)") }
+            )
+            try Self.erase(150, in: ledger)
+            let (new, backup, again) = (
+                ledger.path + "-new", ledger.folder + "/backup", ledger.folder + "/again"
+            )
+            let rescued = try await ledger.run(["salvage", "--into", new])
+            #expect(rescued.code == 3, "\(rescued)")
+            let made = try await EntitleCommand.run(["backup", backup, "--ledger", new, "--json"])
+            #expect(made.code == 0, "\(made)")
+            let key = ["ENTITLE_KEY_FILE": ledger.path + "/key"]
+            // The control: the events before the loss lack nothing.
+            for (cut, isLost) in [([], true), (["--until-sequence", "150"], false)] {
+                let into = again + "-\(isLost)"
+                let restored = try await EntitleCommand.run(
+                    ["restore", backup, "--into", into, "--json"] + cut,
+                    environment: key
+                )
+                #expect(restored.code == (isLost ? 3 : 0), "\(restored)")
+                let shown = try await EntitleCommand.run(
+                    ["show", "u7", "--ledger", into, "--json"],
+                    environment: key
+                )
+                #expect(shown.code == 0, "\(shown)")
+                #expect(shown.output.contains("events_lost") == isLost)
+                let file = "/loss.json"
+                #expect(
+                    try DurableFile.read(into + file)
+                        == (isLost ? try DurableFile.read(new + file) : nil)
+                )
+            }
         }
     }
 

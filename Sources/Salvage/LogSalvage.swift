@@ -14,6 +14,8 @@ package struct LogSalvage: Sendable {
     private var sharedParts: [Digest: [UInt8]] = [:]
     private var keptParts: Set<Digest> = []
     private(set) var report = SalvageReport()
+    /// Whether the tree that the log has is one that an earlier salvage made.
+    private let isTreeLost: Bool
     private let isKnown: @Sendable (UInt64) -> Bool
     /// The streams that its records name and that have no key any more.
     package private(set) var keyless: Set<UInt64> = []
@@ -39,7 +41,8 @@ package struct LogSalvage: Sendable {
     ///
     /// `copies`: from which gaps are filled, in the order in which they are asked. `closedSize`: of
     /// the log when it was last closed; 0 where nothing says. `signed`: checkpoints whose signature
-    /// holds, ascending, each size once. `isKnown`: whether a stream has its key, or a tombstone.
+    /// holds, ascending, each size once. `earlier`: what an earlier salvage of the same ledger lost;
+    /// nil: there was none. `isKnown`: whether a stream has its key, or a tombstone.
     ///
     /// - Throws: what a source throws.
     ///
@@ -49,6 +52,7 @@ package struct LogSalvage: Sendable {
         copies: [any DamagedSource],
         closedSize: UInt64,
         signed: [Checkpoint],
+        earlier: KnownLoss?,
         rules: SalvageRules,
         isKnown: @escaping @Sendable (_ stream: UInt64) -> Bool
     ) throws {
@@ -56,12 +60,14 @@ package struct LogSalvage: Sendable {
         self.copies = copies
         self.signed = SignedSizes(signed)
         self.isKnown = isKnown
+        isTreeLost = earlier?.isTreeLost ?? false
         self.rules = rules
         end = try SalvagedEnd(
             of: original,
             copies: copies,
             closedSize: closedSize,
-            signed: signed
+            signed: signed,
+            earlier: earlier
         )
         witness = try HashWitness(
             Self.all(original, copies),
@@ -141,7 +147,10 @@ package struct LogSalvage: Sendable {
 
     /// What confirms everything at once: the stated end's edge.
     private mutating func conclude() {
-        if let stated = end.stated, stated.size == end.size {
+        // What nobody signed confirms nothing.
+        if isTreeLost {
+            report.isProven = false
+        } else if let stated = end.stated, stated.size == end.size {
             if edge == stated.edge {
                 report.confirmed = report.records
                 report.unconfirmed = []

@@ -22,7 +22,8 @@ struct `The puzzle of a salvage` {
     private static func salvage(
         _ original: MemorySource,
         copies: [any DamagedSource] = [],
-        signed: [Checkpoint] = []
+        signed: [Checkpoint] = [],
+        earlier: KnownLoss? = nil
     ) throws -> Outcome {
         let rules = SalvageRules(
             sharedPartDigest: { _ in nil },
@@ -35,6 +36,7 @@ struct `The puzzle of a salvage` {
             copies: copies,
             closedSize: 0,
             signed: signed,
+            earlier: earlier,
             rules: rules
         ) { _ in true }
         var entries: [[UInt8]] = []
@@ -141,6 +143,19 @@ struct `The puzzle of a salvage` {
         let other = try Self.salvage(source, signed: [Self.log.checkpoint(512)])
         #expect(other.report.unconfirmed == [0..<600])
         #expect(!other.report.isProven)
+    }
+
+    // What an earlier salvage wrote has a tree that nobody signed.
+    @Test func `is not proven by the end of a log whose tree was lost`() throws {
+        let source = MemorySource(Self.log)
+        let treeLost = KnownLoss(isTreeLost: true)
+        #expect(try !Self.salvage(source, earlier: treeLost).report.isProven)
+        let cut = try Self.salvage(source, earlier: KnownLoss(isTreeLost: true, behindEnd: 5))
+        #expect(cut.report.gaps.map(\.sequences) == [600..<605])
+        // The controls: a loss that left the tree as it was, and a signed root of everything.
+        #expect(try Self.salvage(source, earlier: KnownLoss(behindEnd: 5)).report.isWhole)
+        let signed = [Self.log.checkpoint(600)]
+        #expect(try Self.salvage(source, signed: signed, earlier: treeLost).report.isWhole)
     }
 
     @Test func `lacks what was signed and is nowhere`() throws {

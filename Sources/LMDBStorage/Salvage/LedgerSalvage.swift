@@ -14,6 +14,7 @@ package struct LedgerSalvage {
     let path: String
     private let rules: SalvageRules
     private let supplies: [any SalvageSupply]
+    private let spares: SpareFiles
     /// Where the file said that the log ended, and what else tells.
     package let manifest: LedgerDirectory.Manifest
     private let epochKeys: EpochKeys
@@ -53,6 +54,7 @@ package struct LedgerSalvage {
         self.path = path
         self.rules = rules
         self.supplies = supplies
+        self.spares = spares
         manifest = try spares.manifest(of: path)
         lock = try Self.lock(path, isHealing: isHealing)
         (epochKeys, epochKeyBytes) = try spares.epochKeys(of: path, manifest, masterKey)
@@ -99,14 +101,16 @@ package struct LedgerSalvage {
     /// `identity`: the new ledger's id and origin where it is to go on under another name; nil: it
     /// stays the same ledger.
     ///
-    /// - Throws: `LedgerOpenFault.notEmpty`, `.cannotCreate`; `LogStorageFault`, `FileFault`. What was
-    ///   written until then is no ledger: its manifest comes last.
+    /// - Throws: `LedgerOpenFault.notEmpty`, `.cannotCreate`, `.damaged` where what an earlier salvage
+    ///   lost cannot be read; `LogStorageFault`, `FileFault`. What was written until then is no ledger:
+    ///   its manifest comes last.
     package func rescue(
         into target: String,
         as identity: LedgerDirectory.Identity? = nil,
         progress: (UInt64, UInt64) -> Void = { _, _ in }
     ) throws -> SalvageReport {
         try LedgerDirectory.requireRoom(at: target)
+        let earlier = try spares.loss(of: path)
         try LedgerDirectory.makeFolders(at: target)
         try DurableFile.replace(
             target + "/" + LedgerDirectory.vaultName + "/" + EpochKeys.fileName,
@@ -132,7 +136,8 @@ package struct LedgerSalvage {
             LedgerDirectory.noteClosed(try new.end().size, at: target)
         }
         try copyOthers(to: target)
-        try noteLoss(report, at: target, isContinued: identity != nil)
+        let loss = report.loss(after: earlier, isContinued: identity != nil)
+        if loss != KnownLoss() { try LedgerDirectory.note(loss, at: target) }
         try writeManifest(to: target, identity)
         return report
     }
@@ -147,6 +152,7 @@ package struct LedgerSalvage {
             copies: supplies,
             closedSize: LedgerDirectory.closedSize(at: path) ?? 0,
             signed: notes.checkpoints,
+            earlier: spares.loss(of: path),
             rules: rules
         ) { vault.holds($0) }
         var report = try salvage.run(progress: progress, body)
@@ -177,22 +183,6 @@ package struct LedgerSalvage {
         where !Self.ownNames.contains(name) && !name.hasSuffix(".lock") {
             try DurableFile.copy(path + "/" + name, to: target + "/" + name)
         }
-    }
-
-    private func noteLoss(
-        _ report: SalvageReport,
-        at target: String,
-        isContinued: Bool
-    ) throws {
-        let loss = KnownLoss(
-            isTreeLost: !report.isProven && !isContinued,
-            unconfirmed: UInt64(report.unconfirmed.reduce(0) { $0 + $1.count }),
-            streams: report.vault.lostCount,
-            behindEnd: report.size - min(report.size, report.records + report.lostWithin),
-            firstLost: report.gaps.first?.sequences.lowerBound
-        )
-        guard loss != KnownLoss() else { return }
-        try LedgerDirectory.note(loss, at: target)
     }
 
     private func writeManifest(

@@ -33,6 +33,21 @@ package struct SpareFiles: Sendable {
         }
     }
 
+    /// What an earlier salvage of the ledger lost; where its own account cannot be read, that of the
+    /// first copy that has one.
+    ///
+    /// - Throws: `LedgerOpenFault.damaged` where no copy has one: what was lost is not forgotten.
+    func loss(of path: String) throws -> KnownLoss? {
+        do {
+            return try LedgerDirectory.knownLoss(at: path)
+        } catch let fault as LedgerOpenFault {
+            for folder in ledgers {
+                if let loss = try? LedgerDirectory.knownLoss(at: folder) { return loss }
+            }
+            throw fault
+        }
+    }
+
     /// The ledger's own epoch keys, else those of the first copy that the master key opens and that
     /// are this ledger's.
     ///

@@ -81,7 +81,13 @@ struct PagesTarget: FuzzTarget {
                     found += 1
                 }
             }
-            let end = try SalvagedEnd(of: log, copies: [], closedSize: .max, signed: [])
+            let end = try SalvagedEnd(
+                of: log,
+                copies: [],
+                closedSize: .max,
+                signed: [],
+                earlier: nil
+            )
             demand(end.size < 1 << 41, "an end is one that a log can have")
             PlantedFault.strike(found > 0 && log.live.isEmpty)
         } catch {

@@ -50,7 +50,13 @@ struct `Raw pages` {
             bytes.removeLast(Int.random(in: 0...min(bytes.count, 4096), using: &random))
             let log = try DamagedLog(bytes) { _, _ in }
             #expect(log.found.runs.isEmpty, "no record has a checksum by chance")
-            let end = try SalvagedEnd(of: log, copies: [], closedSize: .max, signed: [])
+            let end = try SalvagedEnd(
+                of: log,
+                copies: [],
+                closedSize: .max,
+                signed: [],
+                earlier: nil
+            )
             #expect(end.size < 1 << 41)
         }
     }

@@ -39,8 +39,7 @@ final class RawFile: RawBytes {
         let count = Int(min(UInt64(count), byteCount - offset))
         do {
             return try DurableFile.read(descriptor, at: offset, count: count)
-        } catch {
-            guard error.code == EIO else { throw error }
+        } catch let fault as FileFault where fault.code == EIO {
             return try readBySectors(at: offset, count: count)
         }
     }
@@ -56,8 +55,7 @@ final class RawFile: RawBytes {
                     at: offset + UInt64(bytes.count),
                     count: part
                 )
-            } catch {
-                guard error.code == EIO else { throw error }
+            } catch let fault as FileFault where fault.code == EIO {
                 unreadable.add(UInt64(part), ordering: .relaxed)
                 bytes += Array(repeating: 0, count: part)
             }

@@ -40,7 +40,10 @@ let package = Package(
         ),
         .library(
             name: "LedgerOperations",
-            targets: ["LedgerOperations", "EntitlementLedger", "Entitlements", "Encodings"]
+            targets: [
+                "LedgerOperations", "EntitlementLedger", "Entitlements", "Encodings",
+                "Presentation",
+            ]
         ),
         .executable(name: "entitle", targets: ["entitle"]),
     ],
@@ -143,13 +146,20 @@ let package = Package(
             swiftSettings: house + counted
         ),
 
-        // Row 3: what is done to a ledger in files
+        // Row 3: answers as people see them
+        .target(
+            name: "Presentation",
+            dependencies: ["Encodings", "Entitlements", "LedgerAPI"],
+            swiftSettings: house
+        ),
+
+        // Row 4: what is done to a ledger in files
         .target(
             name: "LedgerOperations",
             dependencies: [
                 "CTimex", "DurableFiles", "Encodings", "Entitlements", "EventLog",
                 "EntitlementLedger", "LMDBStorage", "LedgerAPI",
-                "SQLite", "Salvage", "Stores",
+                "Presentation", "SQLite", "Salvage", "Stores",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -162,7 +172,7 @@ let package = Package(
             dependencies: [
                 "CMalloc", "Encodings",
                 "Entitlements", "EntitlementLedger", "EventLog", "LedgerAPI", "LedgerOperations",
-                "Stores", crypto, jwtKit, logging, hummingbird,
+                "Presentation", "Stores", crypto, jwtKit, logging, hummingbird,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -202,7 +212,8 @@ let package = Package(
                 "CLinux", "DurableFiles", "Encodings", "Entitlements", "EventLog",
                 "EntitlementLedger",
                 "LMDBStorage", "LedgerOperations", "LedgerBenchmarks",
-                "LedgerAPI", "LedgerServer", "Salvage", "StoreSimulator", "Stores",
+                "LedgerAPI", "LedgerServer", "Presentation", "Salvage", "StoreSimulator",
+                "Stores",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house
@@ -245,6 +256,11 @@ let package = Package(
             ],
             swiftSettings: house
         ),
+        .testTarget(
+            name: "PresentationTests",
+            dependencies: ["Encodings", "Entitlements", "LedgerAPI", "Presentation"],
+            swiftSettings: house
+        ),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: house),
         .testTarget(
             name: "SalvageTests",
@@ -264,7 +280,8 @@ let package = Package(
             name: "LedgerTests",
             dependencies: [
                 "Encodings", "EntitlementLedger", "LMDBStorage", "LedgerOperations", "EventLog",
-                "Entitlements", "LedgerAPI", "Stores", "LMDB", "ModelSupport", "StoreSimulator",
+                "Entitlements", "LedgerAPI", "Presentation", "Stores", "LMDB", "ModelSupport",
+                "StoreSimulator",
                 "DurableFiles", "PostingIndex", "Salvage", crypto,
             ],
             swiftSettings: house
@@ -273,7 +290,7 @@ let package = Package(
             name: "ServerTests",
             dependencies: [
                 "Encodings", "LedgerServer", "LedgerAPI", "LedgerOperations", "EntitlementLedger",
-                "EventLog", "Entitlements",
+                "EventLog", "Entitlements", "Presentation",
                 "Stores", "StoreSimulator", "ModelSupport", crypto, jwtKit, logging, hummingbird,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

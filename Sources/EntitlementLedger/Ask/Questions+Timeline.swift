@@ -5,8 +5,6 @@ public import LedgerAPI
 
 extension Questions {
     /// All stretches of a customer and the events behind them, in both times.
-    ///
-    /// `TimelineChart` draws it.
     public func timelineAnswer(
         _ question: CustomerQuestion
     ) throws -> Written<TimelineAnswer> {

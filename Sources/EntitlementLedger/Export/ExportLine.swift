@@ -36,7 +36,7 @@ package struct ShownEvent: Sendable {
     let purchase: (moment: PurchaseMoment, owner: String?)?
 
     /// The event as support reads it.
-    var row: ExportedEvent {
+    package var row: ExportedEvent {
         let header = event.header
         return ExportedEvent(
             event.kind,

@@ -43,7 +43,7 @@ public struct ExportPlan: Sendable, Hashable {
     public var checkpoint: String
 
     /// The customer; nil: a range.
-    var customer: (id: String, environment: StoreEnvironment)? {
+    package var customer: (id: String, environment: StoreEnvironment)? {
         guard case .customer(let id, let environment) = scope else { return nil }
         return (id, environment)
     }

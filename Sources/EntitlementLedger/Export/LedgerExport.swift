@@ -86,6 +86,9 @@ public struct LedgerExport: Sendable {
         }
     }
 
+    /// The ledger's origin.
+    package var origin: String { questions.identity.origin }
+
     /// Records that are exported.
     public var recordCount: UInt64 {
         if let sequences { return UInt64(sequences.count) }

@@ -1,11 +1,11 @@
 import Encodings
 
 /// Numbers with decimals, as text: exact, where a floating point number is not.
-enum Decimals {
+package enum Decimals {
     /// Whole units of a currency, with two decimals or as many as it takes.
     ///
     /// `digits`: millionths, of any length.
-    static func units(ofMicros digits: String) -> String {
+    package static func units(ofMicros digits: String) -> String {
         let isNegative = digits.hasPrefix("-")
         var padded = isNegative ? String(digits.dropFirst()) : digits
         padded = String(repeating: "0", count: max(0, 7 - padded.utf8.count)) + padded

@@ -20,10 +20,10 @@ public struct CustomersAnswer: ReportAnswer {
     public var alerts: Int? { nil }
 
     /// Its tables.
-    public var tables: [ReportTable] {
+    public var tables: [NamedRows] {
         [
-            ReportTable("tiers", tiers), ReportTable("statuses", statuses),
-            ReportTable("products", products),
+            NamedRows("tiers", tiers), NamedRows("statuses", statuses),
+            NamedRows("products", products),
         ]
     }
 
@@ -120,7 +120,7 @@ extension CustomersAnswer {
             statuses: report.statuses.sorted { $0.key.rawValue < $1.key.rawValue }.map {
                 Status(status: $0, customers: $1.customers, purchases: $1.purchases)
             },
-            products: products.prefix(ReportTable.rowLimit).map { product, owned in
+            products: products.prefix(NamedRows.limit).map { product, owned in
                 Product(
                     store: product.store,
                     productID: product.productID,
@@ -129,7 +129,7 @@ extension CustomersAnswer {
                     purchases: owned.purchases
                 )
             },
-            omitted: max(0, products.count - ReportTable.rowLimit)
+            omitted: max(0, products.count - NamedRows.limit)
         )
     }
 }

@@ -11,8 +11,8 @@ public protocol ReportAnswer: Described {
     var question: ReportEcho { get }
     /// Rows that raise an alert; nil: the report raises none.
     var alerts: Int? { get }
-    /// Its tables.
-    var tables: [ReportTable] { get }
+    /// Its rows.
+    var tables: [NamedRows] { get }
     /// Rows beyond the limit of a table, left out.
     var omitted: Int { get }
 }
@@ -95,9 +95,9 @@ public struct RowsAnswer<Row: ReportRow>: ReportAnswer {
     public var alerts: Int? { nil }
 
     /// Its rows, and their sums where there are some.
-    public var tables: [ReportTable] {
-        [ReportTable("rows", rows)]
-            + (totals.isEmpty ? [] : [ReportTable("totals", totals)])
+    public var tables: [NamedRows] {
+        [NamedRows("rows", rows)]
+            + (totals.isEmpty ? [] : [NamedRows("totals", totals)])
     }
 
     /// Its members, in the order in which they are written.
@@ -122,8 +122,8 @@ extension RowsAnswer {
     package init(_ question: ReportEcho, _ rows: [Row]) {
         self.init(
             question: question,
-            rows: Array(rows.prefix(ReportTable.rowLimit)),
-            omitted: max(0, rows.count - ReportTable.rowLimit),
+            rows: Array(rows.prefix(NamedRows.limit)),
+            omitted: max(0, rows.count - NamedRows.limit),
             totals: Row.totals(of: rows)
         )
     }
@@ -145,7 +145,7 @@ public struct AlertRowsAnswer<Row: ReportRow & Alarming>: ReportAnswer {
     /// Rows that raise one.
     public var alerts: Int? { raised }
     /// Its table.
-    public var tables: [ReportTable] { [ReportTable("rows", rows)] }
+    public var tables: [NamedRows] { [NamedRows("rows", rows)] }
 
     /// Its members, in the order in which they are written.
     public static var fields: Fields<Self> {
@@ -171,8 +171,8 @@ extension AlertRowsAnswer {
         self.init(
             question: question,
             raised: rows.count(where: \.isAlarming),
-            rows: Array(rows.prefix(ReportTable.rowLimit)),
-            omitted: max(0, rows.count - ReportTable.rowLimit)
+            rows: Array(rows.prefix(NamedRows.limit)),
+            omitted: max(0, rows.count - NamedRows.limit)
         )
     }
 }

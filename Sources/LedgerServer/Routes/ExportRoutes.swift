@@ -2,6 +2,7 @@ import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import LedgerAPI
+import LedgerOperations
 import Stores
 import Synchronization
 

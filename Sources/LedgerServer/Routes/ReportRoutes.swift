@@ -2,6 +2,7 @@ import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import LedgerAPI
+import Presentation
 
 /// Reports on all customers and purchases (rows 10.1 to 10.6, B7).
 extension RouteTable {

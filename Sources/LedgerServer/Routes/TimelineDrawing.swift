@@ -2,6 +2,7 @@ import Encodings
 import Entitlements
 import HTTPTypes
 import LedgerAPI
+import Presentation
 
 /// A timeline for people who look at it (row Z1).
 extension RouteTable {

@@ -165,62 +165,8 @@ struct `Reports reckon` {
     @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300])
     func `no decimals of`(_ value: Double) { #expect(JSONValue.decimal(value).isNull) }
 
-    // row 10.6
-    @Test func `comma-separated values that spreadsheets read as text`() {
-        let names = [nil, "x,y", "say \"hi\"", "=1+1", "@cmd\nx"]
-        let rows = names.map { Self.experiment($0, rate: $0 == nil ? nil : 0.5) }
-        let report = RowsAnswer(Self.question, rows)
-        let cells = report.csv.split(separator: "\r\n").map {
-            $0.split(separator: ",e,", maxSplits: 1).last.map(String.init) ?? ""
-        }
-        let rest = "true,1,1,0,0.5,,,,,,"
-        #expect(
-            cells.dropFirst().elementsEqual([
-                ",true,1,1,0,,,,,,,", "\"x,y\"," + rest, "\"say \"\"hi\"\"\"," + rest,
-                "'=1+1," + rest, "\"'@cmd\nx\"," + rest,
-            ]),
-            "\(cells)"
-        )
-    }
-
-    private static func experiment(_ variant: String?, rate: Double?) -> ExperimentRow {
-        ExperimentRow(
-            experiment: "e",
-            variant: variant,
-            isAssigned: true,
-            exposures: 1,
-            conversions: 1,
-            mismatches: 0,
-            rate: rate,
-            rateLow: nil,
-            rateHigh: nil,
-            control: nil,
-            difference: nil,
-            differenceLow: nil,
-            differenceHigh: nil
-        )
-    }
-
-    // row 10.6: one table, whatever the report has.
-    @Test func `one table of several, an empty cell where one has no such column`() {
-        let report = CustomersAnswer(
-            question: Self.question,
-            tiers: [CustomersAnswer.Tier(tier: "pro", customers: 2)],
-            statuses: [CustomersAnswer.Status(status: .active, customers: 2, purchases: 3)],
-            products: [],
-            omitted: 0
-        )
-        let expected = """
-            table,tier,customers,status,purchases,store,productId\r
-            tiers,pro,2,,,,\r
-            statuses,,2,active,3,,\r
-
-            """
-        #expect(report.csv == expected)
-    }
-
-    @Test func `no more rows than a table has`() {
-        let rows = (0...ReportTable.rowLimit).map { number in
+    @Test func `no more rows than there may be`() {
+        let rows = (0...NamedRows.limit).map { number in
             StageRow(
                 stage: "\(number)",
                 count: 1,
@@ -235,10 +181,10 @@ struct `Reports reckon` {
         }
         let answer = AlertRowsAnswer(Self.question, rows)
         let json = AnswerText(answer).json
-        #expect(json["rows"]?.array?.count == ReportTable.rowLimit)
+        #expect(json["rows"]?.array?.count == NamedRows.limit)
         #expect(json["omitted"] == .integer(1))
         #expect(answer.alerts == rows.count, "those that are left out count, too")
-        #expect(answer.tables.map(\.rows.count) == [ReportTable.rowLimit])
+        #expect(answer.tables.map(\.rows.count) == [NamedRows.limit])
     }
 
     private static let question = ReportEcho(

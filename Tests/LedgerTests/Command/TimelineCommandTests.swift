@@ -2,6 +2,7 @@ import Encodings
 import Entitlements
 import Foundation
 import LedgerAPI
+import Presentation
 import Testing
 
 /// How the command shows a customer over time.

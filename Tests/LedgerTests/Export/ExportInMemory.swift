@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import EventLog
 import LedgerAPI
+import LedgerOperations
 import Stores
 
 /// An export's files, held in memory to be looked at and tampered with.

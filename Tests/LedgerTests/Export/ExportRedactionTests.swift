@@ -93,13 +93,6 @@ struct `A redacted export` {
         }
     }
 
-    @Test(arguments: ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "\u{FF1D}1"])
-    func `as a table marks whatever begins like a formula`(_ text: String) {
-        let line = CSV.line([.string(text), .integer(-1), .string("a,\"b\"\r\n"), .null])
-        #expect(line.contains("'" + text))
-        #expect(line.hasSuffix(",-1,\"a,\"\"b\"\"\r\n\",\r\n"))
-    }
-
     @Test func `as a page runs nothing and loads nothing`() async throws {
         try await ScratchLedger.with { scratch in
             try ExportSample.fill(scratch.ledger)

@@ -4,6 +4,7 @@ import Entitlements
 import EventLog
 import Foundation
 import LedgerAPI
+import Presentation
 import Testing
 
 /// Reports through ledger and command.

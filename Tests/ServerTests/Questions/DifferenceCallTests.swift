@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import LedgerAPI
+import Presentation
 import Testing
 
 @testable import LedgerServer

@@ -4,6 +4,7 @@ import Entitlements
 import EventLog
 import HTTPTypes
 import LedgerAPI
+import Presentation
 import Testing
 
 @testable import LedgerServer

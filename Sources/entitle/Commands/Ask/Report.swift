@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import Presentation
 
 /// The command `entitle report`.
 struct Report: ParsableCommand {
@@ -136,7 +137,7 @@ enum ReportText {
             "\(type(of: answer).kind.rawValue) at \(question.at)\(known)"
                 + " (\(question.environment.name), sequence \(question.sequence))"
         )
-        for table in answer.tables {
+        for table in answer.tables.map(ReportTable.init) {
             if table.rows.isEmpty {
                 Terminal.line("\(table.name): none")
             } else {

@@ -5,6 +5,7 @@ import Entitlements
 import Foundation
 import LedgerAPI
 import LedgerOperations
+import Presentation
 
 /// The command `entitle timeline`.
 struct Timeline: ParsableCommand {

@@ -1,5 +1,6 @@
 import Encodings
-package import Entitlements
+import Entitlements
+package import LedgerAPI
 
 extension TimelineChart {
     /// Draws an answer.

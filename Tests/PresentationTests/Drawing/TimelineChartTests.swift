@@ -2,6 +2,7 @@ import Encodings
 import Entitlements
 import Foundation
 import LedgerAPI
+import Presentation
 import Testing
 
 #if canImport(FoundationXML)

@@ -1,17 +1,15 @@
 package import Encodings
 import Entitlements
+public import LedgerAPI
 
 /// A table of a report as people see it; its columns are the members of its rows.
-public struct ReportTable: Sendable {
-    /// What its rows are, in a word: mostly the member of the answer that holds it.
+package struct ReportTable: Sendable {
+    /// What its rows are, in a word.
     package let name: String
     /// The names of the columns.
     package let columns: [String]
     /// A cell for each column.
     package let rows: [[JSONValue]]
-
-    /// Rows that a table has at most: apps name products, platforms and error codes as they like.
-    package static let rowLimit = 10_000
 
     /// What the name of a column of millionths of a currency's unit ends with.
     private static let money = "Micros"
@@ -23,12 +21,8 @@ public struct ReportTable: Sendable {
     }
 
     /// The table of some rows.
-    init<Row: Described>(_ name: String, _ rows: [Row]) {
-        self.init(
-            name,
-            Row.columns,
-            rows.map(\.cells)
-        )
+    package init(_ rows: NamedRows) {
+        self.init(rows.name, rows.row.columns, rows.rows.map { $0.cells })
     }
 
     /// The table with whole units in place of millionths.
@@ -72,7 +66,7 @@ extension ReportAnswer {
     /// The first column says which table a row is of; one that a table does not have is empty in its
     /// rows. Beside millionths stand whole units.
     public var csv: String {
-        let tables = tables.map(\.withUnits)
+        let tables = tables.map { ReportTable($0).withUnits }
         var columns: [Name] = []
         for name in tables.flatMap(\.columns).map({ Name($0) }) where !columns.contains(name) {
             columns.append(name)

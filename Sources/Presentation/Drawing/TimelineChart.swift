@@ -1,3 +1,5 @@
+package import Entitlements
+
 /// What a customer's timeline looks like: lanes of bars, and marks for events.
 ///
 /// Made of a `timeline` answer alone, so that the same answer is always drawn the same.

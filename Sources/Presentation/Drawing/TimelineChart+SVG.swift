@@ -1,3 +1,5 @@
+import Entitlements
+
 extension TimelineChart {
     /// The chart as a document of SVG 1.1 that stands alone: no script, no font, no reference to
     /// anything outside; light or dark by `prefers-color-scheme`.

@@ -1,4 +1,5 @@
 import Encodings
+package import Entitlements
 
 /// A stretch of time laid out over a width.
 package struct TimeAxis: Sendable, Hashable {

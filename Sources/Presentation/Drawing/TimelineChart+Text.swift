@@ -1,3 +1,5 @@
+import Entitlements
+
 extension TimelineChart {
     /// The chart as lines of characters: a row for each lane, the events below, a legend.
     ///

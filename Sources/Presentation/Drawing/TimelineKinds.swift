@@ -1,3 +1,5 @@
+package import Entitlements
+
 extension TimelineChart {
     /// How a bar looks: a colour, a pattern and a letter, so that no one of them is needed.
     package enum BarKind: String, Sendable, CaseIterable {

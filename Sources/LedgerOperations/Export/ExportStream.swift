@@ -1,4 +1,5 @@
 import Encodings
+package import EntitlementLedger
 import Entitlements
 
 /// An export as one text, handed out piece by piece: for who takes it over a connection.

@@ -199,7 +199,8 @@ let package = Package(
             dependencies: [
                 "DurableFiles", "Encodings", "Entitlements", "EventLog", "LMDB",
                 "EntitlementLedger",
-                "LMDBStorage", "LedgerOperations", "LedgerAPI", "Salvage", "StoreSimulator",
+                "LMDBStorage", "LedgerOperations", "LedgerAPI", "Presentation", "Salvage",
+                "StoreSimulator",
                 "Stores", crypto,
             ],
             swiftSettings: house

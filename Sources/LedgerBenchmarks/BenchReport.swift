@@ -1,6 +1,7 @@
 package import Encodings
 import Entitlements
 import Foundation
+import Presentation
 
 /// The rows of a benchmark with the machine that they were measured on.
 package struct BenchReport {
@@ -16,23 +17,9 @@ package struct BenchReport {
 
     /// An aligned table, the machine above it.
     package var text: String {
-        let table = [["row", "value", "reference", "unit", "ratio", "runs", "spread", "against"]]
-        let cells = table + rows.map(\.cells)
-        let widths = cells[0].indices.map { column in
-            cells.map { $0[column].count }.max() ?? 0
-        }
-        let lines = cells.map { row in
-            row.indices.map { column in
-                let space = String(repeating: " ", count: widths[column] - row[column].count)
-                let isNumber = [1, 2, 4, 5, 6].contains(column)
-                return isNumber ? space + row[column] : row[column] + space
-            }
-            .joined(separator: "  ")
-        }
-        return ([machine.text] + lines).map { line in
-            String(line.reversed().drop { $0 == " " }.reversed())
-        }
-        .joined(separator: "\n")
+        let heading = ["row", "value", "reference", "unit", "ratio", "runs", "spread", "against"]
+        let table = TextTable.lines([heading] + rows.map(\.cells), numbers: [1, 2, 4, 5, 6])
+        return ([machine.text] + table).joined(separator: "\n")
     }
 }
 

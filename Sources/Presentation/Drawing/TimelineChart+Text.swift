@@ -9,7 +9,7 @@ extension TimelineChart {
         let labelWidth = labels.map(\.count).reduce("events".count, max)
         let width = max(10, columns - labelWidth - 2)
         func line(_ label: String, _ cells: [Character]) -> String {
-            label + String(repeating: " ", count: labelWidth - label.count) + "  " + String(cells)
+            label.padded(to: labelWidth) + "  " + String(cells)
         }
         var lines = zip(labels, lanes).map { line($0, cells($1.bars, width)) }
         if hiddenLanes > 0 { lines.append("… \(hiddenLanes) more") }

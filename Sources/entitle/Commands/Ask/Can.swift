@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import Presentation
 
 /// The command `entitle can`.
 struct Can: ParsableCommand {
@@ -34,23 +35,8 @@ struct Can: ParsableCommand {
             }
             return answer
         }
-        Terminal.line(options.json ? answer.text.description : Self.text(answer.answer))
+        Terminal.line(options.json ? answer.text.description : answer.answer.textLine)
         if !answer.access.isUsable { throw ExitCode(.no) }
-    }
-
-    private static func text(_ answer: AccessAnswer) -> String {
-        let access = answer.access
-        if access.refusal == .usedUp {
-            return "no: used up (\(ShowText.limit(access.limit)))"
-        }
-        if access.isAllowed {
-            let until = access.until.map { " until \($0)" } ?? ""
-            return "yes\(until) (\(access.reason.rawValue))"
-        }
-        let sold = answer.requiredProducts
-        return sold.isEmpty
-            ? "no: nothing that is sold unlocks it"
-            : "no: nothing unlocks it; it comes with " + sold.joined(separator: ", ")
     }
 }
 

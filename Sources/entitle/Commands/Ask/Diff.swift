@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import Presentation
 
 /// The command `entitle diff`.
 struct Diff: ParsableCommand {
@@ -47,7 +48,7 @@ struct Diff: ParsableCommand {
         let answer = try options.withLedger(writing: false) {
             try $0.questions.difference(question)
         }
-        if options.json { Terminal.line(answer.text) } else { DiffText.print(answer.answer) }
+        Terminal.tell(answer.text, or: answer.answer.textLines, asJSON: options.json)
     }
 
     /// The two points: what is given once holds for both, unless it is all that differs.

@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import Foundation
 import LedgerOperations
+import Presentation
 
 /// What `events` and `tail` filter by.
 struct EventFilterOptions: ParsableArguments {
@@ -158,9 +159,9 @@ enum EventText {
         let reader = ObjectReader(event)
         Terminal.line(
             ([String(sequence)]
-                + ["time", "type", "subject", "source"].map { ShowText.text(reader.value($0)) }
+                + ["time", "type", "subject", "source"].map { CellText.text(reader.value($0)) }
                 + [reader.value("data")?.description ?? ""]).joined(separator: "\t")
         )
-        if raw { Terminal.line("\t" + ShowText.text(reader.value("evidence"))) }
+        if raw { Terminal.line("\t" + CellText.text(reader.value("evidence"))) }
     }
 }

@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import Presentation
 
 /// The command `entitle explain`.
 struct Explain: ParsableCommand {
@@ -65,10 +66,6 @@ struct Explain: ParsableCommand {
             case .unknownFeature(let near): throw OperationFault(unknownFeatureNear: near)
             }
         }
-        if options.json {
-            Terminal.line(AnswerText(answer))
-        } else {
-            ExplainText.print(answer)
-        }
+        Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
     }
 }

@@ -69,7 +69,7 @@ struct Report: ParsableCommand {
         } else if csv {
             Terminal.write(answer.csv)
         } else {
-            ReportText.print(answer)
+            Terminal.lines(answer.textLines)
         }
         if failOnAlert, let alerts = answer.alerts, alerts > 0 { throw ExitCode(.no) }
     }
@@ -125,28 +125,5 @@ struct Report: ParsableCommand {
         hint: String? = nil
     ) -> OperationFault {
         OperationFault(.usage, message, place: place, hint: hint)
-    }
-}
-
-/// `report` for people.
-enum ReportText {
-    static func print(_ answer: some ReportAnswer) {
-        let question = answer.question
-        let known = question.known.map { ", as known at \($0)" } ?? ""
-        Terminal.line(
-            "\(type(of: answer).kind.rawValue) at \(question.at)\(known)"
-                + " (\(question.environment.name), sequence \(question.sequence))"
-        )
-        for table in answer.tables.map(ReportTable.init) {
-            if table.rows.isEmpty {
-                Terminal.line("\(table.name): none")
-            } else {
-                let table = table.inUnits
-                let rows = table.rows.map { $0.map { ShowText.text($0) } }
-                ShowText.table(table.name, [table.columns] + rows)
-            }
-        }
-        if answer.omitted > 0 { Terminal.line("  … and \(answer.omitted) more") }
-        if let alerts = answer.alerts { Terminal.line("alerts: \(alerts)") }
     }
 }

@@ -5,6 +5,7 @@ import Entitlements
 import Foundation
 import LedgerAPI
 import LedgerOperations
+import Presentation
 
 /// The command `entitle show`.
 struct Show: ParsableCommand {
@@ -49,7 +50,7 @@ struct Show: ParsableCommand {
             point: try point.point()
         )
         let answer = try options.withLedger(writing: false) { try $0.questions.show(question) }
-        if options.json { Terminal.line(answer.text) } else { ShowText.print(answer.answer) }
+        Terminal.tell(answer.text, or: answer.answer.textLines, asJSON: options.json)
     }
 
     /// A decision token is asked again, and its answer compared byte for byte (row Z11).
@@ -71,7 +72,7 @@ struct Show: ParsableCommand {
         case .refused(let refusal): throw OperationFault(refusal)
         }
         if case .state(let state) = answer, !options.json {
-            ShowText.print(state.answer)
+            Terminal.lines(state.answer.textLines)
         } else {
             Terminal.line(answer.text)
         }

@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import Presentation
 
 /// The command `entitle whatif`.
 struct WhatIf: ParsableCommand {
@@ -43,7 +44,7 @@ struct WhatIf: ParsableCommand {
         }
         progress.finish()
         try file?.close()
-        if options.json { Terminal.line(AnswerText(report)) } else { WhatIfText.print(report) }
+        Terminal.tell(AnswerText(report), or: report.textLines, asJSON: options.json)
         if failOnLoss && report.losing > 0 { throw ExitCode(.no) }
     }
 }

@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import Presentation
 
 /// The command `entitle catalog`.
 struct CatalogCommand: ParsableCommand {
@@ -90,17 +91,7 @@ struct CatalogCommand: ParsableCommand {
                 faults: CatalogFile.faults(document).map { CatalogFaultAnswer($0) },
                 warnings: CatalogFile.doubts(document).map { CatalogFaultAnswer($0) }
             )
-            if json {
-                Terminal.line(AnswerText(answer))
-            } else {
-                for fault in answer.faults {
-                    Terminal.line("\(fault.path): \(fault.detail) [\(fault.code)]")
-                }
-                for doubt in answer.warnings {
-                    Terminal.line("warning: \(doubt.path): \(doubt.detail) [\(doubt.code)]")
-                }
-                if answer.isOK { Terminal.line("the catalog is valid") }
-            }
+            Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: json)
             if !answer.isOK { throw ExitCode(.badInput) }
         }
     }

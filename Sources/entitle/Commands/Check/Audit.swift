@@ -7,6 +7,7 @@ import Glibc
 import LMDBStorage
 import LedgerAPI
 import LedgerOperations
+import Presentation
 
 /// The command `entitle audit`.
 struct Audit: ParsableCommand {
@@ -72,23 +73,14 @@ struct Audit: ParsableCommand {
             ? try options.withKeylessLedger(audit)
             : try options.withLedger(writing: false, isCheck: true, audit)
         progress.finish()
-        tell(report)
-        if let html { try AuditPage.write(report, to: html) }
+        Terminal.tell(AnswerText(report), or: report.textLines, asJSON: options.json)
+        try writePage(report)
         if !report.isOK { throw ExitCode(.integrity) }
     }
 
-    private func tell(_ report: AuditAnswer) {
-        if options.json { return Terminal.line(AnswerText(report)) }
-        for fault in report.faults {
-            let place = fault.sequence.map { " \($0)" } ?? ""
-            Terminal.line("\(fault.kind.rawValue)\(place): \(fault.detail)")
-        }
-        for hint in Set(report.faults.map(\.kind.hint)).sorted() { Terminal.line("hint: \(hint)") }
-        Terminal.line(
-            "\(report.isOK ? "sound" : "DAMAGED"): \(report.records) records, root "
-                + "\(report.rootHash ?? "unknown"), \(report.checkpoints) checkpoints, "
-                + "\(report.faults.count) faults"
-        )
+    private func writePage(_ report: AuditAnswer) throws {
+        guard let html else { return }
+        try OutputFile.write(AuditPage.html(report, at: SystemClock.now()), to: html)
     }
 
     /// The archive that was named, or the ledger's own where there is one.
@@ -120,7 +112,7 @@ struct Audit: ParsableCommand {
             Terminal.line("DAMAGED: \(report.faults[0].detail)")
             Terminal.line("hint: \(report.faults[0].kind.hint)")
         }
-        if let html { try AuditPage.write(report, to: html) }
+        try writePage(report)
         throw ExitCode(.integrity)
     }
 }

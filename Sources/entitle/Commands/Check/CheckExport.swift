@@ -7,6 +7,7 @@ import Foundation
 import LMDBStorage
 import LedgerAPI
 import LedgerOperations
+import Presentation
 
 /// The command `entitle check-export`.
 struct CheckExport: ParsableCommand {
@@ -28,23 +29,7 @@ struct CheckExport: ParsableCommand {
 
     func run() throws {
         let check = try check(key: verifierKey())
-        if json {
-            Terminal.line(AnswerText(check))
-        } else {
-            for fault in check.faults {
-                let place = [fault.file, fault.sequence.map { String($0) }].compactMap(\.self)
-                Terminal.line(
-                    ([fault.kind.rawValue] + place).joined(separator: " ") + ": " + fault.detail
-                )
-            }
-            Terminal.line(
-                check.isOK
-                    ? "whole: \(check.records) records proven, "
-                        + (check.isKeyGiven ? "signed by the key given" : "signed by ")
-                        + (check.isKeyGiven ? "" : (check.key ?? "nobody"))
-                    : "TAMPERED OR DAMAGED: \(check.faults.count) faults"
-            )
-        }
+        Terminal.tell(AnswerText(check), or: check.textLines, asJSON: json)
         if !check.isOK { throw ExitCode(.integrity) }
     }
 

@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import Presentation
 
 /// The command `entitle drift`.
 struct Drift: ParsableCommand {
@@ -43,20 +44,7 @@ struct Drift: ParsableCommand {
                 at: SystemClock.now()
             )
         }
-        if options.json {
-            Terminal.line(AnswerText(report.answer))
-        } else {
-            for difference in report.differences {
-                Terminal.line(
-                    "\(difference.kind.rawValue): customer \(difference.stream):"
-                        + " \(difference.detail)"
-                )
-            }
-            Terminal.line(
-                "\(report.customers) customers folded again,"
-                    + " \(report.differences.count) differences"
-            )
-        }
+        Terminal.tell(AnswerText(report.answer), or: report.answer.textLines, asJSON: options.json)
         guard report.isOK else {
             throw OperationFault(
                 .drift,

@@ -7,6 +7,7 @@ import Foundation
 import LMDBStorage
 import LedgerAPI
 import LedgerOperations
+import Presentation
 
 /// The command `entitle prove`.
 struct Prove: ParsableCommand {
@@ -89,7 +90,8 @@ struct CheckProof: ParsableCommand {
             + witness.map { try ProofFile.key($0, "--witness", kind: .cosignature) }
         let text = try ProofFile.text(file)
         do {
-            show(try check(text, keys))
+            let answer = try check(text, keys)
+            Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: json)
         } catch let fault as NoteFault where Self.isForm(fault) {
             let code = OperationFault.Code(fault.code.rawValue, .badInput)
             throw OperationFault(code, fault.message, place: file)
@@ -127,18 +129,6 @@ struct CheckProof: ParsableCommand {
         let header = try? RecordHeader(checking: bytes.span)
         answer.recordedAt = header.map { Instant(milliseconds: $0.recordedAt) }
         return answer
-    }
-
-    private func show(_ answer: CheckedProofAnswer) {
-        if json { return Terminal.line(AnswerText(answer)) }
-        let log = "\(answer.origin) at \(answer.size) events"
-        if let sequence = answer.sequence {
-            let time = answer.recordedAt.map { ", recorded at \($0)," } ?? ""
-            Terminal.line("proven: event \(sequence)\(time) stands in \(log)")
-        } else {
-            Terminal.line("proven: \(log) extends \(answer.oldSize ?? 0) events")
-        }
-        Terminal.line("signed by " + answer.signedBy.joined(separator: ", "))
     }
 
     /// Whether a text is not what it should be at all, rather than a proof that fails.

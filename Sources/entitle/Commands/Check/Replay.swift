@@ -5,6 +5,7 @@ import Entitlements
 import EventLog
 import LedgerAPI
 import LedgerOperations
+import Presentation
 import Stores
 
 /// The command `entitle replay`.
@@ -45,7 +46,7 @@ struct Replay: ParsableCommand {
             }
         }
         progress.finish()
-        if options.json { Terminal.line(AnswerText(report)) } else { Self.print(report) }
+        Terminal.tell(AnswerText(report), or: report.textLines, asJSON: options.json)
         if !report.isOK { throw ExitCode(.integrity) }
     }
 
@@ -96,30 +97,5 @@ struct Replay: ParsableCommand {
         }
         let text = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
         return (DecisionToken(text), customer)
-    }
-
-    private static func print(_ report: ReplayAnswer) {
-        for difference in report.differences { Terminal.line(difference) }
-        Terminal.line(
-            "\(report.events) events, \(report.customers) customers, "
-                + "\(report.differences.count) differences, answers \(report.answersDigest)"
-        )
-        if let evidence = report.evidence {
-            for refusal in evidence.refusals {
-                Terminal.line("event \(refusal.sequence): its evidence is \(refusal.code)")
-            }
-            Terminal.line(
-                "evidence: \(evidence.verified) verified, \(evidence.unsigned) of sources that "
-                    + "sign nothing, \(evidence.unchecked) unchecked (no verifier is configured), "
-                    + "\(evidence.erased) erased, \(evidence.refused) refused"
-            )
-        }
-        if let tokens = report.tokens {
-            for other in tokens.others {
-                Terminal.line("token \(other.number): \(other.outcome.rawValue)")
-            }
-            let count = tokens.counts.values.reduce(0, +)
-            Terminal.line("tokens: \(tokens.counts[.same] ?? 0) of \(count) the same")
-        }
     }
 }

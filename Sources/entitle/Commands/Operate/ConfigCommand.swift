@@ -1,6 +1,7 @@
 import ArgumentParser
 import LedgerAPI
 import LedgerOperations
+import Presentation
 
 /// The command `entitle config`.
 struct ConfigCommand: ParsableCommand {
@@ -31,17 +32,7 @@ struct ConfigCommand: ParsableCommand {
             settings.set(.environment, byFlag: options.environmentName)
             settings.set(.keyFile, byFlag: options.keyFile)
             let answer = settings.answer
-            if options.json { return Terminal.line(AnswerText(answer)) }
-            Terminal.line("configuration file: \(answer.file ?? "none")")
-            ShowText.table(
-                "settings",
-                answer.settings.map { setting in
-                    let value = setting.value ?? (setting.origin == .default ? "" : "(not shown)")
-                    let origin =
-                        setting.origin == .variable ? setting.variable : setting.origin.rawValue
-                    return [setting.name, origin, value]
-                }
-            )
+            Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
         }
     }
 }

@@ -2,6 +2,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import Presentation
 
 /// Prints what became of a request.
 enum Receipts {
@@ -14,23 +15,14 @@ enum Receipts {
     ) throws {
         let receipt = try SignalReceipt(recorded.receipt) { OperationFault($0) }
         guard options.json else {
-            let text = text(receipt, done: recorded.done)
+            let text = receipt.textLine(done: recorded.done)
             Terminal.line(dryRun == nil ? text : "dry run: nothing is recorded; \(text)")
-            if let difference = dryRun?.difference { DiffText.print(difference) }
+            if let difference = dryRun?.difference { Terminal.lines(difference.textLines) }
             return
         }
         var answer = ReceiptAnswer(receipt: receipt, id: id)
         recorded.tell(&answer)
         answer.dryRun = dryRun
         Terminal.line(AnswerText(answer))
-    }
-
-    private static func text(_ receipt: SignalReceipt, done: String) -> String {
-        let place = receipt.sequence.map { " (event \($0))" } ?? ""
-        return switch receipt.outcome {
-        case .appended: done + place
-        case .duplicate: "recorded before" + place
-        case .known: "known already: nothing to record"
-        }
     }
 }

@@ -27,9 +27,20 @@ enum Terminal {
 
     static func line(_ text: String) { write(text + "\n") }
 
+    static func lines(_ lines: [String]) { write(lines.map { $0 + "\n" }.joined()) }
+
     static func line(_ json: JSONValue) { line(json.description) }
 
     static func line(_ text: AnswerText) { write(Data(text.bytes + [UInt8(ascii: "\n")])) }
+
+    /// An answer: its JSON, or the lines that people read.
+    static func tell(
+        _ text: @autoclosure () -> AnswerText,
+        or lines: @autoclosure () -> [String],
+        asJSON isJSON: Bool
+    ) {
+        if isJSON { line(text()) } else { self.lines(lines()) }
+    }
 
     static func note(_ text: String) {
         writeError(text + "\n")

@@ -1,20 +1,13 @@
-import EntitlementLedger
-import Entitlements
-import Foundation
-import LedgerAPI
-import LedgerOperations
+package import Entitlements
+package import LedgerAPI
 
 /// What an audit found, as one page to print: no scripts, nothing from elsewhere.
-enum AuditPage {
-    /// Writes the page; one that is there is replaced.
-    static func write(_ report: AuditAnswer, to file: String) throws {
-        try OutputFile.write(html(report), to: file)
-    }
-
-    static func html(_ report: AuditAnswer) -> String {
+package enum AuditPage {
+    /// The page of an audit that was made at an instant.
+    package static func html(_ report: AuditAnswer, at instant: Instant) -> String {
         let verdict = report.isOK ? "Sound" : "Damaged"
         let facts = [
-            ("Audited", SystemClock.now().description), ("Records", "\(report.records)"),
+            ("Audited", instant.description), ("Records", "\(report.records)"),
             ("Tree size", "\(report.treeSize)"), ("Root hash", report.rootHash ?? "unknown"),
             ("Checkpoints", "\(report.checkpoints)"), ("Orphan streams", "\(report.orphans)"),
             ("Faults", "\(report.faults.count)"),
@@ -49,10 +42,9 @@ enum AuditPage {
             + "</thead><tbody>\(rows.joined())</tbody></table>"
     }
 
+    /// Text between tags: unlike `XMLText` it leaves apostrophes as they are.
     private static func escaped(_ text: String) -> String {
-        text.replacingOccurrences(of: "&", with: "&amp;")
-            .replacingOccurrences(of: "<", with: "&lt;")
-            .replacingOccurrences(of: ">", with: "&gt;")
-            .replacingOccurrences(of: "\"", with: "&quot;")
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+            .replacing(">", with: "&gt;").replacing("\"", with: "&quot;")
     }
 }

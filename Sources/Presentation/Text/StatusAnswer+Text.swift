@@ -1,0 +1,57 @@
+import Entitlements
+package import LedgerAPI
+
+extension StatusAnswer {
+    /// How the ledger is, for people: events, doubts, checkpoint, room, sources.
+    package var textLines: [String] {
+        var lines = [summary] + doubts
+        let signed = checkpoint.map { "\($0.size) events, root \($0.rootHash)" }
+        lines.append("signed: \(signed ?? "nothing yet")")
+        if let disk {
+            let parts = [("log", disk.log), ("vault", disk.vault), ("views", disk.views)]
+            let taken = parts.map { "\($0.0) \(Self.megabytes($0.1))" }.joined(separator: ", ")
+            lines.append("disk: \(taken); \(Self.megabytes(disk.free)) free")
+        }
+        return lines
+            + TextTable.lines(
+                "sources",
+                completeness.map { source in
+                    [
+                        source.name, "\(source.value.events) events",
+                        source.value.through.map { "complete until \($0)" } ?? "",
+                    ]
+                }
+            )
+    }
+
+    private var summary: String {
+        let counts = environmentCounts
+        let environments = [
+            ("production", counts.production), ("sandbox", counts.sandbox), ("local", counts.local),
+        ].filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
+        let last = lastRecordedAt.map { "the last recorded at \($0)" }
+        let said = (environments + [last].compactMap(\.self)).joined(separator: ", ")
+        return "\(health.rawValue): \(sequence) events" + (said.isEmpty ? "" : " (\(said))")
+    }
+
+    /// What is wrong, and what comes next.
+    private var doubts: [String] {
+        switch health {
+        case .ok: []
+        case .viewsDiscarded:
+            [
+                "views are not believed: \(views.discarded ?? "")",
+                "answers come from the log; the next command that writes makes them anew",
+            ]
+        case .eventsLost:
+            [
+                "a salvage could not bring back \(lost ?? 0) events",
+                "next: `entitle audit` says which; import them again from their sources",
+            ]
+        }
+    }
+
+    private static func megabytes(_ bytes: Int64) -> String {
+        "\((bytes + 999_999) / 1_000_000) MB"
+    }
+}

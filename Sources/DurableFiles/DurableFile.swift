@@ -1,5 +1,5 @@
-// Unsafe: file calls that Foundation does not offer, each on a descriptor or buffer that lives for
-// the call.
+// Unsafe: file calls that Foundation does not offer, each on a name, a local structure or a buffer
+// that lives for the call and is passed with its length.
 
 import FoundationEssentials
 import Glibc
@@ -80,8 +80,10 @@ package enum DurableFile {
     package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     /// How long a regular file is; nil if there is none.
-    package static func byteCount(_ path: String) -> Int? {
-        guard let status = try? status(path, followsLinks: true), status.kind == .file else {
+    ///
+    /// - Throws: `FileFault` where the system does not tell.
+    package static func byteCount(_ path: String) throws -> Int? {
+        guard let status = try status(path, followsLinks: true), status.kind == .file else {
             return nil
         }
         return status.byteCount
@@ -89,6 +91,7 @@ package enum DurableFile {
 
     /// Whether a regular file stands at a path; no link to one.
     package static func isFile(_ path: String) -> Bool {
+        // A name that the system does not follow is no file to whoever asks.
         (try? status(path, followsLinks: false))?.kind == .file
     }
 
@@ -99,7 +102,8 @@ package enum DurableFile {
         var status = stat()
         let code = followsLinks ? unsafe stat(path, &status) : unsafe lstat(path, &status)
         guard code == 0 else {
-            guard errno == ENOENT else { throw FileFault(errno, "stat") }
+            // Below a file nothing stands, as in a folder that is not there.
+            guard errno == ENOENT || errno == ENOTDIR else { throw FileFault(errno, "stat") }
             return nil
         }
         return FileStatus(status)
@@ -247,8 +251,11 @@ package enum DurableFile {
     private static let setDescriptionLock: Int32 = 37
 
     /// Reads a whole file; nil if there is none.
+    ///
+    /// - Throws: `FileFault` where the system does not tell whether there is one, `CocoaError` for one
+    ///   that cannot be read.
     package static func read(_ path: String) throws -> [UInt8]? {
-        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        guard try status(path, followsLinks: true) != nil else { return nil }
         return Array(try Data(contentsOf: URL(filePath: path)))
     }
 }
@@ -267,7 +274,7 @@ extension DurableFile {
                 try copy(path + "/" + name, to: new + "/" + name)
             }
         }
-        guard byteCount(path) != nil else { return }
+        guard try byteCount(path) != nil else { return }
         let file = try openForReading(path)
         defer { close(file) }
         let output = try FileOutput(new)

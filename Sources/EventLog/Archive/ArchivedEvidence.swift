@@ -11,7 +11,7 @@ package struct ArchivedEvidence {
     ///
     /// Cost: the bundles that hold one of them are read, and written again.
     ///
-    /// - Throws: `ArchiveFault` where a bundle is damaged; what the store throws.
+    /// - Throws: `ArchiveFault` where a bundle, or one of these records, is damaged; what the store throws.
     package func erase(_ carriers: [UInt64]) throws {
         let bundles = Dictionary(grouping: carriers) { $0 / Bundle.recordCount }
         for (bundle, carriers) in bundles.sorted(by: { $0.key < $1.key }) {
@@ -28,8 +28,14 @@ package struct ArchivedEvidence {
             let place = Int(carrier % Bundle.recordCount)
             guard records.indices.contains(place) else { continue }
             let record = records[place]
-            if let digest = try? RecordHeader(reading: record.span).companionDigest {
-                digests.insert(digest)
+            // A gap carries nothing.
+            guard !LostRecord.isOne(record.span) else { continue }
+            do {
+                if let digest = try RecordHeader(reading: record.span).companionDigest {
+                    digests.insert(digest)
+                }
+            } catch {
+                throw ArchiveFault(.damaged, "a record cannot be read", sequence: carrier)
             }
         }
         return digests

@@ -42,7 +42,7 @@ package final class ArchiveDirectory: ArchiveStore {
     /// See `ArchiveStore`.
     package func read(_ name: String, limit: Int) throws -> [UInt8]? {
         let file = path + "/" + name
-        guard let count = DurableFile.byteCount(file) else { return nil }
+        guard let count = try DurableFile.byteCount(file) else { return nil }
         guard count <= limit else {
             throw ArchiveFault(.tooLong, "a file of the archive is longer than any of its kind")
         }
@@ -50,13 +50,13 @@ package final class ArchiveDirectory: ArchiveStore {
     }
 
     /// See `ArchiveStore`.
-    package func exists(_ name: String) -> Bool {
-        DurableFile.byteCount(path + "/" + name) != nil
+    package func exists(_ name: String) throws -> Bool {
+        try DurableFile.byteCount(path + "/" + name) != nil
     }
 
     /// See `ArchiveStore`.
-    package func names(in folder: String) -> [String] {
-        (try? FileManager.default.contentsOfDirectory(atPath: path + "/" + folder)) ?? []
+    package func names(in folder: String) throws -> [String] {
+        try DurableFile.names(in: path + "/" + folder)
     }
 
     /// See `ArchiveStore`; each file is written beside its place and renamed, then their folders

@@ -19,7 +19,9 @@ extension LedgerDirectory {
     /// Notes the log's size at its end, for ``closedSize(at:)``; not synced, for a smaller one that
     /// stands does no harm.
     static func noteClosed(_ size: UInt64, at path: String) {
-        guard closedSize(at: path) != size else { return }
+        // A size that cannot be read is written anew.
+        guard (try? closedSize(at: path)) != size else { return }
+        // Where the disk takes nothing an earlier size stays, which does no harm.
         try? DurableFile.replace(
             path + "/" + closedName,
             with: Array("\(size)\n".utf8),
@@ -30,8 +32,10 @@ extension LedgerDirectory {
     /// What the log held at least when it was closed; nil where nobody said so.
     ///
     /// Older pages in the place of newer ones may make a shorter log that is sound in itself.
-    static func closedSize(at path: String) -> UInt64? {
-        guard let bytes = try? DurableFile.read(path + "/" + closedName) else { return nil }
+    ///
+    /// - Throws: `FileFault`, `CocoaError` where what was said cannot be read.
+    static func closedSize(at path: String) throws -> UInt64? {
+        guard let bytes = try DurableFile.read(path + "/" + closedName) else { return nil }
         return UInt64(String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self))
     }
 }

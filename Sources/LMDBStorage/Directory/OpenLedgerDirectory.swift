@@ -72,7 +72,7 @@ package final class OpenLedgerDirectory: Sendable {
                 mapSize: mapSize,
                 lock: lock
             )
-            let closed = LedgerDirectory.closedSize(at: path) ?? 0
+            let closed = try LedgerDirectory.closedSize(at: path) ?? 0
             // Before its size is compared with this ledger's.
             try LedgerDirectory.require(log, of: manifest)
             guard try log.end().size >= closed else {
@@ -105,6 +105,7 @@ package final class OpenLedgerDirectory: Sendable {
     ///
     /// - Parameter isClean: Whether nothing is in doubt; else the mark of an unclean stop stays.
     package func close(isClean: Bool = true) {
+        // Without a size the note of an earlier close stays, which does no harm.
         let size = lock == nil ? nil : try? log.end().size
         log.close()
         vault.close()

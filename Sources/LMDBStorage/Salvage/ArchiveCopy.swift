@@ -33,23 +33,28 @@ package struct ArchiveCopy: SalvageSupply {
         ofBundle bundle: UInt64,
         _ body: (Span<UInt8>, RecordLocation?) throws -> Void
     ) throws {
+        // What cannot be read is not there: another source may have it.
         let records = ((try? reader.records(ofBundle: bundle)) ?? nil) ?? []
         for record in records { try body(record.span, nil) }
     }
 
     /// See `DamagedSource`.
     package func tiles(_ key: TileKey) -> [[UInt8]] {
+        // What cannot be read is not there: another source may have it.
         ((try? reader.tile(level: key.level, index: key.index)) ?? nil).map { [$0] } ?? []
     }
 
     /// See `DamagedSource`.
     package func companion(_ digest: EventLog.Digest, ofBundle bundle: UInt64) -> [UInt8]? {
+        // What cannot be read is not there: another source may have it.
         (try? reader.companions(ofBundle: bundle))?[digest]
     }
 
     /// See `DamagedSource`.
     package func sharedParts(_ body: ([UInt8]) throws -> Void) throws {
-        for name in store.names(in: Self.sharedFolder) {
+        // What cannot be read is not there: another source may have it.
+        for name in (try? store.names(in: Self.sharedFolder)) ?? [] {
+            // What cannot be read is not there: another source may have it.
             let part = try? store.read("\(Self.sharedFolder)/\(name)", limit: Self.partLimit)
             if let part = part ?? nil { try body(part) }
         }
@@ -57,14 +62,18 @@ package struct ArchiveCopy: SalvageSupply {
 
     /// See `DamagedSource`.
     package func notes() -> [String] {
+        // Sizes that cannot be listed are found in other sources.
         let sizes = (try? reader.checkpointSizes()) ?? []
+        // Each note stands for itself: one that cannot be read is not there.
         let older = sizes.compactMap { size in (try? reader.note(size: size)) ?? nil }
+        // The newest may be damaged while older ones are whole.
         let newest = (try? reader.note()) ?? nil
         return (older + [newest].compactMap(\.self)).map(\.description)
     }
 
     /// The end that the archive's signed checkpoint names, where its tiles give that root.
     package func ends() -> [LogEnd] {
+        // Without a checkpoint that its tiles bear out there is no end to tell.
         guard let checkpoint = try? reader.checkpoint(by: key),
             let edge = try? TreeReader(reader).edge(size: checkpoint.size),
             edge.root == checkpoint.root

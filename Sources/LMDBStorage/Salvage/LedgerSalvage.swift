@@ -150,7 +150,8 @@ package struct LedgerSalvage {
         var salvage = try LogSalvage(
             log,
             copies: supplies,
-            closedSize: LedgerDirectory.closedSize(at: path) ?? 0,
+            // What cannot be read hinders no salvage.
+            closedSize: (try? LedgerDirectory.closedSize(at: path)) ?? 0,
             signed: notes.checkpoints,
             earlier: spares.loss(of: path),
             rules: rules

@@ -22,8 +22,9 @@ extension LMDBVault {
         let keys = epochs
         var copies = ErasedCopies(generation: keys.generation)
         for backup in try BackupList.read(ledgerPath: ledgerPath).backups {
-            let content = try? DurableFile.read(Self.keysFile(of: backup))
-            if let content, (try? EpochKeys.generation(of: content)) == keys.generation {
+            // What cannot be read, or holds no keys, was not reached.
+            let held = try? DurableFile.read(Self.keysFile(of: backup)).map(EpochKeys.generation)
+            if held == keys.generation {
                 copies.reached.append(backup.path)
             } else {
                 copies.missed.append(.init(path: backup.path, until: until(backup)))
@@ -41,16 +42,21 @@ extension LMDBVault {
         return made + Self.backupDays * Self.millisecondsPerDay
     }
 
-    /// The exports that hold one of these streams, or a range of everything.
+    /// The exports that hold one of these streams, or a range of everything; the list itself where a
+    /// line of it cannot be read.
     private func exports(holding streams: Set<UInt64>) throws -> [String] {
         struct Line: Decodable {
             var path: String
             var streams: [UInt64]?
         }
         let decoder = JSONDecoder()
+        let listOfExports = URL(filePath: path).deletingLastPathComponent()
+            .appending(path: LedgerDirectory.exportsName).path(percentEncoded: false)
         var paths: Set<String> = []
         for line in try LedgerDirectory.exports(at: ledgerPath) {
+            // What is no line may have named anybody's: whoever erases has to look.
             guard let export = try? decoder.decode(Line.self, from: Data(line.utf8)) else {
+                paths.insert(listOfExports)
                 continue
             }
             if export.streams?.contains(where: streams.contains) ?? true {
@@ -76,6 +82,7 @@ extension LMDBVault {
     /// `erased`: the streams of this erasure.
     func reachBackups(_ keys: EpochKeys, erased: [UInt64], _ writer: inout Writer) throws {
         for backup in try BackupList.read(ledgerPath: ledgerPath).backups {
+            // Whether it was reached its own keys tell, whatever went wrong.
             try? reach(backup, keys, erased: erased, &writer)
         }
     }

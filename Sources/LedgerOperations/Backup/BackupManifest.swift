@@ -57,7 +57,7 @@ public struct BackupManifest {
     ///
     /// - Throws: `LedgerOpenFault` for a list of another format, or none.
     static func ledger(at path: String) throws -> String? {
-        guard let count = DurableFile.byteCount(path + "/" + fileName) else { return nil }
+        guard let count = try DurableFile.byteCount(path + "/" + fileName) else { return nil }
         guard count <= byteLimit, let bytes = try DurableFile.read(path + "/" + fileName),
             let json = try? JSONValue(parsing: bytes), let format = json["format"]?.integer,
             let ledger = json["ledger"]?.string

@@ -20,7 +20,7 @@ public enum Publication {
         var isDirectory = false
         _ = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
         let file = isDirectory ? path + "/" + ArchiveLayout.checkpoint : path
-        if let count = DurableFile.byteCount(file), count > 0 {
+        if let count = try DurableFile.byteCount(file), count > 0 {
             if let fault = try ledger.prover.fault(against: ProofFile.text(file)) {
                 throw OperationFault(
                     .forked,

@@ -39,9 +39,11 @@ struct ExportFolder {
     }
 
     /// The plan of an export that was stopped; nil: it was not, or there is none.
-    var plan: ExportPlan? {
-        guard let data = try? Data(contentsOf: url(Self.planName)),
-            let json = try? JSONValue(parsing: Array(data))
+    ///
+    /// - Throws: `FileFault`, `CocoaError` where a plan cannot be read.
+    func plan() throws -> ExportPlan? {
+        guard let bytes = try DurableFile.read(url(Self.planName).path),
+            let json = try? JSONValue(parsing: bytes)
         else { return nil }
         return ExportPlan(json)
     }

@@ -47,7 +47,7 @@ public struct ExportRun {
     /// - Throws: `LedgerFault`, `OperationFault` where none was.
     public init(resuming output: String, of ledger: Ledger, at ledgerPath: String) throws {
         let folder = ExportFolder(path: URL(filePath: output).standardizedFileURL.path)
-        guard let plan = folder.plan else {
+        guard let plan = try folder.plan() else {
             throw OperationFault(
                 .noInput,
                 "no export was stopped in this directory",

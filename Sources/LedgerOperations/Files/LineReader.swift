@@ -1,3 +1,6 @@
+// Unsafe: read(2) fills the buffer of a new array, and poll(2) a local structure; both live for the
+// call, the buffer is passed with its length.
+
 import Foundation
 import Glibc
 import SystemPackage
@@ -55,10 +58,11 @@ package final class LineReader {
             handle = .standardInput
             return
         }
-        guard FileManager.default.fileExists(atPath: file) else {
+        var isDirectory = false
+        guard FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory) else {
             throw OperationFault(.noInput, "there is no such file", place: file)
         }
-        guard (try? FileManager.default.contentsOfDirectory(atPath: file)) == nil else {
+        guard !isDirectory else {
             throw OperationFault(.noInput, "this is a directory", place: file)
         }
         guard let handle = FileHandle(forReadingAtPath: file) else {
@@ -73,6 +77,7 @@ package final class LineReader {
 
     /// Bytes of a regular file; nil for anything else: it has no end yet.
     package static func byteCount(of file: String) -> UInt64? {
+        // The length only says how far one has come; who reads the file is told what is wrong.
         guard file != "-",
             let found = try? FileManager.default.attributesOfItem(atPath: file),
             found[.type] as? FileAttributeType == .typeRegular,

@@ -1,7 +1,9 @@
+import DurableFiles
 import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
+import Glibc
 import LedgerAPI
 import LedgerOperations
 import Testing
@@ -120,6 +122,20 @@ struct `An export's folder` {
                 }
             }
             #expect(fault?.code == .noInput)
+        }
+    }
+
+    @Test func `is not said to be whole where its plan cannot be read`() throws {
+        try Self.filled { ledger, output in
+            try Self.export(ledger, output)
+            try FileManager.default.createSymbolicLink(
+                atPath: output + "/plan.json",
+                withDestinationPath: "plan.json"
+            )
+            let fault = #expect(throws: FileFault.self) {
+                try ledger.open { try ExportRun(resuming: output, of: $0, at: ledger.path) }
+            }
+            #expect(fault?.code == ELOOP)
         }
     }
 

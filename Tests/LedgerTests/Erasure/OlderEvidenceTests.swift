@@ -153,6 +153,28 @@ struct `Evidence of an older program` {
         }
     }
 
+    // Whether such a record carries something nobody knows any more.
+    @Test func `is not said to be gone where an archived record cannot be read`() async throws {
+        try await ScratchLedger.with { scratch in
+            try Self.record(scratch)
+            let folder = (scratch.path as NSString).deletingLastPathComponent
+            let places = try Self.archive(scratch, folder + "/backup")
+            let sealed = try Self.sealed(scratch)
+            let bundle = try #require(
+                try files(below: places[0]).first { $0.path.contains("/entries/") }
+            )
+            let place = URL(filePath: places[0] + "/" + bundle.path)
+            var damaged = bundle.bytes
+            damaged[2] ^= 0xFF
+            try damaged.write(to: place)
+            let fault = #expect(throws: ArchiveFault.self) { try Self.erase(scratch) }
+            #expect(fault?.code == .damaged)
+            try bundle.bytes.write(to: place)
+            #expect(try Self.erase(scratch).evidence == [0, 1], "the request again")
+            #expect(try Self.findings(sealed, folder).isEmpty)
+        }
+    }
+
     @Test func `is restored from no copy, however old`() async throws {
         try await ScratchLedger.with { scratch in
             try Self.record(scratch)

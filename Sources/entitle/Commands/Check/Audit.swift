@@ -90,7 +90,7 @@ struct Audit: ParsableCommand {
             at: options.path + "/" + ArchiveDirectory.name,
             forWriting: false
         )
-        return own.exists(ArchiveLayout.checkpoint) ? own : nil
+        return try own.exists(ArchiveLayout.checkpoint) ? own : nil
     }
 
     /// Passes on what the child says; says it for one that could not.

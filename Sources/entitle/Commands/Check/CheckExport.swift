@@ -39,7 +39,7 @@ struct CheckExport: ParsableCommand {
             return try ExportCheckAnswer(ExportFiles(path: path), key: key)
         }
         // What was streamed is read more than once, which a pipe cannot be.
-        guard DurableFile.byteCount(path) != nil else {
+        guard try DurableFile.byteCount(path) != nil else {
             throw OperationFault(
                 .noInput,
                 "there is no export",

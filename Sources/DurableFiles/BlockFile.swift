@@ -1,5 +1,5 @@
-// Unsafe: file calls that Foundation does not offer, each on a name or buffer that lives for
-// the call.
+// Unsafe: file calls that Foundation does not offer, each on a name or a local structure that lives
+// for the call; the name that mkstemp(3) changes is a copy.
 
 import FoundationEssentials
 import Glibc

@@ -79,6 +79,7 @@ package enum TrustedFile {
 
     /// The user whose a folder is; nil: there is none.
     package static func owner(of folder: String) -> UInt32? {
+        // Without an owner fewer files are trusted.
         (try? DurableFile.status(folder, followsLinks: true))?.owner
     }
 

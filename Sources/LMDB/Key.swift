@@ -1,3 +1,5 @@
+// Unsafe: bytes of the inline storage, lent for one call; a key is no longer than that storage.
+//
 // Keys of a table, held inline so that a lookup allocates nothing.
 
 /// A key of 1 to 64 bytes; LMDB orders keys as unsigned bytes, a prefix first.

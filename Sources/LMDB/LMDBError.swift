@@ -1,3 +1,5 @@
+// Unsafe: a text of LMDB's, which it never frees, is copied.
+//
 // What can go wrong in LMDB, and which of it a caller may act on.
 
 internal import CLMDB

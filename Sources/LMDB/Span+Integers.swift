@@ -1,7 +1,7 @@
-// The one reader and the one writer of integers in lent bytes (architecture, section 6).
+// Unsafe: integers are loaded and stored at any offset by calls that check their bounds; they are
+// called unsafe because some types have invalid bit patterns. An unsigned integer has none.
 //
-// `unsafeLoadUnaligned` checks its bounds; it is called unsafe because some types have invalid bit
-// patterns. An unsigned integer has none.
+// The one reader and the one writer of integers in lent bytes.
 
 extension Span where Element == UInt8 {
     /// The eight bytes from `offset` as a big-endian number, as in a ``Key``.

@@ -88,8 +88,8 @@ struct BenchMachine {
             .joined(separator: " ")
     }
 
-    // What the system does not tell is left out of the description.
     private static func read(_ path: String) -> String {
+        // What the system does not tell is left out of the description.
         (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
     }
 

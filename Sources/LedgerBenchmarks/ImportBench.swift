@@ -10,6 +10,7 @@ struct ImportBench {
     func rows() throws -> [BenchRow] {
         let file = EventsFile(path: plan.fresh("events") + ".ndjson")
         let count = try file.write(BenchEvents(about: plan.events, steps: 10))
+        // What is left behind stands in the system's temporary directory.
         defer { try? FileManager.default.removeItem(atPath: file.path) }
         let headings = BenchHeading.events(
             "import",

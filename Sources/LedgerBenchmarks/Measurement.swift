@@ -1,4 +1,4 @@
-// The only unsafe code of the benchmarks: system calls that fill a local variable or a buffer.
+// Unsafe: system calls that fill a local variable, or a buffer that is passed with its length.
 
 import Encodings
 import Glibc

@@ -191,6 +191,7 @@ package final class IndexGeneration: Sendable {
 
     /// Removes what a writer that was stopped left half-made.
     package func removeStrays(but kept: [IndexRun]) {
+        // Strays that nobody can list are only room on the disk.
         guard let path, let names = try? FileManager.default.contentsOfDirectory(atPath: path)
         else { return }
         let numbers = Set(kept.map { String($0.description.number) })
@@ -207,8 +208,8 @@ package final class IndexGeneration: Sendable {
         let numbers = Set(kept.map(\.description.number))
         for run in runs where !numbers.contains(run.description.number) {
             for part in IndexRun.Part.allCases {
-                // What cannot be removed is only room on the disk, until the next rebuild.
                 if let name = name(of: part, run.description.number) {
+                    // What cannot be removed is only room on the disk, until the next rebuild.
                     try? FileManager.default.removeItem(atPath: name)
                 }
             }

@@ -38,6 +38,7 @@ package struct ViewDirectory: Sendable {
 
     /// The generation that `current` names; nil if there is none.
     private func current() -> IndexGeneration? {
+        // Views that cannot be found are made anew.
         guard let content = try? ViewFile.content(currentFile, limit: Self.nameLimit) else {
             return nil
         }
@@ -51,6 +52,7 @@ package struct ViewDirectory: Sendable {
         let used = current()?.path
         return try generations().compactMap { UInt64($0) }.sorted(by: >).compactMap { number in
             let generation = IndexGeneration(path: path + "/" + String(number), seal: seal)
+            // What does not open cannot be finished.
             guard generation.path != used, let tables = try? generation.open() else { return nil }
             return (generation, tables)
         }
@@ -76,6 +78,7 @@ package struct ViewDirectory: Sendable {
         let name = String(used[used.index(after: slash)...])
         try ViewFile.replace(currentFile, with: Array(name.utf8), isDurable: false)
         for other in try generations() where other != name {
+            // What cannot be removed is only room on the disk.
             try? FileManager.default.removeItem(atPath: path + "/" + other)
         }
     }

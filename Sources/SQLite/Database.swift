@@ -1,4 +1,5 @@
-// Calls into libsqlite3 with pointers that live for the call, or for the object that owns them.
+// Unsafe: calls into libsqlite3 with pointers that live for the call, or for the object that owns
+// them; what is bound is copied by SQLite before the call returns.
 
 import CSQLite
 

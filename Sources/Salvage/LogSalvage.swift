@@ -251,6 +251,7 @@ package struct LogSalvage: Sendable {
 
     /// Shared parts that cannot be found leave the evidence as it is; an audit names it.
     private mutating func takeSharedParts(of blob: [UInt8], into batch: inout LogBatch) throws {
+        // What names no parts stays as it is, and an audit names it.
         for digest in (try? EvidenceBlob.sharedParts(of: blob.span)) ?? []
         where !keptParts.contains(digest) {
             guard let part = sharedParts[digest] else { continue }

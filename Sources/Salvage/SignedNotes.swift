@@ -13,6 +13,7 @@ package struct SignedNotes: Sendable {
     package init(among texts: [String], by key: VerifierKey, origin: String) {
         var notes: [UInt64: (Checkpoint, String)] = [:]
         for text in texts {
+            // What is no checkpoint of this ledger proves nothing for it.
             guard let verified = try? SignedNote.parse(text).verified(by: [key]),
                 let checkpoint = try? Checkpoint(verified), checkpoint.origin == origin
             else { continue }

@@ -270,6 +270,14 @@ enum House {
         numbers(file) { $0.contains("unsafe ") || $0.contains("(unsafe)") }
     }
 
+    /// Whether a file has unsafe code and does not begin with what makes it sound, or the other way
+    /// around.
+    static func liesAboutUnsafe(_ file: File) -> Bool {
+        let first = file.lines.first ?? ""
+        let isSaid = first.hasPrefix("// Unsafe: ") && first.split(separator: " ").count > 2
+        return isSaid == unsafeLines(file).isEmpty
+    }
+
     /// The one way to write a file, and the files of views, which are written from their start.
     static func mayWriteFiles(_ path: String) -> Bool {
         ["DurableFiles/BlockFile.swift", "DurableFiles/DurableFile.swift"].contains(path)

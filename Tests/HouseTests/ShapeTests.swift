@@ -27,4 +27,48 @@ struct `The shape of the house` {
         #expect(counts.filter { $0.value > Self.folderLimit } == [:])
         #expect(counts.values.max() ?? 0 > Self.folderLimit / 2, "files are counted")
     }
+
+    // Whoever reads `try?` asks what became of the error.
+    @Test func `swallows no error without a reason`() throws {
+        for file in try House.files() {
+            #expect(SwallowedErrors.unexplained(in: file.lines) == [], "\(file.path): say why")
+        }
+    }
+
+    @Test(arguments: [
+        (["f()", "let text = try? read(path)"], [2]),
+        (["// What cannot be read is made anew.", "let text = try? read(path)"], []),
+        (["/// What it holds.", "var text: String? { try? read(path) }"], [2]),
+        (["try? remove(path)  // It is only room on the disk."], []),
+        (["// What is damaged is none.", "guard let path,", "    let text = try? read(path)"], []),
+        (["// It opens.", "if isOpen {", "    try? remove(path)", "}"], [3]),
+        (["// First.", "let one = try? f()", "let two = try? g()"], [3]),
+        (["guard let text = try? read(path) else {", "    throw Fault(path)", "}"], []),
+        (["guard let text = try? read(path) else {", "    return nil", "}"], [1]),
+        (["let json = try? JSONValue(parsing: bytes)", "try? await Task.sleep(for: pause)"], []),
+        (["let both = (try? JSONValue(parsing: try? read(path)))"], [1]),
+        (["defer { try? file.close() }", "defer { try? file.remove() }"], [2]),
+        (["let entry: Entry? = nil", "// A `try? f()` in words."], []),
+    ])
+    func `finds planted errors that are swallowed`(lines: [String], found: [Int]) {
+        #expect(SwallowedErrors.unexplained(in: lines) == found)
+    }
+
+    // A header that is not true any more is worse than none.
+    @Test func `says at the head of a file why what is unsafe in it is sound`() throws {
+        for file in try House.files() {
+            #expect(!House.liesAboutUnsafe(file), "\(file.path): `// Unsafe: `")
+        }
+        let header = "// Unsafe: a buffer that lives for the call."
+        for (lines, lies) in [
+            ([header, "", "let count = unsafe read(file)"], false),
+            (["// Reads.", "", "let count = unsafe read(file)"], true),
+            (["nonisolated(unsafe) var count = 0"], true),
+            ([header, "", "let count = read(file)"], true),
+            (["// Unsafe:", "", "unsafe f()"], true), (["// An unsafe word.", "f()"], false),
+            (["import Glibc", header, "unsafe f()"], true),
+        ] {
+            #expect(House.liesAboutUnsafe(House.File(path: "planted", lines: lines)) == lies)
+        }
+    }
 }

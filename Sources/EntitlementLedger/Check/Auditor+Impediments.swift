@@ -19,12 +19,14 @@ extension Auditor {
     /// changes nothing, at most one in five seconds.
     public func impediments() -> [Impediment] {
         var found: [Impediment] = []
+        // Whatever the error is, nothing is answered; who asks is told by their own question.
         if (try? questions.log.end()) == nil { found.append(.storage) }
         let writer = appending?.writer
         if let writer, writer.isFailing(retrying: commitNothing) { found.append(.readOnly) }
         if writer?.isInDoubt == true || questions.views.isBeingMadeAnew {
             found.append(.recovering)
         }
+        // Whatever the error is, nobody is found.
         if (try? questions.vault.isErased(StreamNumber.catalog)) == nil { found.append(.vault) }
         return found
     }

@@ -1,5 +1,5 @@
-// The only unsafe code of this target: calls into libzstd with buffers that live for the call, and
-// with contexts that one thread at a time has.
+// Unsafe: calls into libzstd with buffers that live for the call and are passed with their lengths,
+// and with contexts that one thread at a time has and that are freed once.
 
 import CZstd
 import Synchronization

@@ -87,6 +87,7 @@ final class LogWriter: Sendable {
             return true
         }
         guard let isTried else { return false }
+        // Whatever the error is, nothing is made durable; an append tells it.
         guard isTried, (try? attempt()) != nil else { return true }
         failedAt.withLock { $0 = nil }
         return false

@@ -30,6 +30,7 @@ final class RollUpCache: Sendable {
     /// The roll-up that is there; nil if none is, or it is not of this log.
     func current(_ environment: StoreEnvironment) -> RevenueRollUp? {
         if let known = revenue.withLock({ $0[environment] }) { return known }
+        // A roll-up that cannot be read, or held against the log, is made anew.
         guard let seal, let file = file(environment),
             let bytes = try? ViewFile.content(
                 file,
@@ -49,6 +50,7 @@ final class RollUpCache: Sendable {
     /// Keeps a newer roll-up; on the disk where this process writes and the disk takes it.
     func keep(_ rollUp: RevenueRollUp, _ environment: StoreEnvironment) {
         revenue.withLock { $0[environment] = rollUp }
+        // Without a position, or room on the disk, the next process makes it anew.
         guard !isReadOnly, let seal, let file = file(environment),
             let position = try? position(rollUp.size, seal),
             let bytes = RevenueRollUpFile.bytes(
@@ -58,6 +60,7 @@ final class RollUpCache: Sendable {
                 seal
             )
         else { return }
+        // What is not written is made anew by the next process.
         try? ViewFile.replace(file, with: bytes, isDurable: false)
     }
 

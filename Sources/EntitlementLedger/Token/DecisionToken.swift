@@ -89,6 +89,7 @@ extension DecisionToken {
 
     /// Reads a token; nil for what is none, or is of a newer layout.
     public init?(_ text: String) {
+        // Text of anybody's: what it is instead matters to nobody.
         guard text.utf8.count <= Self.characterLimit, let bytes = Base64.decode(text, .url),
             let token = try? Self(reading: bytes.span)
         else { return nil }

@@ -23,6 +23,7 @@ struct BulkLoad {
         progress: Progress
     ) throws -> (IndexGeneration, IndexTables) {
         let unfinished = try directory.unfinished().first { _, tables in
+            // A position that cannot be read is as good as one that does not match.
             (try? position(tables.size)) == tables.position
         }
         if let (generation, tables) = unfinished {

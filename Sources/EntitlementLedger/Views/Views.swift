@@ -224,6 +224,7 @@ final class Views: LogIndex {
         guard !isReadOnly else { return }
         let waiting = state.withLock { $0.overlay.count }
         if waiting >= Self.overlayLimit {
+            // What does not get there stays in the overlay, and is tried again.
             queue.sync { _ = try? flush() }
         } else if waiting >= Self.batchLimit {
             let begins = state.withLock { state in
@@ -232,6 +233,7 @@ final class Views: LogIndex {
             }
             guard begins else { return }
             queue.async { [self] in
+                // What does not get there stays in the overlay, and is tried again.
                 _ = try? flush()
                 state.withLock { $0.isFollowing = false }
             }

@@ -1,8 +1,8 @@
-// The unsafe code of this target, beside that of `CRC32C`.
+// Unsafe: pointers to lent spans, to words of a digest and to the room of a new array; each lives for
+// one call inside one closure and covers exactly what was lent.
 //
 // swift-crypto 4.5 hashes a `DataProtocol` or an `UnsafeRawBufferPointer`, and an array grows from a
 // collection; a `Span` is neither. Going through `[UInt8]` would allocate and copy for each hash.
-// Every pointer here lives for one call inside one closure and covers exactly the span lent.
 
 import Crypto
 import Glibc

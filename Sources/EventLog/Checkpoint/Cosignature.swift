@@ -56,6 +56,7 @@ extension SignedNote {
     }
 
     private static func signatures(in text: String) throws(NoteFault) -> [NoteSignature] {
+        // What is no note may be lines of signatures.
         if let note = try? parse(text) { return note.signatures }
         var signatures: [NoteSignature] = []
         for line in Array(text.utf8).split(separator: UInt8(ascii: "\n")) {

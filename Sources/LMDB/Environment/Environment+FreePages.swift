@@ -1,3 +1,6 @@
+// Unsafe: a cursor of the transaction that is open, closed before it ends; the number that it finds
+// is copied after its length was looked at.
+//
 // What commits have given up stays readable in the file until its pages are used again.
 
 internal import CLMDB
@@ -34,6 +37,7 @@ extension Environment {
                 return unsafe mdb_txn_id(transaction.handle.pointer)
             }
         }
+        // Blanks that stay are cleared by the next call.
         defer { try? write { try $0.clear(blanks) } }
         // LMDB uses what a commit has freed in the next but one.
         let last = try fill(1)

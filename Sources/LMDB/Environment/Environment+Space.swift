@@ -1,3 +1,6 @@
+// Unsafe: calls that fill local structures, on an environment that the gate keeps open for them; the
+// room that is tried is given back in the same place.
+//
 // The size of the map and of the file, its numbers, and copies of it.
 
 internal import CLMDB

@@ -1,3 +1,5 @@
+// Unsafe: a transaction's pointer is lent to one closure, and every path ends it exactly once.
+//
 // Beginning and ending transactions.
 
 internal import CLMDB

@@ -1,3 +1,6 @@
+// Unsafe: the environment's pointer, which this object alone owns: it is made once, and closed once,
+// when no transaction is open.
+//
 // A directory of tables: opening, closing, and its tables.
 
 internal import CLMDB

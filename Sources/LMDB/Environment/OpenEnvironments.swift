@@ -1,3 +1,5 @@
+// Unsafe: the text that realpath(3) makes is copied, then freed, in the same scope.
+//
 // One directory is open at most once in a process.
 //
 // LMDB's locks are POSIX record locks: closing a second environment of the same file would drop

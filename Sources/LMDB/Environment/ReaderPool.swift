@@ -1,3 +1,6 @@
+// Unsafe: pointers to transactions that were reset; a lock hands each to one reader at a time, and
+// each is ended before the environment is closed.
+//
 // Reader slots are kept: renewing a reset transaction takes no lock of the lock file.
 
 internal import CLMDB

@@ -1,3 +1,6 @@
+// Unsafe: a lock and a condition of the system at fixed addresses, which this object alone owns, from
+// its first line to its `deinit`.
+//
 // Who has a transaction open in this process, and who must have the environment alone.
 //
 // The map may be moved or closed only while no transaction of this process is open (lmdb.h,

@@ -1,3 +1,6 @@
+// Unsafe: a cursor that is closed before its transaction ends; keys and values are lent as spans to
+// one call, while nothing may write.
+//
 // Walking a table in the order of its keys.
 
 internal import CLMDB

@@ -1,3 +1,6 @@
+// Unsafe: values in the map are lent as spans to one closure inside their transaction, while nothing
+// may write; a key's bytes live for the call.
+//
 // What a transaction can read; written once for both kinds.
 
 internal import CLMDB

@@ -1,3 +1,6 @@
+// Unsafe: the room that LMDB reserves is lent as a span of exactly its length, before anything else is
+// written; keys and values that are put live for the call.
+//
 // The one writer.
 
 internal import CLMDB

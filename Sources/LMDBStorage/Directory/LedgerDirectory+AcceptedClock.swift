@@ -16,6 +16,7 @@ extension LedgerDirectory {
 
     /// What was noted; nil for nothing, or nothing that can be read.
     package static func acceptedClock(at path: String) -> (size: UInt64, clock: Int64)? {
+        // What cannot be read confirms nothing: the clock is asked about again.
         guard let bytes = try? DurableFile.read(path + "/" + acceptedClockName) else { return nil }
         let words = String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0 == "\n" }
         guard words.count == 2, let size = UInt64(words[0]), let clock = Int64(words[1]) else {

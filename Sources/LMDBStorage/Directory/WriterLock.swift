@@ -63,6 +63,7 @@ final class WriterLock: Sendable {
 
     /// What whoever is locked out is told.
     private static func refusal(at ledger: String) -> LedgerOpenFault {
+        // Without a mark the refusal says what is true of every writer.
         let mark = try? DurableFile.read(ledger + "/" + LedgerDirectory.lockName)
         guard let recovery = mark.flatMap({ $0 }).flatMap({ Recovery(mark: $0) }) else {
             return LedgerOpenFault(.locked, "another process writes to it")
@@ -74,6 +75,7 @@ final class WriterLock: Sendable {
     ///
     /// Where the disk takes nothing they learn only that somebody writes.
     func announce(_ recovery: Recovery?) {
+        // Where the disk takes nothing they learn only that somebody writes.
         try? DurableFile.replace(
             ledger + "/" + LedgerDirectory.lockName,
             with: recovery?.mark ?? [],

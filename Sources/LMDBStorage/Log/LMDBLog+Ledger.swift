@@ -34,6 +34,7 @@ extension LedgerDirectory.Manifest {
     /// damaged tells nothing: that is an audit's affair.
     func owns(_ log: LMDBLog) throws -> Bool? {
         if let id = try log.ledgerID() { return id == ledgerID }
+        // Damage is an audit's affair.
         guard let note = try? log.lastCheckpoint()?.note,
             let signatures = try? SignedNote.parse(note).signatures,
             let key = try? VerifierKey(parsing: publicKey)

@@ -29,6 +29,7 @@ struct LiveVault {
                 at: place.offset,
                 count: min(place.count, VaultItem.byteLimit)
             )
+            // What is no item is noted, and looked for elsewhere.
             guard let item = try? VaultItem(checking: value.span) else {
                 areItems = false
                 continue

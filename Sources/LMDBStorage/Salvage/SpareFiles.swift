@@ -24,6 +24,7 @@ package struct SpareFiles: Sendable {
         } catch let fault as LedgerOpenFault where fault.code == .foreign {
             for folder in ledgers {
                 let copy = try DurableFile.read(folder + "/" + LedgerDirectory.manifestName)
+                // A copy that is damaged too is passed over for the next one.
                 guard let bytes = copy,
                     let manifest = try? LedgerDirectory.manifest(reading: bytes)
                 else { continue }

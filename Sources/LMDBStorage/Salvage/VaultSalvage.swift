@@ -147,6 +147,7 @@ struct VaultSalvage {
         if let tombstone = group.first(where: \.isTombstone) { return tombstone }
         return try group.last { place in
             guard case .entry(_, _, let bytes) = try item(place) else { return false }
+            // What no key opens is no entry to go on with.
             return (try? VaultEntry(opening: bytes.span, epochKeys: epochKeys)) != nil
         }
     }
@@ -154,6 +155,7 @@ struct VaultSalvage {
     private func item(_ place: Place) throws -> VaultItem? {
         guard place.file >= 0 else { return supplied[Int(place.offset)] }
         let bytes = try files[Int(place.file)].read(at: place.offset, count: Int(place.count))
+        // What was an item and is none any more is not there.
         return try? VaultItem(checking: bytes.span)
     }
 

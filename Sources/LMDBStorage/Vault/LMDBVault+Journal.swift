@@ -17,6 +17,7 @@ extension LMDBVault {
         guard let bytes = writer.journal?.byteCount, bytes > Self.leastJournalBytes else { return }
         let generation = epochs.generation
         compacting.async { [self] in
+            // A journal that stays long is whole.
             try? replaceJournal(ofBytes: bytes, generation)
             DurableFile.remove(path + "/" + VaultJournal.fileName + ".new")
         }

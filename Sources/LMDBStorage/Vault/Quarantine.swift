@@ -147,6 +147,7 @@ package struct Quarantine {
     /// Wraps the key of each day by another master key; one that it wraps already stays.
     mutating func rewrap(by other: SymmetricKey) throws {
         for day in try days() {
+            // What the other key does not open is still to be wrapped by it.
             guard let wrapped = try DurableFile.read(path + "/" + day + Self.keySuffix),
                 Sealing.open(wrapped, key: other, associatedData: Array(day.utf8)) == nil,
                 let key = try key(of: day)

@@ -74,6 +74,7 @@ enum VaultCopy {
             let isErased = try transaction.get(table, key) {
                 try VaultEntry.isTombstone($0, of: item.stream)
             }
+            // What no key opens belongs to nobody any more.
             guard isErased != true,
                 (try? VaultEntry(opening: bytes.span, epochKeys: epochKeys)) != nil
             else { return }

@@ -51,6 +51,7 @@ package enum VaultItem: Sendable, Equatable {
             count <= bytes.count - offset
         else { return nil }
         let value = bytes.extracting(offset..<offset + count)
+        // The bytes may be anything: most are no item.
         guard let item = try? VaultItem(checking: value) else { return nil }
         return (item, count)
     }

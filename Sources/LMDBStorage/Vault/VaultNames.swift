@@ -286,6 +286,7 @@ final class VaultNames: Sendable {
         }
         guard begins else { return }
         queue.async { [self] in
+            // What does not get there waits on: nothing depends on it.
             try? moveBatch()
             recent.withLock { $0.isFollowing = false }
         }

@@ -7,6 +7,7 @@ package enum OpenFiles {
 
     /// The soft limit, as Linux tells it (proc_pid_limits(5)); nil: there is none, or none is told.
     package static var limit: Int? {
+        // What the system does not tell is no limit to keep to.
         guard let text = try? String(contentsOfFile: "/proc/self/limits", encoding: .utf8) else {
             return nil
         }

@@ -41,6 +41,7 @@ package enum CatalogFile {
 
     /// What is legal and odd about a document; of one with faults, misspelt members alone.
     package static func doubts(_ document: JSONValue) -> [CatalogDoubt] {
+        // The faults of a document are told by its reader.
         Catalog.misspeltMembers(in: document) + ((try? Catalog(document: document))?.doubts ?? [])
     }
 

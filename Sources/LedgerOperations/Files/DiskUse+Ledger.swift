@@ -12,6 +12,7 @@ extension StatusAnswer.DiskUse {
             let place = path + "/" + part
             let files = FileManager.default.enumerator(atPath: place)?.allObjects ?? []
             return files.reduce(0) { sum, file in
+                // A file may be gone since its name was read.
                 let found = try? FileManager.default.attributesOfItem(atPath: "\(place)/\(file)")
                 guard found?[.type] as? FileAttributeType == .typeRegular else { return sum }
                 return sum + ((found?[.size] as? NSNumber)?.int64Value ?? 0)

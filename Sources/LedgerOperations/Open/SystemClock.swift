@@ -1,3 +1,5 @@
+// Unsafe: ntp_adjtime(3) fills a local structure, which lives for the call.
+
 import CTimex
 import Encodings
 public import EntitlementLedger
@@ -15,6 +17,7 @@ public enum SystemClock {
 
     /// Changes with each start of the machine (proc(5)).
     public static let bootID =
+        // A boot that is not told is one of which nothing is known.
         ((try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))
         ?? "unknown")
         .filter { !$0.isWhitespace }

@@ -89,6 +89,7 @@ package struct CustomerTokenKeys: Sendable {
             guard !block.prefix(while: { $0 != "\n" }).contains("PRIVATE") else {
                 throw Self.fault(.privateKey)
             }
+            // Of two kinds at most one reads the block; one that neither reads is refused.
             if let key = try? ES256PublicKey(pem: block) {
                 keys.append(Key(material: .es256(key)))
             } else if let key = try? EdDSA.PublicKey(pem: block) {

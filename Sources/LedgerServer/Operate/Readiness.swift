@@ -27,7 +27,9 @@ extension LedgerService {
     /// Looks whether the ledger can be asked.
     func readiness() async -> Readiness {
         let (found, size) =
+            // Whatever the error is, nothing is answered: that is what is said.
             (try? await blocking { [ledger] in
+                // An impediment names what hinders the size.
                 (ledger.auditor.impediments(), try? ledger.questions.size())
             })
             ?? ([.storage], nil)

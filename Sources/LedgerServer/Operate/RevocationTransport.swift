@@ -16,6 +16,7 @@ package enum RevocationTransport {
         call.method = .POST
         call.headers.add(name: "Content-Type", value: "application/ocsp-request")
         call.body = .bytes(ByteBuffer(bytes: request))
+        // Why there is no answer makes no difference to who asked.
         guard let answer = try? await HTTPClient.shared.execute(call, timeout: timeout),
             answer.status == .ok,
             let body = try? await answer.body.collect(upTo: byteLimit)

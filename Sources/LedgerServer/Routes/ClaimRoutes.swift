@@ -105,6 +105,7 @@ extension RouteTable {
             // Others are answered between two signatures.
             await Task.yield()
         }
+        // What was refused is told beside the outcomes.
         let handedIn = verified.compactMap { try? $0.get() }
         let customer = call.customer
         let request = try call.request(service, source: Source.app, environment: .production)

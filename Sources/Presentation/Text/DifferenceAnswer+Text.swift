@@ -72,6 +72,7 @@ extension DifferenceAnswer {
         case .array(let values):
             values.isEmpty ? "-" : values.map { text($0) }.joined(separator: " ")
         case .object:
+            // Another object has no text of its own.
             (try? UsageLimit.fields.read(value)).map { CellText.limit($0) } ?? "-"
         default: CellText.text(value)
         }

@@ -1,5 +1,5 @@
-// The only unsafe code of this target beside `Interrupt`: a constant sentence is written from a
-// signal handler, where nothing else may be called.
+// Unsafe: a constant sentence, which lives as long as the program, is written from a signal handler,
+// where nothing else may be called; of a variable it is only asked whether it is there.
 
 import ArgumentParser
 import Encodings

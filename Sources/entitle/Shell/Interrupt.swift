@@ -1,3 +1,5 @@
+// Unsafe: one variable without a lock, which one function touches, once, on the main thread.
+
 import Dispatch
 import Glibc
 import Synchronization

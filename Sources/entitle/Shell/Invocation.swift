@@ -52,6 +52,7 @@ extension AuditChild {
     /// Ends this process when the one that started it is gone; for the child.
     static func endWithParent() {
         Thread.detachNewThread {
+            // An error ends the input as well.
             _ = try? FileHandle.standardInput.readToEnd()
             Glibc.exit(ExitStatus.interrupted.rawValue)
         }

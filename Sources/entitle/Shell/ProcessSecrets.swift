@@ -1,4 +1,4 @@
-// The only unsafe code beside `DeathReport` and `Interrupt`: names of variables are lent to the system.
+// Unsafe: names of variables are lent to unsetenv(3) for the call.
 
 import CLinux
 import Encodings

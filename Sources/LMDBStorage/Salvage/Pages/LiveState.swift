@@ -153,6 +153,7 @@ extension TileKey {
 extension LogEnd {
     /// Reads what may be the value of the table `end`; nil where its lengths do not fit.
     init?(salvaging value: Span<UInt8>) {
+        // Bytes that are no edge are no end either.
         guard value.count >= 24,
             let edge = try? TreeEdge(decoding: value.extracting(16..<value.count))
         else { return nil }

@@ -135,6 +135,7 @@ struct PageSweep: Sendable {
         if place.count <= window.count - found {
             return keepBlob(window.extracting(found..<found + place.count), place)
         }
+        // A place that cannot be read has nothing to keep.
         guard place.end <= bytes.byteCount,
             let whole = try? bytes.read(at: place.offset, count: place.count),
             whole.count == place.count

@@ -91,6 +91,7 @@ struct Claim: ParsableCommand {
             return Blocking.wait { await verifier.transaction(jws, now: now) }
                 .flatMap { $0.handedIn() }
         }
+        // What was refused is told beside the outcomes.
         let handedIn = items.compactMap { try? $0.get() }
         var outcomes = try options.withLedger(writing: true) { ledger in
             Array(try ledger.appender.restore(handedIn, for: customer, request).reversed())

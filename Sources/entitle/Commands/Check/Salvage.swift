@@ -110,8 +110,8 @@ struct Salvage: ParsableCommand {
         var supplies: [any SalvageSupply] = []
         for path in archive { supplies.append(try ArchiveCopy(at: path, publicKey: key)) }
         if archive.isEmpty {
-            // Nobody asked for it: one that is damaged too is as good as none.
             let own = damaged + "/" + ArchiveDirectory.name
+            // Nobody asked for it: one that is damaged too is as good as none.
             if let copy = try? ArchiveCopy(at: own, publicKey: key) { supplies.append(copy) }
         }
         for path in backup {

@@ -175,6 +175,7 @@ private struct TemporaryLedger {
             _ = file.add(made.key)
             try LedgerDirectory.change(KeyFile.name, at: path) { file.bytes }
         } catch {
+            // The first fault is the one that is told.
             try? FileManager.default.removeItem(atPath: path)
             throw error
         }
@@ -199,5 +200,8 @@ private struct TemporaryLedger {
         return open
     }
 
-    func remove() { try? FileManager.default.removeItem(atPath: path) }
+    func remove() {
+        // What is left behind stands in the system's temporary directory.
+        try? FileManager.default.removeItem(atPath: path)
+    }
 }

@@ -48,8 +48,8 @@ enum Terminal {
 
     static func warn(_ text: String) { note("warning: " + text) }
 
-    /// Nobody can be told of an error output that does not work.
     static func writeError(_ text: String) {
+        // Nobody can be told of an error output that does not work.
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 

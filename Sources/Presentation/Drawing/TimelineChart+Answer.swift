@@ -6,10 +6,9 @@ extension TimelineChart {
     /// Draws an answer.
     package init(_ answer: TimelineAnswer) {
         let question = answer.question
-        let known = question.known.map { ", as known at \($0)" } ?? ""
         self.init(
             title: "\(question.customer ?? "") (\(question.environment.name)) at \(question.at)"
-                + known,
+                + CellText.known(at: question.known),
             at: question.at,
             known: question.known,
             lanes: Self.lanes(answer),

@@ -1,5 +1,5 @@
 package import Encodings
-import Entitlements
+package import Entitlements
 package import LedgerAPI
 
 /// Values as they stand in a cell or a sentence; a dash where there is none.
@@ -17,6 +17,11 @@ package enum CellText {
     /// Any other value.
     package static func text(_ value: (some CustomStringConvertible)?) -> String {
         value?.description ?? "-"
+    }
+
+    /// R, behind what it limits; empty: all that is known, or a prefix by its size.
+    package static func known(at instant: Instant?) -> String {
+        instant.map { ", as known at \($0)" } ?? ""
     }
 
     /// What is left of a limit, and until when nothing is; empty: there is no limit.

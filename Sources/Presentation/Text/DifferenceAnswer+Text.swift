@@ -30,8 +30,7 @@ extension DifferenceAnswer {
     }
 
     private static func text(_ point: ComparedPoint) -> String {
-        let known = point.known.map { ", as known at \($0)" } ?? ""
-        return point.at.description + known + " (sequence \(point.sequence))"
+        "\(point.at)\(CellText.known(at: point.known)) (sequence \(point.sequence))"
     }
 
     private static func list<Thing>(_ part: String, _ changes: [NamedPair<Thing>]) -> [String] {

@@ -4,7 +4,7 @@ package import LedgerAPI
 extension ReportAnswer {
     /// The report for people: its tables, with whole units of currencies.
     package var textLines: [String] {
-        let known = question.known.map { ", as known at \($0)" } ?? ""
+        let known = CellText.known(at: question.known)
         var lines = [
             "\(Self.kind.rawValue) at \(question.at)\(known)"
                 + " (\(question.environment.name), sequence \(question.sequence))"

@@ -5,7 +5,7 @@ package import LedgerAPI
 extension StateAnswer {
     /// The state for people: tier, features, purchases, grants, trials, warnings.
     package var textLines: [String] {
-        let known = question.known.map { ", as known at \($0)" } ?? ""
+        let known = CellText.known(at: question.known)
         var lines = [
             "\(CellText.text(question.customer)) at \(question.at)\(known)"
                 + " (\(question.environment.name), sequence \(question.sequence))",

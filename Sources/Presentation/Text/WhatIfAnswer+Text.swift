@@ -7,7 +7,7 @@ extension WhatIfAnswer {
 
     /// Who gains and who loses what, for people: sums, then some of each.
     package var textLines: [String] {
-        let known = known.map { ", as known at \($0)" } ?? ""
+        let known = CellText.known(at: known)
         var lines = [
             "at \(at)\(known), with the other catalog from \(effective) on"
                 + " (\(environment.name), sequence \(sequence))",

@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import Presentation
 
 extension Salvage {
     /// Heals a ledger, tells, and ends with 3 where it is not sound in the end.
@@ -16,19 +17,7 @@ extension Salvage {
         }
         .run { reading.show($0, of: $1) }
         reading.finish()
-        if options.json { Terminal.line(AnswerText(answer)) } else { Self.print(answer) }
+        Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
         if !answer.isOK { throw ExitCode(.integrity) }
-    }
-
-    private static func print(_ answer: HealAnswer) {
-        for part in answer.healed {
-            let work = part.page.map { "page \($0) is a copy of page \(1 - $0)" } ?? "made anew"
-            Terminal.line("healed \(part.name): \(work)")
-        }
-        Terminal.line(
-            answer.isOK
-                ? answer.healed.isEmpty ? "sound: there was nothing to heal" : "sound"
-                : "DAMAGED: \(answer.faults.count) faults; `entitle audit` names them, and what to do"
-        )
     }
 }

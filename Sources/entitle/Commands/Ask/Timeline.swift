@@ -1,8 +1,6 @@
 import ArgumentParser
-import Encodings
 import EntitlementLedger
 import Entitlements
-import Foundation
 import LedgerAPI
 import LedgerOperations
 import Presentation

@@ -5,6 +5,7 @@ import Foundation
 import LedgerAPI
 import LedgerOperations
 import LedgerServer
+import Presentation
 import Stores
 
 /// The command `entitle claim`.
@@ -109,21 +110,10 @@ struct Claim: ParsableCommand {
             Terminal.line(AnswerText(ClaimAnswer(items: claimed)))
         } else {
             for (file, item) in zip(signedTransactions, claimed) {
-                Terminal.line("\(file): \(Self.text(item))")
+                Terminal.line("\(file): \(item.textLine)")
             }
         }
         if claimed.contains(where: { $0.outcome == .refused }) { throw ExitCode(.conflict) }
-    }
-}
-
-extension Claim {
-    private static func text(_ item: ClaimItem) -> String {
-        if let code = item.code {
-            return "refused: \(item.detail ?? "") [\(code)]"
-                + (item.owner.map { "; it is \($0)'s" } ?? "")
-        }
-        return "\(item.outcome.rawValue): \(item.purchase ?? "")"
-            + (item.sequence.map { " (event \($0))" } ?? "")
     }
 }
 

@@ -1,7 +1,5 @@
 import ArgumentParser
-import Encodings
 import EntitlementLedger
-import Entitlements
 import LedgerAPI
 import LedgerOperations
 import Presentation

@@ -317,14 +317,14 @@ package struct FileIdentity: Sendable, Equatable {
         inode = UInt64(truncatingIfNeeded: status.st_ino)
     }
 
-    /// Of what stands at a path; nil for nothing.
+    /// The identity of what stands at a path; nil for nothing.
     package init?(at path: String) {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// Of what is open; nil for nothing.
+    /// The identity of an open file; nil for a descriptor of nothing.
     package init?(of descriptor: Int32) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return nil }

@@ -16,7 +16,7 @@ package protocol DamagedSource: Sendable {
     func tiles(_ key: TileKey) throws -> [[UInt8]]
 
     /// What may be the evidence or attachment with this SHA-256, of a record of a bundle.
-    func companion(_ digest: Digest, ofBundle bundle: UInt64) throws -> [UInt8]?
+    func attached(_ digest: Digest, ofBundle bundle: UInt64) throws -> [UInt8]?
 
     /// Lends what may be shared parts of evidence.
     func sharedParts(_ body: ([UInt8]) throws -> Void) throws

@@ -21,7 +21,7 @@ package struct LogSalvage: Sendable {
     package private(set) var keyless: Set<UInt64> = []
     /// The streams that its records erase.
     package private(set) var erased: Set<UInt64> = []
-    /// The carriers of the evidence that its records say to be deleted.
+    /// The records whose evidence others of them say to be deleted.
     package private(set) var deletedEvidence: [UInt64] = []
     private var lastRecordedAt = Int64.min
     private var highestCounter: UInt64 = 0
@@ -34,7 +34,7 @@ package struct LogSalvage: Sendable {
     private static let batch: UInt64 = 16
     /// Shared parts that are held.
     private static let sharedPartLimit = 10_000
-    /// Bytes of companions that are held before they are written.
+    /// Bytes of evidences and attachments that are held before they are written.
     private static let batchByteLimit = 16 << 20
 
     /// Finds the log's end and the hashes of its bundles.
@@ -115,7 +115,7 @@ package struct LogSalvage: Sendable {
             var batch = newBatch
             for bundle in try settle(next..<upper) {
                 try take(bundle, into: &batch)
-                guard batch.companions.reduce(0, { $0 + $1.bytes.count }) > Self.batchByteLimit
+                guard batch.attached.reduce(0, { $0 + $1.bytes.count }) > Self.batchByteLimit
                 else { continue }
                 try hand(&batch, to: body)
             }
@@ -226,33 +226,33 @@ package struct LogSalvage: Sendable {
         }
         erased.formUnion(rules.erasedStreams(record.bytes))
         deletedEvidence += rules.deletedEvidence(record.bytes)
-        guard header.companion != .none, header.carrier == sequence,
-            let digest = header.companionDigest
+        guard header.attached != .none, header.attachedAt == sequence,
+            let digest = header.attachedDigest
         else { return }
-        guard let blob = try companion(digest, bundle: sequence / Bundle.recordCount) else {
-            report.lostCompanions.append(sequence)
+        guard let attached = try attached(digest, bundle: sequence / Bundle.recordCount) else {
+            report.lostAttached.append(sequence)
             return
         }
-        report.companions += 1
-        batch.companions.append((sequence, blob))
-        if header.companion == .evidence { try takeSharedParts(of: blob, into: &batch) }
+        report.attached += 1
+        batch.attached.append((sequence, attached))
+        if header.attached == .evidence { try takeSharedParts(of: attached, into: &batch) }
     }
 
-    private func companion(_ digest: Digest, bundle: UInt64) throws -> [UInt8]? {
+    private func attached(_ digest: Digest, bundle: UInt64) throws -> [UInt8]? {
         for source in Self.all(original, copies) {
-            if let blob = try source.companion(digest, ofBundle: bundle),
-                CompanionBytes.digest(of: blob.span) == digest
+            if let attached = try source.attached(digest, ofBundle: bundle),
+                AttachedBytes.digest(of: attached.span) == digest
             {
-                return blob
+                return attached
             }
         }
         return nil
     }
 
     /// Shared parts that cannot be found leave the evidence as it is; an audit names it.
-    private mutating func takeSharedParts(of blob: [UInt8], into batch: inout LogBatch) throws {
+    private mutating func takeSharedParts(of attached: [UInt8], into batch: inout LogBatch) throws {
         // What names no parts stays as it is, and an audit names it.
-        for digest in (try? EvidenceBlob.sharedParts(of: blob.span)) ?? []
+        for digest in (try? SealedEvidence.sharedParts(of: attached.span)) ?? []
         where !keptParts.contains(digest) {
             guard let part = sharedParts[digest] else { continue }
             keptParts.insert(digest)

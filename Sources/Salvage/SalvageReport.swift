@@ -6,22 +6,22 @@ package struct SalvageReport: Sendable {
     package var size: UInt64 = 0
     /// Records that were kept, each at its sequence.
     package var records: UInt64 = 0
-    /// Of these, those whose hash is the tree's.
+    /// Kept records whose hash is the tree's.
     package var confirmed: UInt64 = 0
-    /// Of these, those that came from a second copy.
+    /// Kept records that came from a second copy.
     package var refilled: UInt64 = 0
     /// Places of the log whose record is lost.
     package var lost: UInt64 = 0
-    /// Of these, those that have a gap in their place: others were behind the log's end.
+    /// Lost records with a gap in their place: others were behind the log's end.
     package var lostWithin: UInt64 = 0
     /// The gaps, ascending; the first of them where they are many.
     package var gaps: [Gap] = []
     /// Ranges of records that were kept and that no hash confirms.
     package var unconfirmed: [Range<UInt64>] = []
     /// Records of which the evidence or attachment is lost.
-    package var lostCompanions: [UInt64] = []
+    package var lostAttached: [UInt64] = []
     /// Evidences and attachments that were kept.
-    package var companions: UInt64 = 0
+    package var attached: UInt64 = 0
     /// Whether the tree of what was kept is the one that was signed: proofs and checkpoints hold.
     package var isProven = true
     /// Signed checkpoints that were kept.
@@ -61,7 +61,7 @@ package struct SalvageReport: Sendable {
 
     /// Whether nothing at all is lost.
     package var isWhole: Bool {
-        lost == 0 && isProven && lostCompanions.isEmpty && vault.lostCount == 0
+        lost == 0 && isProven && lostAttached.isEmpty && vault.lostCount == 0
     }
 
     mutating func note(

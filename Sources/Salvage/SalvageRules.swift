@@ -8,7 +8,7 @@ package struct SalvageRules: Sendable {
     package var namedStreams: @Sendable ([UInt8]) -> [UInt64]
     /// The streams that a record erases; most erase none.
     package var erasedStreams: @Sendable ([UInt8]) -> [UInt64]
-    /// The carriers of the evidence that a record says to be deleted.
+    /// The records whose evidence a record says to be deleted.
     package var deletedEvidence: @Sendable ([UInt8]) -> [UInt64]
 
     /// Makes rules.

@@ -98,7 +98,7 @@ package struct SigningAuthority: Sendable {
     /// The trust anchor, DER.
     package var root: [UInt8] { certificates[2] }
 
-    /// The same as PEM text.
+    /// The root certificate as PEM text.
     package var rootPEM: String {
         PEMDocument(type: Self.certificateType, derBytes: root).pemString
     }

@@ -57,7 +57,7 @@ public struct SignalRefusal: Error, Hashable, Sendable {
         self.detail = detail
     }
 
-    /// The same refusal seen from further out.
+    /// This refusal seen from further out, at a longer path.
     func inside(_ outerPath: String) -> SignalRefusal {
         SignalRefusal(code, path.isEmpty ? outerPath : outerPath + "." + path, detail)
     }

@@ -201,7 +201,7 @@ private final class AlteredEntries: LogStorage {
     func readRecords(_ sequences: [UInt64], _ body: (UInt64, Span<UInt8>) throws -> Void) throws {
         try log.readRecords(sequences, body)
     }
-    func companion(of carrier: UInt64) -> [UInt8]? { log.companion(of: carrier) }
+    func attached(at sequence: UInt64) -> [UInt8]? { log.attached(at: sequence) }
     func sharedPart(_ digest: TreeDigest) -> [UInt8]? { log.sharedPart(digest) }
     func keepCheckpoint(size: UInt64, note: String) { log.keepCheckpoint(size: size, note: note) }
     func checkpoints() -> [(size: UInt64, note: String)] { log.checkpoints() }

@@ -9,7 +9,7 @@ struct `An evidence` {
         (4097, StreamKeys(SymmetricKey(data: Array(repeating: UInt8(1), count: 32)))),
         (8194, StreamKeys(SymmetricKey(data: Array(repeating: UInt8(2), count: 32)))),
     ]
-    private static let digests = ["a", "b"].map { TreeHash.companion(Array($0.utf8).span) }
+    private static let digests = ["a", "b"].map { TreeHash.attached(Array($0.utf8).span) }
     private static let content = Array("content".utf8)
 
     private static func keys(_ number: UInt64) -> StreamKeys? {
@@ -17,7 +17,7 @@ struct `An evidence` {
     }
 
     /// The page's words, put together without the program's own writer.
-    private static func blob(_ encoding: UInt8, digests: [EventLog.Digest]?) throws -> [UInt8] {
+    private static func evidence(_ encoding: UInt8, digests: [EventLog.Digest]?) throws -> [UInt8] {
         func integer(_ value: Int, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
         }
@@ -48,77 +48,78 @@ struct `An evidence` {
     @Test(arguments: [UInt8(0), 1, 2, 3])
     func `laid out as the page says opens`(encoding: UInt8) throws {
         let digests = encoding < 2 ? nil : Self.digests
-        let blob = try Self.blob(encoding, digests: digests)
-        let opened = try #require(try EvidenceBlob.open(blob.span, keys: Self.keys))
+        let evidence = try Self.evidence(encoding, digests: digests)
+        let opened = try #require(try SealedEvidence.open(evidence.span, keys: Self.keys))
         #expect(opened.content == Self.content)
         #expect(opened.encoding.rawValue == encoding)
         #expect(opened.sharedParts == digests ?? [])
         // Without any key.
-        #expect(try EvidenceBlob.sharedParts(of: blob.span) == digests ?? [])
+        #expect(try SealedEvidence.sharedParts(of: evidence.span) == digests ?? [])
     }
 
     @Test(arguments: [UInt8(0), 1, 2, 3], [UInt8(0), 4, 8])
     func `is laid out as the page says`(encoding: UInt8, cover: UInt8) throws {
         let digests = encoding < 2 ? nil : Self.digests
-        let expected = try Self.blob(encoding | cover, digests: digests)
+        let expected = try Self.evidence(encoding | cover, digests: digests)
         var randomness = RandomSource.system
-        let blob = try EvidenceBlob.seal(
+        let evidence = try SealedEvidence.seal(
             Self.content,
-            encoding: try #require(EvidenceBlob.Encoding(rawValue: encoding)),
-            cover: try #require(EvidenceBlob.Cover(rawValue: cover)),
+            encoding: try #require(SealedEvidence.Encoding(rawValue: encoding)),
+            cover: try #require(SealedEvidence.Cover(rawValue: cover)),
             streams: Self.streams,
             sharedParts: digests ?? [],
             nonce: SealingNonce(using: &randomness)
         )
         // All but the nonce and what follows from it.
         let clearCount = 8 + 3 + 16 + (digests.map { 2 + $0.count * 32 } ?? 0)
-        #expect(blob.count == expected.count)
-        #expect(blob.prefix(clearCount) == expected.prefix(clearCount))
-        let seal = try #require(try EvidenceBlob.seal(of: blob.span))
+        #expect(evidence.count == expected.count)
+        #expect(evidence.prefix(clearCount) == expected.prefix(clearCount))
+        let seal = try #require(try SealedEvidence.seal(of: evidence.span))
         #expect(seal.cover.rawValue == cover)
         #expect(seal.streams == Self.streams.map(\.number))
-        #expect(try EvidenceBlob.open(blob.span, keys: Self.keys)?.content == Self.content)
+        #expect(try SealedEvidence.open(evidence.span, keys: Self.keys)?.content == Self.content)
     }
 
     // Storage, "Evidence": losing one key closes it
     @Test(arguments: [UInt64(4097), 8194])
     func `is closed where one of its streams is erased`(erased: UInt64) throws {
-        let blob = try Self.blob(2, digests: Self.digests)
-        let opened = try EvidenceBlob.open(blob.span) { $0 == erased ? nil : Self.keys($0) }
+        let evidence = try Self.evidence(2, digests: Self.digests)
+        let opened = try SealedEvidence.open(evidence.span) { $0 == erased ? nil : Self.keys($0) }
         #expect(opened == nil)
-        #expect(try EvidenceBlob.sharedParts(of: blob.span) == Self.digests)
+        #expect(try SealedEvidence.sharedParts(of: evidence.span) == Self.digests)
     }
 
     // E5
     @Test func `of an encoding that is not known means a newer format`() throws {
-        let blob = try Self.blob(16, digests: nil)
+        let evidence = try Self.evidence(16, digests: nil)
         let fault = #expect(throws: DecodingFault.self) {
-            _ = try EvidenceBlob.sharedParts(of: blob.span)
+            _ = try SealedEvidence.sharedParts(of: evidence.span)
         }
         #expect(fault?.isNewer == true)
     }
 
     // The digests in clear are bound to the sealed content, and every byte to the checksum.
     @Test func `with any byte changed, or cut short, does not open`() throws {
-        let blob = try Self.blob(2, digests: Self.digests)
-        #expect(try EvidenceBlob.open(blob.span, keys: Self.keys) != nil)
-        for place in blob.indices {
-            var changed = blob
+        let evidence = try Self.evidence(2, digests: Self.digests)
+        #expect(try SealedEvidence.open(evidence.span, keys: Self.keys) != nil)
+        for place in evidence.indices {
+            var changed = evidence
             changed[place] ^= 1
             #expect(throws: DecodingFault.self, "byte \(place)") {
-                _ = try EvidenceBlob.open(changed.span, keys: Self.keys)
+                _ = try SealedEvidence.open(changed.span, keys: Self.keys)
             }
-            let cut = Array(blob.prefix(place))
+            let cut = Array(evidence.prefix(place))
             #expect(throws: DecodingFault.self, "\(place) bytes") {
-                _ = try EvidenceBlob.open(cut.span, keys: Self.keys)
+                _ = try SealedEvidence.open(cut.span, keys: Self.keys)
             }
             // Whoever corrects the checksum still has not the key.
-            guard (9..<blob.count - 4).contains(place) else { continue }
-            let checksum = CRC32C.checksum(changed.span.extracting(0..<blob.count - 4))
+            guard (9..<evidence.count - 4).contains(place) else { continue }
+            let checksum = CRC32C.checksum(changed.span.extracting(0..<evidence.count - 4))
+            let end = evidence.count - 4
             for shift in 0..<4 {
-                changed[blob.count - 4 + shift] = UInt8(truncatingIfNeeded: checksum >> (8 * shift))
+                changed[end + shift] = UInt8(truncatingIfNeeded: checksum >> (8 * shift))
             }
-            let opened = try? EvidenceBlob.open(changed.span, keys: Self.keys)
+            let opened = try? SealedEvidence.open(changed.span, keys: Self.keys)
             #expect(opened == nil, "byte \(place)")
         }
     }

@@ -25,7 +25,7 @@ struct LogFormatExampleTests {
         #expect(Int64(header.kind) == (try example.number("kind")))
         #expect(Int64(header.source) == (try example.number("source")))
         #expect(Int64(header.environment) == (try example.number("environment")))
-        #expect(header.companion == .none)
+        #expect(header.attached == .none)
         #expect(header.signal == (try example.signal))
         #expect(Hexadecimal.encode(Array(record[56..<72])) == (try example.text("signal")))
         #expect(record.span.copy(header.facts) == (try example.facts))
@@ -203,8 +203,8 @@ private struct Example {
                 identity: identity,
                 key: keys,
                 nonce: SealingNonce(using: &source),
-                companion: .none,
-                companionDigest: nil,
+                attached: .none,
+                attachedDigest: nil,
                 otherStreams: []
             )
         )

@@ -89,5 +89,5 @@ struct FuzzedLedger {
     }
 
     /// What a record carries.
-    func companion(of carrier: UInt64) -> [UInt8]? { log.companion(of: carrier) }
+    func attached(at sequence: UInt64) -> [UInt8]? { log.attached(at: sequence) }
 }

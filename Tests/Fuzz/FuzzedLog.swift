@@ -41,7 +41,7 @@ struct FuzzedLog: LogStorage {
 
     func append(_ batch: LogBatch) throws -> LogEnd { throw LogStorageFault(.full, "read only") }
     func reopen() {}
-    func companion(of carrier: UInt64) -> [UInt8]? { nil }
+    func attached(at sequence: UInt64) -> [UInt8]? { nil }
     func sharedPart(_ digest: Digest) -> [UInt8]? { nil }
     func tile(level: Int, index: UInt64) -> [UInt8]? { nil }
     func keepCheckpoint(size: UInt64, note: String) {}

@@ -71,4 +71,20 @@ struct `The shape of the house` {
             #expect(House.liesAboutUnsafe(House.File(path: "planted", lines: lines)) == lies)
         }
     }
+
+    // What one meets under two words one takes for two things.
+    @Test func `calls each thing by its one word`() throws {
+        for file in try House.files() where !ForbiddenWords.speaksSQL(file.path) {
+            #expect(ForbiddenWords.found(in: file.lines) == [:], "\(file.path)")
+        }
+        for file in try House.tests() {
+            #expect(ForbiddenWords.found(in: file.lines, isTest: true) == [:], "\(file.path)")
+        }
+        let planted = [
+            "let lastCarrier = 1", "/// A companion of it.", "table(\"companions\")",
+            "/// `companions` and tiles", "EvidenceBlob.open()", "// Worldwide", "var worlds = 2",
+        ]
+        #expect(ForbiddenWords.found(in: planted).keys.sorted() == [1, 2, 5, 7])
+        #expect(ForbiddenWords.found(in: planted, isTest: true).keys.sorted() == [1, 2, 5])
+    }
 }

@@ -279,8 +279,8 @@ struct `The ledger keeps its promise` {
             identity: [],
             key: keys,
             nonce: SealingNonce(using: &randomness),
-            companion: .none,
-            companionDigest: nil,
+            attached: .none,
+            attachedDigest: nil,
             otherStreams: []
         )
         let record = try #require(sealed)

@@ -41,7 +41,7 @@ struct MemorySource: DamagedOriginal {
 
     func tiles(_ key: TileKey) -> [[UInt8]] { values[key] ?? [] }
 
-    func companion(_ digest: Digest, ofBundle bundle: UInt64) -> [UInt8]? { nil }
+    func attached(_ digest: Digest, ofBundle bundle: UInt64) -> [UInt8]? { nil }
 
     func sharedParts(_ body: ([UInt8]) throws -> Void) {}
 

@@ -65,7 +65,7 @@ final class AccessCache: Sendable {
         for shard in shards { shard.content.withLock { $0 = Content() } }
     }
 
-    /// The same set, in one place for all who have it: a tier's customers may use the same.
+    /// A set of features, held once for all who have it: a tier's customers may use the same.
     func sharing(_ features: Set<Name>) -> Set<Name> {
         shared.withLock { shared in
             if shared.count >= Self.sharedLimit { shared = [] }

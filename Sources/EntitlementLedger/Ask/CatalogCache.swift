@@ -35,14 +35,14 @@ final class CatalogCache: Sendable {
 
     private func publication(_ record: Span<UInt8>) throws -> CatalogHistory.Publication {
         let header = try RecordHeader(checking: record)
-        guard let blob = try log.companion(of: header.carrier),
-            header.companionDigest == TreeHash.companion(blob.span)
+        guard let attached = try log.attached(at: header.attachedAt),
+            header.attachedDigest == TreeHash.attached(attached.span)
         else { throw LogStorageFault(.damaged, "the catalog of \(header.sequence) differs") }
         do {
             return CatalogHistory.Publication(
                 time: Instant(milliseconds: header.time),
                 sequence: header.sequence,
-                catalog: try Catalog(recorded: Attachment.document(blob))
+                catalog: try Catalog(recorded: Attachment.document(attached))
             )
         } catch is InputFault {
             throw LogStorageFault(

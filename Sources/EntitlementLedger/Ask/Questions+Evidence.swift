@@ -9,13 +9,13 @@ extension Questions {
     public func evidence(of sequence: UInt64) throws -> [UInt8]? {
         var header: RecordHeader?
         try log.readRecords([sequence]) { header = try RecordHeader(checking: $1) }
-        guard let header, header.companion == .evidence else { return nil }
-        guard let blob = try log.companion(of: header.carrier),
-            header.companionDigest == CompanionBytes.digest(of: blob.span)
+        guard let header, header.attached == .evidence else { return nil }
+        guard let attached = try log.attached(at: header.attachedAt),
+            header.attachedDigest == AttachedBytes.digest(of: attached.span)
         else { throw LogStorageFault(.damaged, "the evidence of \(sequence) differs") }
         guard
-            let (sealed, encoding, digests) = try EvidenceBlob.open(
-                blob.span,
+            let (sealed, encoding, digests) = try SealedEvidence.open(
+                attached.span,
                 keys: { try vault.keys(of: $0) }
             )
         else { return nil }
@@ -39,11 +39,11 @@ extension Questions {
     ///
     /// - Throws: `LogStorageFault` where it is missing or altered.
     func sharedPart(_ digest: Digest) throws -> [UInt8] {
-        guard let blob = try log.sharedPart(digest) else {
+        guard let part = try log.sharedPart(digest) else {
             throw LogStorageFault(.damaged, "the shared part \(digest.hex) of evidence is missing")
         }
         do {
-            return try SharedPart.content(blob, digest: digest)
+            return try SharedPart.content(part, digest: digest)
         } catch {
             throw LogStorageFault(
                 error.isNewer ? .newerFormat : .damaged,

@@ -48,7 +48,7 @@ extension Questions {
             at: try refusedClaims(among: explainer.notedSignals(to: view))
         )
         if view.isWhole {
-            explanation.notUsed += try otherWorlds(question, size: size)
+            explanation.notUsed += try otherEnvironments(question, size: size)
             for index in explanation.completeness.indices {
                 try complete(&explanation.completeness[index], question.environment, size: size)
             }
@@ -83,7 +83,7 @@ extension Questions {
     }
 
     /// How many events of other environments there are under the customer's name.
-    private func otherWorlds(
+    private func otherEnvironments(
         _ question: CustomerQuestion,
         size: UInt64
     ) throws -> [Explanation.Unused] {

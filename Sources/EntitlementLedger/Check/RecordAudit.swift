@@ -89,7 +89,7 @@ struct RecordAudit: Sendable {
                 for stream in try [header.stream] + header.otherStreams(record) {
                     streams.insert(StreamNumber.counter(of: stream), upTo: highestCounter)
                 }
-                try checkCompanion(header, questions)
+                try checkAttached(header, questions)
                 checkSealedPart(header, record, questions)
             }
         } catch {
@@ -125,18 +125,18 @@ struct RecordAudit: Sendable {
         }
     }
 
-    private mutating func checkCompanion(_ header: RecordHeader, _ questions: Questions) throws {
-        guard header.companion != .none, header.carrier == header.sequence else { return }
-        guard let blob = try questions.log.companion(of: header.carrier) else {
+    private mutating func checkAttached(_ header: RecordHeader, _ questions: Questions) throws {
+        guard header.attached != .none, header.attachedAt == header.sequence else { return }
+        guard let attached = try questions.log.attached(at: header.attachedAt) else {
             faults.note(.evidence, header.sequence, "the evidence is missing")
             return
         }
-        if CompanionBytes.digest(of: blob.span) != header.companionDigest {
+        if AttachedBytes.digest(of: attached.span) != header.attachedDigest {
             faults.note(.evidence, header.sequence, "the evidence is not what was recorded")
-        } else if ErasedEvidence.digest(blob.span) != nil {
+        } else if ErasedEvidence.digest(attached.span) != nil {
             deletedEvidence.standing.insert(header.sequence)
-        } else if header.companion == .evidence {
-            let parts = try EvidenceBlob.sharedParts(of: blob.span)
+        } else if header.attached == .evidence {
+            let parts = try SealedEvidence.sharedParts(of: attached.span)
             for digest in parts where checkedParts.insert(digest).inserted {
                 do {
                     _ = try questions.sharedPart(digest)

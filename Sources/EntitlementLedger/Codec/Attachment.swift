@@ -2,7 +2,7 @@ import Encodings
 import Entitlements
 import EventLog
 
-/// A companion in clear: a catalog document, readable without any key.
+/// What is attached to a record in clear: a catalog document, readable without any key.
 ///
 /// Layout: `ELA1`, length u32, JSON text, CRC-32C.
 enum Attachment {
@@ -20,8 +20,8 @@ enum Attachment {
         return writer.bytes
     }
 
-    static func document(_ blob: [UInt8]) throws -> JSONValue {
-        let bytes = blob.span
+    static func document(_ attachment: [UInt8]) throws -> JSONValue {
+        let bytes = attachment.span
         let end = bytes.count - 4
         guard end >= 8, bytes.uint32(at: 0) == magic, Int(bytes.uint32(at: 4)) == bytes.count,
             CRC32C.checksum(bytes.extracting(0..<end)) == bytes.uint32(at: end)

@@ -30,11 +30,11 @@ struct EventOpener {
 
     /// The catalog that a record attaches, checked against the record's hash.
     func document(of header: RecordHeader) throws -> JSONValue? {
-        guard header.companion == .attachment else { return nil }
-        guard let blob = try log.companion(of: header.carrier),
-            header.companionDigest == TreeHash.companion(blob.span)
+        guard header.attached == .attachment else { return nil }
+        guard let attached = try log.attached(at: header.attachedAt),
+            header.attachedDigest == TreeHash.attached(attached.span)
         else { throw LogStorageFault(.damaged, "the attachment of \(header.sequence) differs") }
-        return try Attachment.document(blob)
+        return try Attachment.document(attached)
     }
 
     private func identity(

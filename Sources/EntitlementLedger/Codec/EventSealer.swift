@@ -8,8 +8,8 @@ struct EventSealer {
     var randomness: RandomSource
 
     /// What stands beside the records of one submission.
-    struct Companion {
-        var kind: RecordHeader.Companion
+    struct Attached {
+        var kind: RecordHeader.Attached
         var digest: EventLog.Digest
     }
 
@@ -61,7 +61,7 @@ struct EventSealer {
     mutating func seal(
         _ event: Event,
         signal: SignalDigest? = nil,
-        companion: Companion?
+        attached: Attached?
     ) throws -> SealedRecord? {
         let (subject, others) = try streams(of: event)
         let isCatalog = subject == StreamNumber.catalog
@@ -103,8 +103,8 @@ struct EventSealer {
             identity: identity.bytes,
             key: keys,
             nonce: SealingNonce(using: &randomness),
-            companion: companion?.kind ?? .none,
-            companionDigest: companion?.digest,
+            attached: attached?.kind ?? .none,
+            attachedDigest: attached?.digest,
             otherStreams: others.values.flatMap { $0 }
         )
     }

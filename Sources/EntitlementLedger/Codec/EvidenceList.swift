@@ -23,7 +23,7 @@ struct EvidenceList {
     /// Parts of one evidence, on all levels.
     static let partLimit = 4096
     /// Bytes of a list: the evidence, and of each part its mark and length.
-    static let contentLimit = EvidenceBlob.byteLimit + (partLimit + depthLimit) * 8
+    static let contentLimit = SealedEvidence.byteLimit + (partLimit + depthLimit) * 8
 
     /// Lays parts out; nil where one piece does as well, or where they pass a limit.
     init?(_ parts: [EvidencePart]) {
@@ -66,9 +66,9 @@ struct EvidenceList {
 
     /// The place of a shared part; nil where there are too many.
     private mutating func place(of content: [UInt8]) -> Int? {
-        let digest = TreeHash.companion(content.span)
+        let digest = TreeHash.attached(content.span)
         if let known = sharedParts.firstIndex(where: { $0.digest == digest }) { return known }
-        guard sharedParts.count < EvidenceBlob.sharedPartLimit else { return nil }
+        guard sharedParts.count < SealedEvidence.sharedPartLimit else { return nil }
         sharedParts.append((digest, content))
         return sharedParts.count - 1
     }
@@ -87,7 +87,7 @@ struct EvidenceList {
         var left = partLimit
         let parts = try parts(content.span, &cursor, depth: 1, &left, sharedPart)
         try cursor.finish(content.span)
-        guard parts.flattenedCount <= EvidenceBlob.byteLimit else {
+        guard parts.flattenedCount <= SealedEvidence.byteLimit else {
             throw DecodingFault(what: "evidence is longer than its limit", offset: 0)
         }
         return parts

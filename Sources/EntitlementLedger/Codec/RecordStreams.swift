@@ -20,7 +20,7 @@ package enum RecordContent {
         return streams(of: record)
     }
 
-    /// The carriers of the evidence that a record says to be deleted; none where it is no erasure.
+    /// The records whose evidence a record says to be deleted; none where it is no erasure.
     package static func evidence(deletedBy record: [UInt8]) -> [UInt64] {
         guard let header = try? RecordHeader(reading: record.span) else { return [] }
         // Facts that cannot be read delete nothing.
@@ -31,6 +31,6 @@ package enum RecordContent {
     package static func digest(ofSharedPart bytes: [UInt8]) -> Digest? {
         // What does not open is no shared part.
         guard let content = try? SharedPart.content(bytes) else { return nil }
-        return TreeHash.companion(content.span)
+        return TreeHash.attached(content.span)
     }
 }

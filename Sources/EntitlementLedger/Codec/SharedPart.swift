@@ -25,11 +25,11 @@ enum SharedPart {
     ///
     /// - Throws: `DecodingFault`.
     static func content(
-        _ blob: [UInt8],
+        _ part: [UInt8],
         digest: EventLog.Digest
     ) throws(DecodingFault) -> [UInt8] {
-        let content = try content(blob)
-        guard TreeHash.companion(content.span) == digest else {
+        let content = try content(part)
+        guard TreeHash.attached(content.span) == digest else {
             throw DecodingFault(what: "a shared part is not what its digest says", offset: 0)
         }
         return content
@@ -38,8 +38,8 @@ enum SharedPart {
     /// The content, whatever its digest.
     ///
     /// - Throws: `DecodingFault`.
-    static func content(_ blob: [UInt8]) throws(DecodingFault) -> [UInt8] {
-        let bytes = blob.span
+    static func content(_ part: [UInt8]) throws(DecodingFault) -> [UInt8] {
+        let bytes = part.span
         let end = bytes.count - checksumCount
         guard end >= headerCount, bytes.uint32(at: 0) == magic,
             Int(bytes.uint32(at: 4)) == bytes.count,
@@ -49,7 +49,7 @@ enum SharedPart {
         let content =
             switch bytes[8] {
             case 0: kept
-            case 1: Zstandard.decompress(kept, limit: EvidenceBlob.byteLimit)
+            case 1: Zstandard.decompress(kept, limit: SealedEvidence.byteLimit)
             default:
                 throw DecodingFault(
                     what: "a shared part of a newer format",

@@ -11,7 +11,7 @@ struct ClaimDecision {
     private let appender: Appender
     private let transaction: VerifiedTransaction
     private let customer: String
-    /// Of the transaction's environment, whatever was asked for.
+    /// The claim's request, in the transaction's environment whatever was asked for.
     private let request: Request
     private let now: Instant
     /// Where the request and the facts' signal were recorded before; nil: nowhere.

@@ -221,8 +221,8 @@ private struct ErasureSealer {
             identity: identity.bytes,
             key: try appender.vault.keys(of: part.subject),
             nonce: SealingNonce(using: &randomness),
-            companion: .none,
-            companionDigest: nil,
+            attached: .none,
+            attachedDigest: nil,
             otherStreams: part.listed
         )
         guard let record else { preconditionFailure("a part is bounded far below a record") }

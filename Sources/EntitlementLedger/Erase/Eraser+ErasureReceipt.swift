@@ -86,7 +86,7 @@ extension Eraser {
 }
 
 extension RecordHeader {
-    /// Carriers of the evidence that an erasure's event says to be deleted; none in other events.
+    /// The records whose evidence an erasure's event says to be deleted; none in other events.
     func deletedEvidence(_ record: Span<UInt8>) throws(DecodingFault) -> [UInt64] {
         guard try eventKind() == .customerErased else { return [] }
         var reader = FactsReader(facts)

@@ -7,7 +7,7 @@ public import LedgerAPI
 struct ErasureScope {
     let environment: StoreEnvironment
     var streams: [UInt64]
-    /// Evidence to be deleted, by its carriers.
+    /// Evidence to be deleted, by the records that it is attached to.
     var evidence: [UInt64] = []
 
     /// What goes, the customer's stream first.

@@ -76,7 +76,7 @@ struct EvidenceSearch {
             else { continue }
             switch finding.remedy {
             case .key(let stream): scopes[place].streams.append(stream)
-            case .deletion(let carrier): scopes[place].evidence.append(carrier)
+            case .deletion(let sequence): scopes[place].evidence.append(sequence)
             }
         }
         return scopes
@@ -88,9 +88,10 @@ struct EvidenceSearch {
             let name = StreamName(CrowdedEvidence.subject, in: environment)
             guard let notes = try vault.stream(of: name) else { return [] }
             return try questions.views.entries(of: notes, below: size).compactMap { entry in
-                try finding(in: entry.sequence) { blob in
+                try finding(in: entry.sequence) { attached in
                     // Whoever imports events may name that subject too.
-                    guard let seal = try EvidenceBlob.seal(of: blob.span), seal.cover == .itself
+                    guard let seal = try SealedEvidence.seal(of: attached.span),
+                        seal.cover == .itself
                     else { return nil }
                     return seal.streams.first.map { .key($0) }
                 }
@@ -100,32 +101,32 @@ struct EvidenceSearch {
 
     /// What was sealed for its events alone, and stays open when those who are sought go.
     private func older() throws -> [Finding] {
-        var carriers: [UInt64] = []
-        try questions.log.readCompanions(from: 0) { carrier, companion in
-            guard CompanionBytes.isEvidence(companion),
-                let seal = try EvidenceBlob.seal(of: companion)
+        var sequences: [UInt64] = []
+        try questions.log.readAttached(from: 0) { sequence, attached in
+            guard AttachedBytes.isEvidence(attached),
+                let seal = try SealedEvidence.seal(of: attached)
             else { return true }
             guard seal.cover == .events else { return false }
-            if !seal.streams.contains(where: gone.contains) { carriers.append(carrier) }
+            if !seal.streams.contains(where: gone.contains) { sequences.append(sequence) }
             return true
         }
-        return try carriers.compactMap { carrier in
-            try finding(in: carrier) { _ in .deletion(carrier) }
+        return try sequences.compactMap { sequence in
+            try finding(in: sequence) { _ in .deletion(sequence) }
         }
     }
 
     /// nil where an event's evidence names none of them, or is closed already.
     private func finding(
         in sequence: UInt64,
-        _ remedy: (_ blob: [UInt8]) throws -> Remedy?
+        _ remedy: (_ attached: [UInt8]) throws -> Remedy?
     ) throws -> Finding? {
         var header: RecordHeader?
         try questions.log.readRecords([sequence]) { header = try RecordHeader(checking: $1) }
-        guard let header, header.companion == .evidence,
+        guard let header, header.attached == .evidence,
             let environment = StoreEnvironment(rawValue: header.environment),
             let source = SourceCode.name(of: header.source),
-            let blob = try questions.log.companion(of: header.carrier),
-            let remedy = try remedy(blob),
+            let attached = try questions.log.attached(at: header.attachedAt),
+            let remedy = try remedy(attached),
             let evidence = try questions.evidence(of: sequence)
         else { return nil }
         let named = reader.subjects(namedIn: evidence, source: source)

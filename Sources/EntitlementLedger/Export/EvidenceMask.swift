@@ -72,6 +72,6 @@ struct EvidenceMask {
         return try? JSONValue(parsing: bytes)
     }
 
-    /// Of a signed text's header: the certificates that signed.
+    /// Members of a signed text's header that hold the certificates that signed.
     private static let cut: Set<Name> = ["x5c", "x5u", "jwk", "signature"]
 }

@@ -39,7 +39,7 @@ extension LedgerExport {
     func evidence(_ sequence: UInt64) throws -> ExportedEvidence {
         var digest: EventLog.Digest?
         try questions.log.readRecords([sequence]) {
-            digest = try RecordHeader(reading: $1).companionDigest
+            digest = try RecordHeader(reading: $1).attachedDigest
         }
         let content =
             plan.redaction == .all ? nil : try questions.evidence(of: sequence)

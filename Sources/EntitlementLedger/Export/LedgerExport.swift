@@ -35,7 +35,7 @@ public struct LedgerExport: Sendable {
         public fileprivate(set) var index: UInt64 = 0
         /// Whether everything was read.
         public fileprivate(set) var isAtEnd = false
-        fileprivate var lastCarrier: UInt64?
+        fileprivate var lastAttachedAt: UInt64?
 
         /// The beginning of a part.
         package init(_ part: ExportPart) { self.part = part }
@@ -171,7 +171,7 @@ public struct LedgerExport: Sendable {
         position.isAtEnd = end == recordCount
         var lines: [ExportLine] = []
         let mask = EventMask(questions: questions, redaction: plan.redaction, view: view)
-        var carriers: [UInt64] = []
+        var evidenced: [UInt64] = []
         try questions.log.readRecords(piece) { sequence, record in
             switch position.part {
             case .events: lines += try mask.shown(record).map { [.event(try shown($0))] } ?? []
@@ -180,16 +180,17 @@ public struct LedgerExport: Sendable {
             case .evidence:
                 let header = try RecordHeader(checking: record)
                 // Events of one signal stand one after the other.
-                guard header.companion == .evidence, header.carrier != position.lastCarrier else {
+                guard header.attached == .evidence, header.attachedAt != position.lastAttachedAt
+                else {
                     return
                 }
-                position.lastCarrier = header.carrier
-                carriers.append(sequence)
+                position.lastAttachedAt = header.attachedAt
+                evidenced.append(sequence)
             default: break
             }
             if position.part == .proofs { lines.append(.proof(try proof(sequence, record))) }
         }
-        return try lines + carriers.map { .evidence(try evidence($0)) }
+        return try lines + evidenced.map { .evidence(try evidence($0)) }
     }
 
     private func sequence(at index: UInt64) -> UInt64 {

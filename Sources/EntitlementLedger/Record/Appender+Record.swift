@@ -74,7 +74,7 @@ extension Appender {
         try await record(concurrently: submission, on: DispatchPool())
     }
 
-    /// The same on a pool of the caller's.
+    /// Records a submission on a pool of the caller's.
     public func record(
         concurrently submission: Submission,
         on pool: some BlockingPool

@@ -10,7 +10,7 @@ struct EvidenceSealer {
 
     /// Evidence as it is handed to the writer.
     struct Sealed {
-        var blob: [UInt8]
+        var bytes: [UInt8]
         /// The streams whose keys it needs.
         var streams: [UInt64]
         /// The shared parts that the log does not hold yet.
@@ -29,8 +29,8 @@ struct EvidenceSealer {
         of submission: Submission,
         _ events: [Event]
     ) throws -> Decided<(sealed: Sealed, note: Event?)> {
-        guard parts.flattenedCount <= EvidenceBlob.byteLimit else {
-            let detail = "evidence has at most \(EvidenceBlob.byteLimit) bytes"
+        guard parts.flattenedCount <= SealedEvidence.byteLimit else {
+            let detail = "evidence has at most \(SealedEvidence.byteLimit) bytes"
             return .refused(Refusal(.tooLarge, "", detail))
         }
         let (streams, note) = try streams(of: submission, events)
@@ -39,7 +39,7 @@ struct EvidenceSealer {
         let frame = Zstandard.compress(content)
         var randomness = randomness
         let sealed = Sealed(
-            blob: try EvidenceBlob.seal(
+            bytes: try SealedEvidence.seal(
                 frame ?? content,
                 encoding: .init(isInParts: list != nil, isCompressed: frame != nil),
                 cover: note == nil ? .everybody : .itself,
@@ -80,7 +80,7 @@ struct EvidenceSealer {
             }
         }
         let count = streams.count + unknown.count
-        guard count <= EvidenceBlob.streamLimit else {
+        guard count <= SealedEvidence.streamLimit else {
             let own = try vault.reserveStream(of: CrowdedEvidence.key(of: submission, vault))
             return ([own], CrowdedEvidence.note(on: submission, naming: count))
         }

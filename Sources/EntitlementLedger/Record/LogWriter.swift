@@ -13,12 +13,12 @@ final class LogWriter: Sendable {
     private let judge: Mutex<ClockJudge>
     private let queue = DispatchQueue(label: "entitlement-ledger.writer")
     private let waiting = Mutex<Waiting>(Waiting())
-    private let standing = Mutex(Standing())
+    private let known = Mutex(Known())
     /// When a commit failed, or was last tried again, since which none succeeded; nil: none did.
     private let failedAt = Mutex<Int64?>(nil)
 
     /// What the writer knows of the log.
-    private struct Standing {
+    private struct Known {
         /// Its end; nil: to be read.
         var end: LogEnd?
         /// Whether a commit failed since which the log was not opened again.
@@ -74,7 +74,7 @@ final class LogWriter: Sendable {
     private static let retryMilliseconds: Int64 = 5000
 
     /// Whether a commit failed after which the log was not opened again yet.
-    var isInDoubt: Bool { standing.withLock { $0.isInDoubt } }
+    var isInDoubt: Bool { known.withLock { $0.isInDoubt } }
 
     /// Whether nothing is made durable, as the last commit tells, or a new attempt.
     func isFailing(retrying attempt: () throws -> Void) -> Bool {
@@ -137,7 +137,7 @@ final class LogWriter: Sendable {
         try queue.sync { try body(appendAlone) }
     }
 
-    /// The same for a caller that must not block.
+    /// Runs a body alone, for a caller that must not block.
     func alone<Outcome: Sendable>(
         _ body: @escaping @Sendable (Append) throws -> Outcome
     ) async throws -> Outcome {
@@ -202,7 +202,7 @@ final class LogWriter: Sendable {
             // A full disk too may have failed between a commit's two writes.
             let code = (error as? LogStorageFault)?.code
             let isInDoubt = code == .outcomeUnknown || code == .full
-            standing.withLock { $0 = Standing(isInDoubt: isInDoubt) }
+            known.withLock { $0 = Known(isInDoubt: isInDoubt) }
             // Who waits is told of the commit; what fails here is tried again before the next one.
             _ = try? currentEnd()
             throw error
@@ -210,7 +210,7 @@ final class LogWriter: Sendable {
         judge.withLock { $0.note(now) }
         failedAt.withLock { $0 = nil }
         views.absorb(batch.entries)
-        standing.withLock { $0.end = appended }
+        known.withLock { $0.end = appended }
         views.followBehind()
         return decision.outcomes
     }
@@ -258,12 +258,12 @@ final class LogWriter: Sendable {
 
     /// The log's end; after a failed commit the log is opened again and what stands is read.
     private func currentEnd() throws -> LogEnd {
-        let known = standing.withLock { $0 }
+        let known = known.withLock { $0 }
         if let end = known.end { return end }
         if known.isInDoubt { try log.reopen() }
         try views.catchUp()
         let end = try log.end()
-        standing.withLock { $0 = Standing(end: end) }
+        self.known.withLock { $0 = Known(end: end) }
         return end
     }
 }

@@ -26,39 +26,39 @@ struct SubmissionSealer {
         recordedAt: Instant?
     ) throws -> Decided<SealedSubmission> {
         var numbered = events.enumerated().map { Self.numbered($1, $0, of: submission) }
-        let blob: CompanionBytes?
-        switch try companion(of: submission, numbered) {
+        let attachedBytes: AttachedBytes?
+        switch try attached(of: submission, numbered) {
         case .refused(let refusal): return .refused(refusal)
-        case .value(let bytes): blob = bytes
+        case .value(let bytes): attachedBytes = bytes
         }
-        if let note = blob?.note {
+        if let note = attachedBytes?.note {
             numbered.append(Self.numbered(note, numbered.count, of: submission))
         }
-        let companion = blob.map {
-            EventSealer.Companion(kind: $0.kind, digest: TreeHash.companion($0.bytes.span))
+        let attached = attachedBytes.map {
+            EventSealer.Attached(kind: $0.kind, digest: TreeHash.attached($0.bytes.span))
         }
         var sealer = EventSealer(vault: appender.vault, randomness: appender.randomness)
         var records: [SealedRecord] = []
         records.reserveCapacity(numbered.count + 1)
         for event in numbered {
             let signal = records.isEmpty ? signal : nil
-            guard let record = try sealer.seal(event, signal: signal, companion: companion) else {
+            guard let record = try sealer.seal(event, signal: signal, attached: attached) else {
                 return .refused(Self.tooLong)
             }
             records.append(record)
         }
         var requested: SealedRecord?
         if let request {
-            requested = try sealer.seal(request, companion: nil)
+            requested = try sealer.seal(request, attached: nil)
             guard let requested else { return .refused(Self.tooLong) }
             records.append(requested)
         }
         return .value(
             SealedSubmission(
                 records: records,
-                companion: blob?.bytes,
-                evidenceStreams: blob?.streams ?? [],
-                sharedParts: blob?.sharedParts ?? [],
+                attached: attachedBytes?.bytes,
+                evidenceStreams: attachedBytes?.streams ?? [],
+                sharedParts: attachedBytes?.sharedParts ?? [],
                 request: requested?.signal,
                 expectations: expectations,
                 recordedAt: recordedAt?.milliseconds
@@ -81,8 +81,8 @@ struct SubmissionSealer {
         return event
     }
 
-    private struct CompanionBytes {
-        var kind: RecordHeader.Companion
+    private struct AttachedBytes {
+        var kind: RecordHeader.Attached
         var bytes: [UInt8]
         /// The streams whose keys it needs.
         var streams: [UInt64] = []
@@ -91,17 +91,17 @@ struct SubmissionSealer {
         var sharedParts: [(digest: Digest, bytes: [UInt8])] = []
     }
 
-    private func companion(
+    private func attached(
         of submission: Submission,
         _ events: [Event]
-    ) throws -> Decided<CompanionBytes?> {
+    ) throws -> Decided<AttachedBytes?> {
         if let document = events.first?.data.document {
             let bytes = Attachment.bytes(of: document)
             guard bytes.count <= Attachment.byteLimit else {
                 let detail = "a catalog has at most \(Attachment.byteLimit) bytes"
                 return .refused(Refusal(.tooLarge, "data", detail))
             }
-            return .value(CompanionBytes(kind: .attachment, bytes: bytes))
+            return .value(AttachedBytes(kind: .attachment, bytes: bytes))
         }
         guard let parts = submission.evidenceParts else { return .value(nil) }
         let evidence = EvidenceSealer(
@@ -113,9 +113,9 @@ struct SubmissionSealer {
         case .refused(let refusal): return .refused(refusal)
         case .value(let (sealed, note)):
             return .value(
-                CompanionBytes(
+                AttachedBytes(
                     kind: .evidence,
-                    bytes: sealed.blob,
+                    bytes: sealed.bytes,
                     streams: sealed.streams,
                     note: note,
                     sharedParts: sealed.sharedParts

@@ -87,7 +87,7 @@ package struct AuditReplay: Sendable {
         filter.customer = customer
         filter.environment = environment
         var replay = EvidenceReplay()
-        for sequence in try prefix.questions.carriers(filter) {
+        for sequence in try prefix.questions.withEvidence(filter) {
             progress(sequence, size)
             guard let evidence = try prefix.questions.evidence(of: sequence),
                 let event = try prefix.questions.event(at: sequence)
@@ -103,15 +103,15 @@ package struct AuditReplay: Sendable {
 
 extension Questions {
     /// The first event of each signal whose evidence was kept, ascending.
-    fileprivate func carriers(_ filter: EventFilter) throws -> [UInt64] {
-        var carriers: [UInt64] = []
+    fileprivate func withEvidence(_ filter: EventFilter) throws -> [UInt64] {
+        var sequences: [UInt64] = []
         var last: UInt64?
         try headers(filter) { header in
-            guard header.companion == .evidence, header.carrier != last else { return }
-            last = header.carrier
-            carriers.append(header.sequence)
+            guard header.attached == .evidence, header.attachedAt != last else { return }
+            last = header.attachedAt
+            sequences.append(header.sequence)
         }
-        return carriers
+        return sequences
     }
 
     /// What a token comes to.

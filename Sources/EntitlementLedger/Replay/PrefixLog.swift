@@ -45,7 +45,7 @@ struct PrefixLog: LogReader {
         try log.tile(level: level, index: index)
     }
 
-    func companion(of carrier: UInt64) throws -> [UInt8]? { try log.companion(of: carrier) }
+    func attached(at sequence: UInt64) throws -> [UInt8]? { try log.attached(at: sequence) }
 
     func sharedPart(_ digest: Digest) throws -> [UInt8]? { try log.sharedPart(digest) }
 

@@ -64,7 +64,7 @@ extension Reports {
         return try foldRevenue(question, size: size, pendingAfter: nil).report
     }
 
-    /// The same from the log alone.
+    /// The revenue report from the log alone, without a roll-up.
     package func revenueFromLog(_ question: ReportQuestion) throws -> RevenueReport {
         let size = try questions.prefix(knownAt: question.point.knownAt)
         return try foldRevenue(question, size: size, pendingAfter: nil).report

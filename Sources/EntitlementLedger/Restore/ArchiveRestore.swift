@@ -122,8 +122,8 @@ public struct ArchiveRestore {
         while tree.size < checkpoint.size {
             let index = tree.size / Bundle.recordCount
             let width = TileCoordinate.width(level: 0, index: index, size: checkpoint.size)
-            let companions =
-                tree.size < plan.restored ? try reader.companions(ofBundle: index) : [:]
+            let attachedOfBundle =
+                tree.size < plan.restored ? try reader.attached(ofBundle: index) : [:]
             guard let records = try reader.records(ofBundle: index), records.count >= width else {
                 throw ArchiveFault(.damaged, "the records are missing", sequence: tree.size)
             }
@@ -135,7 +135,9 @@ public struct ArchiveRestore {
                     continue
                 }
                 let header = try RecordHeader(checking: record.span)
-                if tree.size < plan.restored { try add(record, header, companions, to: &copy) }
+                if tree.size < plan.restored {
+                    try add(record, header, attachedOfBundle, to: &copy)
+                }
                 if try header.eventKind() == .customerErased {
                     let others = try header.otherStreams(record.span)
                     erased.formUnion([header.stream] + others)
@@ -157,13 +159,13 @@ public struct ArchiveRestore {
     private func add(
         _ record: [UInt8],
         _ header: RecordHeader,
-        _ companions: [EventLog.Digest: [UInt8]],
+        _ attachedOfBundle: [EventLog.Digest: [UInt8]],
         to copy: inout RecordCopy
     ) throws {
-        var companion: [UInt8]?
-        if header.companion != .none, header.carrier == header.sequence {
-            companion = header.companionDigest.flatMap { companions[$0] }
-            guard companion != nil else {
+        var attached: [UInt8]?
+        if header.attached != .none, header.attachedAt == header.sequence {
+            attached = header.attachedDigest.flatMap { attachedOfBundle[$0] }
+            guard attached != nil else {
                 throw ArchiveFault(
                     .damaged,
                     "what the record carries is missing or altered",
@@ -171,7 +173,7 @@ public struct ArchiveRestore {
                 )
             }
         }
-        try copy.append(record, companion: companion) { digest in
+        try copy.append(record, attached: attached) { digest in
             guard let part = try reader.sharedPart(digest) else {
                 throw ArchiveFault(
                     .damaged,

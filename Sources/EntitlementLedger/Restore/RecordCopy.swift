@@ -37,7 +37,7 @@ package struct RecordCopy {
     ///
     /// It is durable when `finish` returns, or earlier. Amortized O(bytes).
     ///
-    /// `companion`: what the record carries; nil where it carries nothing, or where that is lost.
+    /// `attached`: the record's evidence or attachment; nil where it has none, or where that is lost.
     ///
     /// `sharedPart`: gives the bytes of a shared part of evidence; nil where it is lost.
     ///
@@ -45,7 +45,7 @@ package struct RecordCopy {
     ///   what log and `sharedPart` throw. After that the copy is of no more use.
     package mutating func append(
         _ record: [UInt8],
-        companion: [UInt8]? = nil,
+        attached: [UInt8]? = nil,
         sharedPart: (EventLog.Digest) throws -> [UInt8]? = { _ in nil }
     ) throws {
         if let lost = LostRecord(record.span) {
@@ -56,8 +56,8 @@ package struct RecordCopy {
         for stream in [header.stream] + others {
             batch.highestCounter = max(batch.highestCounter, StreamNumber.counter(of: stream))
         }
-        if let companion { try append(companion, of: header, sharedPart) }
-        byteCount += companion?.count ?? 0
+        if let attached { try append(attached, of: header, sharedPart) }
+        byteCount += attached?.count ?? 0
         try place(record, sequence: header.sequence, recordedAt: header.recordedAt)
     }
 
@@ -82,18 +82,18 @@ package struct RecordCopy {
     }
 
     private mutating func append(
-        _ companion: [UInt8],
+        _ attached: [UInt8],
         of header: RecordHeader,
         _ sharedPart: (EventLog.Digest) throws -> [UInt8]?
     ) throws {
-        guard CompanionBytes.digest(of: companion.span) == header.companionDigest,
-            header.carrier == header.sequence
+        guard AttachedBytes.digest(of: attached.span) == header.attachedDigest,
+            header.attachedAt == header.sequence
         else {
             throw LogStorageFault(.damaged, "what record \(next) carries is not what it names")
         }
-        batch.companions.append((header.sequence, companion))
-        guard header.companion == .evidence else { return }
-        for digest in try EvidenceBlob.sharedParts(of: companion.span)
+        batch.attached.append((header.sequence, attached))
+        guard header.attached == .evidence else { return }
+        for digest in try SealedEvidence.sharedParts(of: attached.span)
         where knownParts.insert(digest).inserted {
             guard let part = try sharedPart(digest) else { continue }
             batch.sharedParts.append((digest, part))

@@ -13,7 +13,7 @@ extension Questions {
     /// 90 MB for each core, beside results.
     /// - Parameters:
     ///   - size: how many events are known; at most the log's size.
-    ///   - environment: the world that is asked about.
+    ///   - environment: the environment that is asked about.
     ///   - initial: what each core begins with.
     ///   - add: adds a customer to a core's result; called on several threads, never at once for
     ///     one result.

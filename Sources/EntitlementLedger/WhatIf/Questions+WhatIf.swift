@@ -12,7 +12,7 @@ public struct WhatIfQuestion: Sendable {
     public var effective: Instant
     /// T and R.
     public var point: BitemporalPoint
-    /// The world that is asked about.
+    /// The environment that is asked about.
     public var environment: StoreEnvironment
     /// How many gains and how many losses are listed at most; counts are always exact.
     public var sampleLimit = Self.usualSampleLimit

@@ -131,10 +131,10 @@ public struct Explainer {
     struct Gate {
         var feature: String
         var instant: Instant
-        /// Of `CatalogHistory.publications`.
+        /// Index of the catalog in `CatalogHistory.publications`.
         var catalogIndex: Int
         var catalog: Catalog
-        /// Of `Catalog.features`.
+        /// Index of the feature in `Catalog.features`.
         var index: Int
         /// Place in the log of the catalog in force.
         var publication: UInt64

@@ -49,7 +49,7 @@ package struct RevenueReport: Sendable, Hashable {
         package var reversed = Amount()
         /// What the sum of all days changed by through what became known then: taken.
         package var bookedTaken = Amount()
-        /// Likewise given back.
+        /// What the refunds of all days changed by through what became known then.
         package var bookedRefunded = Amount()
 
         /// No figures.

@@ -81,7 +81,7 @@ package struct GroupDecision {
     ) {
         for (offset, record) in submission.records.enumerated() {
             let sequence = first + UInt64(offset)
-            let bytes = record.placed(sequence: sequence, recordedAt: recordedAt, carrier: first)
+            let bytes = record.placed(sequence: sequence, recordedAt: recordedAt, attachedAt: first)
             batch.leaves.append(TreeHash.leaf(bytes.span))
             batch.records.append(bytes)
             if signals[record.signal] == nil { signals[record.signal] = sequence }
@@ -97,8 +97,8 @@ package struct GroupDecision {
                 )
             )
         }
-        if let companion = submission.companion {
-            batch.companions.append((first, companion))
+        if let attached = submission.attached {
+            batch.attached.append((first, attached))
         }
         batch.highestCounter = max(batch.highestCounter, submission.highestCounter)
         batch.sharedParts += submission.sharedParts

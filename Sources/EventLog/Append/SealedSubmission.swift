@@ -3,7 +3,7 @@ package struct SealedSubmission: Sendable {
     /// The records, which stand together or not at all (E2).
     package var records: [SealedRecord]
     /// Evidence or attachment, carried by the first record.
-    package var companion: [UInt8]?
+    package var attached: [UInt8]?
     /// The streams under whose keys the evidence is sealed, which no record needs to name.
     package var evidenceStreams: [UInt64]
     /// Parts of the evidence that are kept once, by the SHA-256 of their content.
@@ -36,7 +36,7 @@ package struct SealedSubmission: Sendable {
     /// Makes a submission of at least one record.
     package init(
         records: [SealedRecord],
-        companion: [UInt8]? = nil,
+        attached: [UInt8]? = nil,
         evidenceStreams: [UInt64] = [],
         sharedParts: [(digest: Digest, bytes: [UInt8])] = [],
         request: SignalDigest? = nil,
@@ -45,7 +45,7 @@ package struct SealedSubmission: Sendable {
     ) {
         precondition(!records.isEmpty, "a submission has a record")
         self.records = records
-        self.companion = companion
+        self.attached = attached
         self.evidenceStreams = evidenceStreams
         self.sharedParts = sharedParts
         self.request = request

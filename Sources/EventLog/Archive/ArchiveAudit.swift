@@ -84,7 +84,7 @@ public struct ArchiveAudit {
             }),
             let tile = noting({ [reader] in try reader.tile(level: 0, index: index) })
         else { return false }
-        let companions = noting { [reader] in try reader.companions(ofBundle: index) } ?? [:]
+        let attachedOfBundle = noting { [reader] in try reader.attached(ofBundle: index) } ?? [:]
         for (place, record) in records.enumerated() {
             let sequence = first + UInt64(place)
             let leaf = TreeHash.leaf(ofEntry: record.span)
@@ -96,30 +96,30 @@ public struct ArchiveAudit {
                 note(sequence, "the record's hash is not its tile's")
             }
             tree.append(leaf)
-            checkCompanion(of: record, at: sequence, companions)
+            checkAttached(of: record, at: sequence, attachedOfBundle)
         }
         checkTiles(tree.takeChanges().filter { $0.coordinate.isFull && $0.coordinate.level > 0 })
         return true
     }
 
-    private mutating func checkCompanion(
+    private mutating func checkAttached(
         of record: [UInt8],
         at sequence: UInt64,
-        _ companions: [Digest: [UInt8]]
+        _ attachedOfBundle: [Digest: [UInt8]]
     ) {
         guard let header = try? RecordHeader(reading: record.span), header.sequence == sequence,
-            header.companion != .none, header.carrier == sequence,
-            let digest = header.companionDigest
+            header.attached != .none, header.attachedAt == sequence,
+            let digest = header.attachedDigest
         else { return }
-        guard let companion = companions[digest] else {
+        guard let attached = attachedOfBundle[digest] else {
             return note(sequence, "what the record carries is missing or altered")
         }
-        guard header.companion == .evidence,
-            let parts = noting({ try EvidenceBlob.sharedParts(of: companion.span) })
+        guard header.attached == .evidence,
+            let parts = noting({ try SealedEvidence.sharedParts(of: attached.span) })
         else { return }
         for part in parts where checkedParts.insert(part).inserted {
             let bytes = noting { [reader] in try reader.sharedPart(part) } ?? nil
-            if !(bytes.map { CompanionBytes.isWholePart($0.span) } ?? false) {
+            if !(bytes.map { AttachedBytes.isWholePart($0.span) } ?? false) {
                 note(sequence, "a shared part of evidence is missing or altered")
             }
         }

@@ -5,8 +5,8 @@ struct ArchiveBatch {
     /// The leaf hashes of the records.
     private(set) var leaves: [Digest] = []
     private var bundles: [[UInt8]] = []
-    /// What carries a companion.
-    private var carriers: [RecordHeader] = []
+    /// Of the records to which an evidence or attachment is attached.
+    private var headers: [RecordHeader] = []
     private var byteCount = 0
 
     init(first: UInt64) { self.first = first }
@@ -41,10 +41,10 @@ struct ArchiveBatch {
         bundles[last].append(copying: record)
         byteCount += record.count
         // An entry that is no record of ours carries nothing that we know of.
-        if let header = try? RecordHeader(reading: record), header.companion != .none,
-            header.carrier == header.sequence, header.sequence == end
+        if let header = try? RecordHeader(reading: record), header.attached != .none,
+            header.attachedAt == header.sequence, header.sequence == end
         {
-            carriers.append(header)
+            headers.append(header)
         }
         leaves.append(TreeHash.leaf(ofEntry: record))
     }
@@ -73,12 +73,12 @@ struct ArchiveBatch {
         isNewPart: (Digest) throws -> Bool
     ) throws -> [ArchiveFile] {
         var files: [ArchiveFile] = []
-        var companions: [UInt64: [UInt8]] = [:]
-        for header in carriers {
-            let companion = try companion(of: header, log)
-            companions[header.sequence / Bundle.recordCount, default: []] += companion
-            guard header.companion == .evidence else { continue }
-            for digest in try EvidenceBlob.sharedParts(of: companion.span)
+        var attachedByBundle: [UInt64: [UInt8]] = [:]
+        for header in headers {
+            let attached = try attached(of: header, log)
+            attachedByBundle[header.sequence / Bundle.recordCount, default: []] += attached
+            guard header.attached == .evidence else { continue }
+            for digest in try SealedEvidence.sharedParts(of: attached.span)
             where try isNewPart(digest) {
                 guard let part = try log.sharedPart(digest) else {
                     throw LogStorageFault(.damaged, "a shared part of evidence is missing")
@@ -90,8 +90,8 @@ struct ArchiveBatch {
             let index = first / Bundle.recordCount + UInt64(place)
             let width = Int(min(end - index * Bundle.recordCount, Bundle.recordCount))
             let path = ArchiveLayout.entries(index, width: width)
-            if let carried = companions[index] {
-                let path = ArchiveLayout.companions(index, width: width)
+            if let carried = attachedByBundle[index] {
+                let path = ArchiveLayout.attached(index, width: width)
                 files.append(ArchiveFile(path: path, bytes: carried))
             }
             files.append(ArchiveFile(path: path, bytes: bytes))
@@ -99,13 +99,13 @@ struct ArchiveBatch {
         return files
     }
 
-    private func companion(of header: RecordHeader, _ log: any LogReader) throws -> [UInt8] {
-        guard let companion = try log.companion(of: header.sequence),
-            CompanionBytes.digest(of: companion.span) == header.companionDigest
+    private func attached(of header: RecordHeader, _ log: any LogReader) throws -> [UInt8] {
+        guard let attached = try log.attached(at: header.sequence),
+            AttachedBytes.digest(of: attached.span) == header.attachedDigest
         else {
             let what = "what record \(header.sequence) carries is missing or altered"
             throw LogStorageFault(.damaged, what)
         }
-        return companion
+        return attached
     }
 }

@@ -12,7 +12,7 @@ package enum ArchiveLayout {
     /// Older checkpoints, each under its size.
     static let checkpoints = "checkpoints"
     /// What records of a bundle carry, one after the other.
-    static let companions = "companions"
+    static let attached = "companions"
     /// Parts that evidences have in common, each under its digest.
     static let shared = "shared"
     /// Ends the name of a folder of partial files.
@@ -28,19 +28,19 @@ package enum ArchiveLayout {
     static let tileLimit = TileCoordinate.fullWidth * Digest.byteCount
     /// Bytes of a bundle: each record with its length before it.
     static let bundleLimit = TileCoordinate.fullWidth * (RecordHeader.lengthLimit + 2)
-    /// Bytes of a companion, catalog documents included, with what stands around them.
-    static let companionLimit = 8 << 20 + 4 << 10
-    /// Bytes of the companions of a bundle.
-    static let companionsLimit = TileCoordinate.fullWidth * companionLimit
+    /// Bytes of an evidence or attachment, catalog documents included, with what stands around them.
+    static let attachedLimit = 8 << 20 + 4 << 10
+    /// Bytes of the evidences and attachments of a bundle.
+    static let attachedFileLimit = TileCoordinate.fullWidth * attachedLimit
 
     /// Where a bundle's records stand.
     static func entries(_ index: UInt64, width: Int = TileCoordinate.fullWidth) -> String {
         TileCoordinate.entriesPath(index: index, width: width)
     }
 
-    /// Where the companions of a bundle's records stand.
-    static func companions(_ index: UInt64, width: Int = TileCoordinate.fullWidth) -> String {
-        companions + "/" + TileCoordinate.place(index, width: width)
+    /// Where the evidences and attachments of a bundle's records stand.
+    static func attached(_ index: UInt64, width: Int = TileCoordinate.fullWidth) -> String {
+        attached + "/" + TileCoordinate.place(index, width: width)
     }
 
     /// Where a shared part stands.

@@ -136,27 +136,27 @@ package struct ArchiveReader: TileSource {
     /// Evidence and attachments of the records of a bundle, by their SHA-256.
     ///
     /// What is damaged is passed over: a record's header tells which it needs.
-    package func companions(ofBundle index: UInt64) throws -> [Digest: [UInt8]] {
+    package func attached(ofBundle index: UInt64) throws -> [Digest: [UInt8]] {
         guard
             let found = try widest(
-                ArchiveLayout.companions(index),
-                limit: ArchiveLayout.companionsLimit
+                ArchiveLayout.attached(index),
+                limit: ArchiveLayout.attachedFileLimit
             )
         else { return [:] }
-        var companions: [Digest: [UInt8]] = [:]
+        var attachedOfBundle: [Digest: [UInt8]] = [:]
         let bytes = found.bytes.span
         var start = 0
-        while let range = CompanionBytes.next(in: bytes, from: start) {
-            let companion = bytes.copy(range)
-            companions[CompanionBytes.digest(of: companion.span)] = companion
+        while let range = AttachedBytes.next(in: bytes, from: start) {
+            let attached = bytes.copy(range)
+            attachedOfBundle[AttachedBytes.digest(of: attached.span)] = attached
             start = range.upperBound
         }
-        return companions
+        return attachedOfBundle
     }
 
     /// The bytes kept for a shared part of evidence; nil where there is none.
     package func sharedPart(_ digest: Digest) throws -> [UInt8]? {
-        try store.read(ArchiveLayout.shared(digest), limit: ArchiveLayout.companionLimit)
+        try store.read(ArchiveLayout.shared(digest), limit: ArchiveLayout.attachedLimit)
     }
 
     /// The full file at a path, or the widest of its partial ones.

@@ -162,7 +162,7 @@ package struct ArchiveWriter {
             try store.remove(coordinate.path + ArchiveLayout.partial)
             guard coordinate.level == 0 else { continue }
             let index = coordinate.index
-            for path in [ArchiveLayout.entries(index), ArchiveLayout.companions(index)] {
+            for path in [ArchiveLayout.entries(index), ArchiveLayout.attached(index)] {
                 try store.remove(path + ArchiveLayout.partial)
             }
         }

@@ -21,21 +21,21 @@ package struct RecordHeader: Sendable, Hashable {
     package var source: UInt8
     /// Which environment.
     package var environment: UInt8
-    /// What stands beside the record.
-    package var companion: Companion
+    /// What is attached to the record.
+    package var attached: Attached
     /// Keyed digest of (environment, source, event id).
     package var signal: SignalDigest
-    /// Sequence of the record that carries the companion; its own if it is the first.
-    package var carrier: UInt64
-    /// SHA-256 of the companion's bytes; nil without one.
-    package var companionDigest: Digest?
+    /// Sequence of the record that it is attached to; its own if it is the first.
+    package var attachedAt: UInt64
+    /// SHA-256 of the bytes that are attached; nil for none.
+    package var attachedDigest: Digest?
     /// Where the facts stand in the record.
     package var facts: Range<Int>
     /// Where the sealed part stands in the record.
     package var sealed: Range<Int>
 
-    /// What stands beside a record, bound into the tree by its hash.
-    package enum Companion: UInt8, Sendable {
+    /// What is attached to a record, bound into the tree by its hash.
+    package enum Attached: UInt8, Sendable {
         /// Nothing.
         case none = 0
         /// Evidence: what the event was read from, sealed.
@@ -47,7 +47,7 @@ package struct RecordHeader: Sendable, Hashable {
     /// `ELR1`.
     static let magic: UInt32 = 0x3152_4C45
     static let fixedCount = 72
-    static let companionCount = 40
+    static let attachedCount = 40
     static let checksumCount = 4
     /// A tlog-tiles entry has at most so many bytes (C2SP tlog-tiles, "Log Entries").
     package static let lengthLimit = 65_535
@@ -84,10 +84,10 @@ package struct RecordHeader: Sendable, Hashable {
         guard record.uint32(at: 0) == Self.magic else {
             throw DecodingFault(what: "not a record of this version", offset: 0)
         }
-        guard let companion = Companion(rawValue: record[51]) else {
+        guard let attached = Attached(rawValue: record[51]) else {
             throw DecodingFault(what: "unknown companion", offset: 51)
         }
-        let start = Self.fixedCount + (companion == .none ? 0 : Self.companionCount)
+        let start = Self.fixedCount + (attached == .none ? 0 : Self.attachedCount)
         facts = start..<start + Int(record.uint16(at: 52))
         sealed = facts.upperBound..<facts.upperBound + Int(record.uint16(at: 54))
         length = Int(record.uint32(at: 4))
@@ -105,14 +105,14 @@ package struct RecordHeader: Sendable, Hashable {
         kind = record[48]
         source = record[49]
         environment = record[50]
-        self.companion = companion
+        self.attached = attached
         signal = SignalDigest(high: record.uint64(at: 56), low: record.uint64(at: 64))
-        if companion == .none {
-            carrier = sequence
-            companionDigest = nil
+        if attached == .none {
+            attachedAt = sequence
+            attachedDigest = nil
         } else {
-            carrier = record.uint64(at: 72)
-            companionDigest = Digest(record.extracting(80..<112))
+            attachedAt = record.uint64(at: 72)
+            attachedDigest = Digest(record.extracting(80..<112))
         }
     }
 }

@@ -1,6 +1,7 @@
 /// A record as its caller hands it in: all but what the writer assigns.
 package struct SealedRecord: Sendable {
-    /// The bytes; sequence, recorded time, carrier and checksum are still zero.
+    /// The bytes; sequence, recorded time, the record that has the evidence and checksum are still
+    /// zero.
     var bytes: [UInt8]
     /// The subject's stream.
     package let stream: UInt64
@@ -10,7 +11,7 @@ package struct SealedRecord: Sendable {
     package let kind: UInt8
     /// The subject's stream and those that the facts name; views list the record under each.
     package let streams: [UInt64]
-    private let hasCompanion: Bool
+    private let hasAttached: Bool
 
     /// The parts of the header that are known before the writer.
     package struct Header: Sendable {
@@ -72,8 +73,8 @@ package struct SealedRecord: Sendable {
         identity: [UInt8],
         key: StreamKeys?,
         nonce: SealingNonce,
-        companion: RecordHeader.Companion,
-        companionDigest: Digest?,
+        attached: RecordHeader.Attached,
+        attachedDigest: Digest?,
         otherStreams: [UInt64]
     ) throws {
         let sealed =
@@ -86,7 +87,7 @@ package struct SealedRecord: Sendable {
                 )
             } ?? []
         var writer = ByteWriter(
-            reservingCapacity: RecordHeader.fixedCount + RecordHeader.companionCount + facts.count
+            reservingCapacity: RecordHeader.fixedCount + RecordHeader.attachedCount + facts.count
                 + sealed.count + RecordHeader.checksumCount
         )
         writer.append(RecordHeader.magic)
@@ -98,7 +99,7 @@ package struct SealedRecord: Sendable {
         writer.append(header.kind)
         writer.append(header.source)
         writer.append(header.environment)
-        writer.append(companion.rawValue)
+        writer.append(attached.rawValue)
         guard facts.count < RecordHeader.lengthLimit, sealed.count < RecordHeader.lengthLimit else {
             return nil
         }
@@ -106,9 +107,9 @@ package struct SealedRecord: Sendable {
         writer.append(UInt16(sealed.count))
         writer.append(signal.high)
         writer.append(signal.low)
-        if companion != .none {
+        if attached != .none {
             writer.append(UInt64(0))
-            companionDigest?.append(to: &writer.bytes)
+            attachedDigest?.append(to: &writer.bytes)
         }
         writer.append(facts.span)
         writer.append(sealed.span)
@@ -120,15 +121,15 @@ package struct SealedRecord: Sendable {
         kind = header.kind
         self.signal = signal
         streams = [header.stream] + otherStreams
-        hasCompanion = companion != .none
+        hasAttached = attached != .none
     }
 
     /// The record at its place in the log: law 1 holds from here on.
-    func placed(sequence: UInt64, recordedAt: Int64, carrier: UInt64) -> [UInt8] {
+    func placed(sequence: UInt64, recordedAt: Int64, attachedAt: UInt64) -> [UInt8] {
         var writer = ByteWriter(bytes: bytes)
         writer.replace(at: 8, sequence)
         writer.replace(at: 16, UInt64(bitPattern: recordedAt))
-        if hasCompanion { writer.replace(at: 72, carrier) }
+        if hasAttached { writer.replace(at: 72, attachedAt) }
         let end = bytes.count - RecordHeader.checksumCount
         writer.replace(at: end, CRC32C.checksum(writer.bytes.span.extracting(0..<end)))
         return writer.bytes

@@ -14,7 +14,7 @@ package enum ErasedEvidence {
         var writer = ByteWriter(reservingCapacity: count)
         writer.append(magic)
         writer.append(UInt32(count))
-        writer.append(TreeHash.companion(evidence))
+        writer.append(TreeHash.attached(evidence))
         let rest = count - headerCount - RecordHeader.checksumCount
         writer.bytes.append(contentsOf: repeatElement(0, count: rest))
         writer.append(CRC32C.checksum(writer.bytes.span))

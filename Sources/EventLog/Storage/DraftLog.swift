@@ -13,7 +13,7 @@ package final class DraftLog: LogStorage {
     private struct Tail {
         var end: LogEnd
         var records: [[UInt8]] = []
-        var companions: [UInt64: [UInt8]] = [:]
+        var attached: [UInt64: [UInt8]] = [:]
         var sharedParts: [Digest: [UInt8]] = [:]
     }
 
@@ -36,8 +36,8 @@ package final class DraftLog: LogStorage {
                 throw LogStorageFault(.damaged, "the batch does not begin at the log's end")
             }
             tail.records += batch.records
-            for companion in batch.companions {
-                tail.companions[companion.carrier] = companion.bytes
+            for attached in batch.attached {
+                tail.attached[attached.sequence] = attached.bytes
             }
             for part in batch.sharedParts where tail.sharedParts[part.digest] == nil {
                 tail.sharedParts[part.digest] = part.bytes
@@ -130,9 +130,9 @@ package final class DraftLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    package func companion(of carrier: UInt64) throws -> [UInt8]? {
-        if carrier < start.size { return try base.companion(of: carrier) }
-        return tail.withLock { $0.companions[carrier] }
+    package func attached(at sequence: UInt64) throws -> [UInt8]? {
+        if sequence < start.size { return try base.attached(at: sequence) }
+        return tail.withLock { $0.attached[sequence] }
     }
 
     /// See `LogStorage`.

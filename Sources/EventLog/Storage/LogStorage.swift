@@ -24,13 +24,13 @@ package protocol LogReader: Sendable, TileSource {
     ) throws
 
     /// The evidence or attachment that a record carries; nil if there is none.
-    func companion(of carrier: UInt64) throws -> [UInt8]?
+    func attached(at sequence: UInt64) throws -> [UInt8]?
 
     /// Lends evidences and attachments, ascending by the record that carries them, from one on,
     /// until the body returns false.
-    func readCompanions(
+    func readAttached(
         from first: UInt64,
-        _ body: (_ carrier: UInt64, Span<UInt8>) throws -> Bool
+        _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Bool
     ) throws
 
     /// What was kept for the parts of evidence with this digest; nil if there is none.
@@ -47,14 +47,14 @@ extension LogReader {
     /// All that there are, for a log that has no shorter way.
     ///
     /// Cost: a look-up for each record.
-    package func readCompanions(
+    package func readAttached(
         from first: UInt64,
-        _ body: (_ carrier: UInt64, Span<UInt8>) throws -> Bool
+        _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Bool
     ) throws {
         let end = try end().size
-        for carrier in first..<max(first, end) {
-            guard let companion = try companion(of: carrier) else { continue }
-            if try !body(carrier, companion.span) { return }
+        for sequence in first..<max(first, end) {
+            guard let attached = try attached(at: sequence) else { continue }
+            if try !body(sequence, attached.span) { return }
         }
     }
 
@@ -82,7 +82,7 @@ package protocol LogStorage: LogReader {
     /// its place stands that it was (`ErasedEvidence`), and no file holds a byte of it any more.
     ///
     /// What is deleted already stays so: it goes on where it was stopped.
-    func eraseEvidence(of carriers: [UInt64]) throws
+    func eraseEvidence(of sequences: [UInt64]) throws
 
     /// Keeps a signed checkpoint, durably.
     func keepCheckpoint(size: UInt64, note: String) throws
@@ -90,8 +90,8 @@ package protocol LogStorage: LogReader {
 
 extension LogStorage {
     /// None, for a storage that nothing is erased from.
-    package func eraseEvidence(of carriers: [UInt64]) throws {
-        guard carriers.isEmpty else {
+    package func eraseEvidence(of sequences: [UInt64]) throws {
+        guard sequences.isEmpty else {
             throw LogStorageFault(.unreadable, "evidence is not deleted from this storage")
         }
     }
@@ -141,8 +141,8 @@ package struct LogBatch: Sendable {
     package var records: [[UInt8]]
     /// Their leaf hashes.
     package var leaves: [Digest]
-    /// Evidence and attachments by their carrier's sequence.
-    package var companions: [(carrier: UInt64, bytes: [UInt8])]
+    /// Evidence and attachments by the record that they are attached to.
+    package var attached: [(sequence: UInt64, bytes: [UInt8])]
     /// Parts of evidence that are kept once; one whose digest the log holds already is passed over.
     package var sharedParts: [(digest: Digest, bytes: [UInt8])]
     /// T3 of the last record.
@@ -159,7 +159,7 @@ package struct LogBatch: Sendable {
         first = end.size
         records = []
         leaves = []
-        companions = []
+        attached = []
         sharedParts = []
         lastRecordedAt = end.lastRecordedAt
         highestCounter = end.highestCounter

@@ -45,7 +45,7 @@ package final class MemoryLog: LogStorage {
         var records = Records()
         /// The records of the tail, until they fill a bundle.
         var unpacked: [[UInt8]] = []
-        var companions: [UInt64: [UInt8]] = [:]
+        var attached: [UInt64: [UInt8]] = [:]
         var sharedParts: [Digest: [UInt8]] = [:]
         var tree = TileWriter()
         var tiles: [TilePlace: [UInt8]] = [:]
@@ -65,8 +65,8 @@ package final class MemoryLog: LogStorage {
                 throw LogStorageFault(.damaged, "the batch does not begin at the log's end")
             }
             state.place(batch.records)
-            for companion in batch.companions {
-                state.companions[companion.carrier] = companion.bytes
+            for attached in batch.attached {
+                state.attached[attached.sequence] = attached.bytes
             }
             for part in batch.sharedParts where state.sharedParts[part.digest] == nil {
                 state.sharedParts[part.digest] = part.bytes
@@ -130,18 +130,18 @@ package final class MemoryLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    package func companion(of carrier: UInt64) -> [UInt8]? {
-        state.withLock { $0.companions[carrier] }
+    package func attached(at sequence: UInt64) -> [UInt8]? {
+        state.withLock { $0.attached[sequence] }
     }
 
     /// See `LogStorage`.
-    package func eraseEvidence(of carriers: [UInt64]) {
+    package func eraseEvidence(of sequences: [UInt64]) {
         state.withLock { state in
-            for carrier in carriers {
-                guard let companion = state.companions[carrier],
-                    ErasedEvidence.digest(companion.span) == nil
+            for sequence in sequences {
+                guard let attached = state.attached[sequence],
+                    ErasedEvidence.digest(attached.span) == nil
                 else { continue }
-                state.companions[carrier] = ErasedEvidence.bytes(for: companion.span)
+                state.attached[sequence] = ErasedEvidence.bytes(for: attached.span)
             }
         }
     }

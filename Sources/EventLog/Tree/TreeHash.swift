@@ -28,10 +28,10 @@ package enum TreeHash {
 }
 
 extension TreeHash {
-    /// SHA-256 of a companion's bytes, as a record's header names it.
+    /// SHA-256 of the bytes of an evidence or attachment, as a record's header names it.
     ///
     /// O(bytes).
-    package static func companion(_ bytes: Span<UInt8>) -> Digest {
+    package static func attached(_ bytes: Span<UInt8>) -> Digest {
         var hash = SHA256()
         hash.update(bytes)
         return Digest(hash.finalize())

@@ -39,11 +39,11 @@ extension LMDBLog {
                 throw LogStorageFault(.damaged, "the log's end moved under its writer")
             }
             try putRecords(batch, transaction, tables)
-            for companion in batch.companions {
+            for attached in batch.attached {
                 try transaction.append(
-                    tables.companions,
-                    Key(companion.carrier),
-                    companion.bytes.span
+                    tables.attached,
+                    Key(attached.sequence),
+                    attached.bytes.span
                 )
             }
             if let shared { try putSharedParts(of: batch, transaction, shared) }

@@ -12,18 +12,18 @@ extension LMDBLog {
     private static let attempts = 400
     private static let microsecondsBetweenAttempts: UInt32 = 100_000
 
-    /// See `LogStorage`; the carriers are read first, in one transaction.
-    package func readCompanions(
+    /// See `LogStorage`; one transaction reads many.
+    package func readAttached(
         from first: UInt64,
-        _ body: (_ carrier: UInt64, Span<UInt8>) throws -> Bool
+        _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Bool
     ) throws {
         var next = first
         var isDone = false
         while !isDone {
-            var left = Self.companionsPerTransaction
+            var left = Self.attachedPerTransaction
             try read { transaction, tables in
                 isDone = true
-                try transaction.scan(tables.companions, from: Key(next)) { key, value in
+                try transaction.scan(tables.attached, from: Key(next)) { key, value in
                     guard key.count == 8, try body(key.loadUInt64BigEndian(at: 0), value) else {
                         return false
                     }
@@ -37,7 +37,7 @@ extension LMDBLog {
     }
 
     /// A reader lives at most for so many.
-    private static let companionsPerTransaction = 65_536
+    private static let attachedPerTransaction = 65_536
 
     /// See `LogStorage`: in the log, in the archive beside it, and in backups.
     ///
@@ -46,10 +46,10 @@ extension LMDBLog {
     /// stand then.
     ///
     /// - Throws: `LogStorageFault.busy` where a reader keeps an older state for long.
-    package func eraseEvidence(of carriers: [UInt64]) throws {
-        guard !carriers.isEmpty else { return }
+    package func eraseEvidence(of sequences: [UInt64]) throws {
+        guard !sequences.isEmpty else { return }
         try mappingFaults {
-            try withEnvironment { try replaceEvidence(of: carriers, in: $0) }
+            try withEnvironment { try replaceEvidence(of: sequences, in: $0) }
             // The memory that LMDB keeps for pages goes with the environment.
             try reopen()
             try withEnvironment { opened in
@@ -61,19 +61,19 @@ extension LMDBLog {
             }
         }
         for place in try copies() {
-            try ArchivedEvidence(ArchiveDirectory(at: place, forWriting: false)).erase(carriers)
+            try ArchivedEvidence(ArchiveDirectory(at: place, forWriting: false)).erase(sequences)
         }
     }
 
-    private func replaceEvidence(of carriers: [UInt64], in opened: Current) throws {
+    private func replaceEvidence(of sequences: [UInt64], in opened: Current) throws {
         try opened.files?.check()
         try opened.environment.write(growingBy: MapSize.growth) { transaction in
-            for carrier in carriers {
-                let erased = try transaction.get(opened.tables.companions, Key(carrier)) {
+            for sequence in sequences {
+                let erased = try transaction.get(opened.tables.attached, Key(sequence)) {
                     ErasedEvidence.digest($0) == nil ? ErasedEvidence.bytes(for: $0) : nil
                 }
                 guard case let erased?? = erased else { continue }
-                try transaction.put(opened.tables.companions, Key(carrier), erased.span)
+                try transaction.put(opened.tables.attached, Key(sequence), erased.span)
             }
         }
     }

@@ -5,7 +5,7 @@ import Synchronization
 /// The log in one synchronous LMDB environment.
 ///
 /// Tables: `bundles` (bundle number → 256 records), `tail` (first sequence → the records of a
-/// commit that did not fill a bundle), `companions` (carrier's sequence → evidence or attachment),
+/// commit that did not fill a bundle), `companions` (record's sequence → evidence or attachment),
 /// `shared` (SHA-256 of a part of evidence → the part), `tiles` (level, index → hashes; of leaves
 /// only full ones), `checkpoints` (size → signed note), `end`.
 package final class LMDBLog: LogStorage {
@@ -51,7 +51,7 @@ package final class LMDBLog: LogStorage {
     }
 
     struct Tables {
-        var bundles, tail, companions, tiles, checkpoints, end: Table
+        var bundles, tail, attached, tiles, checkpoints, end: Table
     }
 
     /// The table of shared parts, which logs of the first programs do not have until they are
@@ -170,8 +170,8 @@ package final class LMDBLog: LogStorage {
     }
 
     /// See `LogStorage`.
-    package func companion(of carrier: UInt64) throws -> [UInt8]? {
-        try read { try $0.get($1.companions, Key(carrier)) { $0.copy() } }
+    package func attached(at sequence: UInt64) throws -> [UInt8]? {
+        try read { try $0.get($1.attached, Key(sequence)) { $0.copy() } }
     }
 
     /// See `LogStorage`.
@@ -268,7 +268,7 @@ extension LMDBLog.Tables {
         }
         bundles = try table("bundles")
         tail = try table("tail")
-        companions = try table("companions")
+        attached = try table("companions")
         tiles = try table("tiles")
         checkpoints = try table("checkpoints")
         end = try table("end")

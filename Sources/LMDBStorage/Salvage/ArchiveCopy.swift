@@ -45,9 +45,9 @@ package struct ArchiveCopy: SalvageSupply {
     }
 
     /// See `DamagedSource`.
-    package func companion(_ digest: EventLog.Digest, ofBundle bundle: UInt64) -> [UInt8]? {
+    package func attached(_ digest: EventLog.Digest, ofBundle bundle: UInt64) -> [UInt8]? {
         // What cannot be read is not there: another source may have it.
-        (try? reader.companions(ofBundle: bundle))?[digest]
+        (try? reader.attached(ofBundle: bundle))?[digest]
     }
 
     /// See `DamagedSource`.

@@ -34,13 +34,13 @@ extension DamagedLog: DamagedOriginal {
     }
 
     /// An evidence or attachment of a digest; nil where no whole one was found.
-    func companion(
+    func attached(
         _ digest: EventLog.Digest,
         ofBundle bundle: UInt64
     ) throws -> [UInt8]? {
-        guard let place = found.companions[digest.half] else { return nil }
-        let blob = try read(place)
-        return CompanionBytes.digest(of: blob.span) == digest ? blob : nil
+        guard let place = found.attached[digest.half] else { return nil }
+        let attached = try read(place)
+        return AttachedBytes.digest(of: attached.span) == digest ? attached : nil
     }
 
     /// They are found by what they contain.

@@ -30,8 +30,8 @@ package struct LedgerCopy: SalvageSupply {
     package func tiles(_ key: TileKey) throws -> [[UInt8]] { try log.tiles(key) }
 
     /// See `DamagedSource`.
-    package func companion(_ digest: EventLog.Digest, ofBundle bundle: UInt64) throws -> [UInt8]? {
-        try log.companion(digest, ofBundle: bundle)
+    package func attached(_ digest: EventLog.Digest, ofBundle bundle: UInt64) throws -> [UInt8]? {
+        try log.attached(digest, ofBundle: bundle)
     }
 
     /// See `DamagedSource`.

@@ -38,10 +38,10 @@ struct EpochKeys: Sendable {
     // MARK: Generations
 
     /// The next generation, with new keys for some shards beside the old ones.
-    func turning(_ turned: Set<Int>, using randomness: inout RandomSource) -> EpochKeys {
+    func rotating(_ rotated: Set<Int>, using randomness: inout RandomSource) -> EpochKeys {
         var next = self
         next.generation += 1
-        for shard in turned.sorted() {
+        for shard in rotated.sorted() {
             next.replaced[shard] = shards[shard]
             next.shards[shard] = SymmetricKey(data: randomness.bytes(Self.keyCount))
             next.drawn[shard] = next.generation
@@ -49,8 +49,8 @@ struct EpochKeys: Sendable {
         return next
     }
 
-    /// The same without the keys of the generation before.
-    var turned: EpochKeys {
+    /// These keys without those of the generation before.
+    var rotated: EpochKeys {
         var keys = self
         keys.replaced = [:]
         return keys
@@ -58,7 +58,7 @@ struct EpochKeys: Sendable {
 
     /// The keys that a vault of a generation is sealed under; nil if they are gone.
     ///
-    /// `generation`: nil for a vault whose keys were never turned since it was made by these keys,
+    /// `generation`: nil for a vault whose keys were never rotated since it was made by these keys,
     /// or by those that they are about to replace.
     func keys(of generation: UInt64?) -> EpochKeys? {
         let generation = generation ?? first
@@ -71,7 +71,7 @@ struct EpochKeys: Sendable {
         return keys
     }
 
-    /// The generation of a vault whose keys were never turned.
+    /// The generation of a vault whose keys were never rotated.
     var first: UInt64 { replaced.isEmpty ? generation : generation &- 1 }
 
     /// The shards whose keys were drawn after a generation.

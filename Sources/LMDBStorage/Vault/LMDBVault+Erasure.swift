@@ -72,14 +72,14 @@ extension LMDBVault {
             // While the names are known.
             try clearQuarantine(of: erasure.streams, &writer)
             let shards = Set(erasure.streams.map { StreamNumber.shard(of: $0) })
-            keys = keys.turning(shards, using: &writer.randomness)
+            keys = keys.rotating(shards, using: &writer.randomness)
             try keyFile.write(keys, using: &writer.randomness)
         }
         if !keys.replaced.isEmpty {
-            if epochs.generation != keys.generation { try turn(to: keys, erasure, &writer) }
-            try keyFile.write(keys.turned, using: &writer.randomness)
+            if epochs.generation != keys.generation { try rotate(to: keys, erasure, &writer) }
+            try keyFile.write(keys.rotated, using: &writer.randomness)
         }
-        try reachBackups(keys.turned, erased: erasure.streams, &writer)
+        try reachBackups(keys.rotated, erased: erasure.streams, &writer)
     }
 
     private func areErased(_ gone: [UInt64]) throws -> Bool {
@@ -100,7 +100,7 @@ extension LMDBVault {
 
     /// Step 2: the shards' entries under their new keys, tombstones for those that go; first in the
     /// journal, then in one commit.
-    private func turn(
+    private func rotate(
         to keys: EpochKeys,
         _ erasure: VaultErasure,
         _ writer: inout Writer
@@ -108,10 +108,10 @@ extension LMDBVault {
         let old = epochs
         var randomness = writer.randomness
         let journal = writer.journal
-        try names.turn(to: keys.generation) { transaction in
+        try names.rotate(to: keys.generation) { transaction in
             let gone = Set(erasure.streams)
             for shard in keys.replaced.keys.sorted() {
-                let items = try turn(
+                let items = try rotate(
                     shard,
                     from: old,
                     to: keys,
@@ -129,11 +129,11 @@ extension LMDBVault {
             try journal?.sync(nowSeconds: clock() / 1000)
         }
         writer.randomness = randomness
-        use(keys.turned)
+        use(keys.rotated)
     }
 
     /// Seals what stays of a shard anew and returns it as it is written.
-    private func turn(
+    private func rotate(
         _ shard: Int,
         from old: EpochKeys,
         to new: EpochKeys,

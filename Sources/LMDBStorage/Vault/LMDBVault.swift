@@ -135,10 +135,10 @@ package final class LMDBVault: Vault {
 
     func use(_ keys: EpochKeys) { currentEpochs.withLock { $0 = keys } }
 
-    /// How often something is read again whose epoch keys were turned meanwhile.
+    /// How often something is read again whose epoch keys were rotated meanwhile.
     private static let attempts = 8
 
-    /// Reads with the epoch keys of the moment, again where they were turned meanwhile.
+    /// Reads with the epoch keys of the moment, again where they were rotated meanwhile.
     ///
     /// `body`: nil where it met another generation.
     private func reading<Answer>(_ body: (EpochKeys) throws -> Answer?) throws -> Answer {
@@ -150,7 +150,7 @@ package final class LMDBVault: Vault {
         throw LogStorageFault(.damaged, "an entry of the vault does not open")
     }
 
-    /// Waits for this process to finish a turn, or takes up one of another process.
+    /// Waits for this process to finish a rotation, or takes up one of another process.
     private func renewEpochs(after generation: UInt64) throws {
         try writer.withLock { _ in
             guard epochs.generation == generation else { return }
@@ -179,7 +179,7 @@ package final class LMDBVault: Vault {
     }
 
     /// The entry that a name leads to, `.some(nil)` where it leads nowhere; nil: the epoch keys were
-    /// turned meanwhile.
+    /// rotated meanwhile.
     ///
     /// It is believed only where the entry's own digest and name are those asked for: a damaged table
     /// would answer with somebody else (Storage, "Vault and erasure").

@@ -32,7 +32,7 @@ final class VaultNames: Sendable {
         var last: UInt64
         /// Whether a batch is on its way into the table.
         var isFollowing = false
-        /// Of the epoch keys of the digests; only a writer's own erasures change it.
+        /// Generation of the digests' epoch keys; only a writer's own erasures change it.
         var generation: UInt64
     }
 
@@ -132,7 +132,7 @@ final class VaultNames: Sendable {
             }
             if let found, found != 0 { return .stream(found) }
             if isReadOnly {
-                // Another process may have turned the keys, or added the name.
+                // Another process may have rotated the keys, or added the name.
                 let cover = try cover(transaction)
                 let current = cover.generation ?? generation
                 let known = recent.withLock { recent in
@@ -351,7 +351,7 @@ final class VaultNames: Sendable {
     /// before its commit a look-up by a digest of the generation before is sent back.
     ///
     /// Only for who keeps others from adding streams meanwhile.
-    func turn(
+    func rotate(
         to generation: UInt64,
         _ body: (borrowing WriteTransaction) throws -> Void
     ) throws {

@@ -66,7 +66,7 @@ public struct UsageLimit: Described {
     public struct Amount: Described {
         /// So much.
         public var amount: Int64
-        /// Of what, such as seconds.
+        /// The unit of the amount, such as seconds.
         public var unit: String?
 
         /// Its members, in the order in which they are written.

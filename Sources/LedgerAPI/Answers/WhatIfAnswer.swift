@@ -27,7 +27,7 @@ public struct WhatIfAnswer: Described {
     public var products: [Product]
     /// Customers by the tiers that they move between.
     public var tiers: [Move]
-    /// By customer and feature, with what unlocks it in the other world.
+    /// By customer and feature, with what unlocks it as supposed.
     public var gains: [WhatIfEntry]
     /// By customer and feature, with what unlocked it.
     public var losses: [WhatIfEntry]
@@ -68,11 +68,11 @@ public struct WhatIfAnswer: Described {
         public var store: String
         /// Its id there.
         public var productID: String
-        /// Customers who have access by it at T, in either world.
+        /// Customers who have access by it at T, as it is or as supposed.
         public var holders: UInt64
-        /// Those of them who gain a feature.
+        /// Holders who gain a feature.
         public var gaining: UInt64
-        /// Those of them who lose one.
+        /// Holders who lose a feature.
         public var losing: UInt64
 
         /// Makes a row.
@@ -219,7 +219,7 @@ public struct WhatIfEntry: Described {
     public var customer: String
     /// Which feature, by its id.
     public var feature: String
-    /// Why it is open in the world in which it is.
+    /// Why it is open on the side on which it is.
     public var reason: AccessReason
     /// What opens it there, by name.
     public var sources: [String]

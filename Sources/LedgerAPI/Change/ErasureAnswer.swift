@@ -51,7 +51,7 @@ public struct ErasureReceipt: Described {
     public var recordedAt: Instant
     /// Numbers of the streams that are gone, ascending.
     public var streams: [UInt64]
-    /// Carriers of the evidence that was deleted, since its keys are others', ascending.
+    /// The records whose evidence was deleted, since its keys are others', ascending.
     public var evidence: [UInt64]
     /// The log's size with the erasure as its end.
     public var treeSize: UInt64

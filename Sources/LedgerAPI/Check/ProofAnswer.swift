@@ -58,7 +58,7 @@ public struct ProvenTree: Described {
     public var hashes: [String]
     /// The signed note (C2SP tlog-checkpoint).
     public var checkpoint: String
-    /// The same as a text that other programs check (C2SP tlog-proof, tlog-witness).
+    /// The proof as a text that other programs check (C2SP tlog-proof, tlog-witness).
     public var proof: String
 
     /// Makes one.

@@ -103,11 +103,11 @@ public struct StatusAnswer: Described {
 
     /// Bytes on the disk.
     public struct DiskUse: Described {
-        /// Of the log.
+        /// Bytes of the log.
         public var log: Int64
-        /// Of the vault.
+        /// Bytes of the vault.
         public var vault: Int64
-        /// Of the views.
+        /// Bytes of the views.
         public var views: Int64
         /// That are free where the log stands.
         public var free: Int64

@@ -5,7 +5,7 @@ import Entitlements
 struct ExplanationNouns {
     var audience: Audience
     var language: Language
-    /// Of purchases and grants.
+    /// Names of purchases and grants.
     var names: any AnswerNames
 
     /// A source: for customers what it is to them, for others by its name.

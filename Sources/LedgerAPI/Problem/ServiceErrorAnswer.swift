@@ -2,7 +2,7 @@
 public struct ServiceErrorAnswer: Described {
     /// What happened; a newer server may say what this program does not know.
     public var code: String
-    /// The same in words, in the language that was asked for.
+    /// The error in words, in the language that was asked for.
     public var message: String
     /// Whether the same request may succeed later.
     public var isRetryable: Bool

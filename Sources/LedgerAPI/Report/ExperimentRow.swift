@@ -11,9 +11,9 @@ public struct ExperimentRow: ReportRow {
     public var isAssigned: Bool
     /// Customers who saw it.
     public var exposures: Int
-    /// Those of them who bought then or later.
+    /// Customers who saw it and bought then or later.
     public var conversions: Int
-    /// Those of them whose app stated another variant.
+    /// Customers who saw it and whose app stated another variant.
     public var mismatches: Int
     /// The share that bought; nil: nobody saw it.
     public var rate: Double?
@@ -30,7 +30,7 @@ public struct ExperimentRow: ReportRow {
     /// Where it lies at most.
     public var differenceHigh: Double?
 
-    /// Of which report it is.
+    /// The report whose row this is.
     public static var kind: ReportKind { .experiments }
 
     /// Its members, in the order in which they are written.

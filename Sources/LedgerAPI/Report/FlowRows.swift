@@ -24,7 +24,7 @@ public struct FunnelRow: ReportRow {
     /// The share that succeeded.
     public var conversion: Double?
 
-    /// Of which report it is.
+    /// The report whose row this is.
     public static var kind: ReportKind { .funnel }
 
     /// Its members, in the order in which they are written.
@@ -94,7 +94,7 @@ public struct StageRow: ReportRow, Alarming {
     /// Whether the 95th percentile lies above it (row 10.4).
     public var isSlow: Bool
 
-    /// Of which report it is.
+    /// The report whose row this is.
     public static var kind: ReportKind { .stages }
     /// A slow stage raises an alert.
     public var isAlarming: Bool { isSlow }
@@ -161,7 +161,7 @@ public struct ErrorRow: ReportRow, Alarming {
     /// Whether they come far more often than a while ago.
     public var isAlert: Bool
 
-    /// Of which report it is.
+    /// The report whose row this is.
     public static var kind: ReportKind { .errors }
     /// Whether they come far more often than a while ago.
     public var isAlarming: Bool { isAlert }

@@ -67,7 +67,7 @@ public struct ReportEcho: Described {
 
 /// A row of a report that has one table.
 public protocol ReportRow: Described {
-    /// Of which report it is.
+    /// The report whose row this is.
     static var kind: ReportKind { get }
     /// The sums of rows, as far as they can be added: a row for each currency.
     static func totals(of rows: [Self]) -> [Self]

@@ -24,12 +24,12 @@ public struct RevenueRow: ReportRow {
     public var netByRefundDateMicros: Int128
     /// What the sum of all months changed by through what became known in this month.
     public var bookedGrossMicros: Int128
-    /// Likewise given back.
+    /// What the refunds of all months changed by through what became known in this month.
     public var bookedRefundedMicros: Int128
     /// Booked gross less that.
     public var bookedNetMicros: Int128
 
-    /// Of which report it is.
+    /// The report whose row this is.
     public static var kind: ReportKind { .revenue }
 
     /// The sums of each currency.
@@ -97,7 +97,7 @@ public struct RefundRow: ReportRow {
     public var key: RevenueKey
     /// Transactions that started in this month.
     public var purchases: Int
-    /// Those of them that were given back, whenever that was.
+    /// Transactions of this month that were given back, whenever that was.
     public var refundsByPurchaseDate: Int
     /// What was given back of them, in millionths of the currency's unit, as the others are.
     public var refundedByPurchaseDateMicros: Int128
@@ -113,10 +113,10 @@ public struct RefundRow: ReportRow {
     public var reversedByDateMicros: Int128
     /// What the count of all months changed by through what became known in this month.
     public var bookedRefunds: Int
-    /// Likewise the money.
+    /// What all refunded money changed by through what became known in this month.
     public var bookedRefundedMicros: Int128
 
-    /// Of which report it is.
+    /// The report whose row this is.
     public static var kind: ReportKind { .refunds }
 
     /// The sums of each currency.

@@ -26,7 +26,7 @@ package struct APIKey: Hashable, Sendable {
 
     static let idLength = 12
     static let secretByteCount = 32
-    /// Of the whole text: `el_`, id, `_`, secret.
+    /// Characters of the whole text: `el_`, id, `_`, secret.
     static let textLength = 59
 
     init(

@@ -55,7 +55,7 @@ package enum Authentication<Subject: Equatable & Sendable>: Equatable, Sendable 
         return subject
     }
 
-    /// The same of what is made of the subject.
+    /// An authentication of what is made of the subject.
     package func map<Other>(_ transform: (Subject) -> Other) -> Authentication<Other> {
         switch self {
         case .accepted(let subject): .accepted(transform(subject))

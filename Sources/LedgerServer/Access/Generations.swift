@@ -1,8 +1,8 @@
 /// A bounded dictionary that forgets its older half at once instead of entry by entry.
 ///
-/// What is written stands in the young generation. A turn makes the young one the old one and
-/// drops what was old: an entry is gone after two turns without being written. Every call is O(1),
-/// a turn aside.
+/// What is written stands in the young generation. Ageing makes the young one the old one and drops
+/// what was old: an entry is gone after two ageings without being written. Every call is O(1), ageing
+/// aside.
 struct Generations<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Entries of one generation; both together hold at most twice as many.
     let limit: Int
@@ -11,7 +11,7 @@ struct Generations<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Whether a new key needs a turn.
+    /// Whether a new key makes it age.
     var isFull: Bool { young.count >= limit }
 
     /// Entries held, those that were written in both generations twice.
@@ -19,10 +19,10 @@ struct Generations<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     subscript(key: Key) -> Value? { young[key] ?? old[key] }
 
-    /// Writes an entry; turns if that would pass the limit.
+    /// Writes an entry; ages if that would pass the limit.
     mutating func set(_ value: Value, for key: Key) {
         young[key] = value
-        if young.count > limit { turn() }
+        if young.count > limit { age() }
     }
 
     mutating func remove(_ key: Key) {
@@ -30,8 +30,8 @@ struct Generations<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         old[key] = nil
     }
 
-    /// Forgets what has not been written since the turn before.
-    mutating func turn() {
+    /// Forgets what has not been written since it aged before.
+    mutating func age() {
         swap(&young, &old)
         young.removeAll(keepingCapacity: true)
     }

@@ -21,7 +21,7 @@ package final class PurchaseFlowLock: Sendable {
 
     private struct State {
         var flows: Generations<IdentityHash, Flow>
-        var turnedAt = Instant(milliseconds: .min)
+        var agedAt = Instant(milliseconds: .min)
     }
 
     /// What became of a wish to begin.
@@ -60,7 +60,7 @@ package final class PurchaseFlowLock: Sendable {
     ) -> Outcome {
         let (owner, flow) = (Self.owner(customer, environment), IdentityHash(kind: 0, flowID))
         return state.withLock { state in
-            turnIfDue(&state, now)
+            ageIfDue(&state, now)
             if let running = state.flows[owner], isRunning(running, at: now) {
                 return running.id == flow
                     ? .sameFlow(until: running.until) : .busy(until: running.until)
@@ -96,12 +96,12 @@ package final class PurchaseFlowLock: Sendable {
         flow.until > now && flow.until <= now.advanced(byMilliseconds: timeToLiveMilliseconds)
     }
 
-    /// What was old at a turn a time to live after the last has expired.
-    private func turnIfDue(_ state: inout State, _ now: Instant) {
-        if now < state.turnedAt { state.turnedAt = now }
-        guard now >= state.turnedAt.advanced(byMilliseconds: timeToLiveMilliseconds) else { return }
-        state.flows.turn()
-        state.turnedAt = now
+    /// What was old when it aged a time to live after the last has expired.
+    private func ageIfDue(_ state: inout State, _ now: Instant) {
+        if now < state.agedAt { state.agedAt = now }
+        guard now >= state.agedAt.advanced(byMilliseconds: timeToLiveMilliseconds) else { return }
+        state.flows.age()
+        state.agedAt = now
     }
 
     private static func owner(_ customer: String, _ environment: StoreEnvironment) -> IdentityHash {

@@ -41,12 +41,12 @@ package final class RateLimiter: Sendable {
     private struct Buckets {
         /// Nanoseconds since `origin`.
         var fullAt: Generations<IdentityHash, Int64>
-        var turnedAt: Int64 = 0
+        var agedAt: Int64 = 0
 
-        mutating func turnIfDue(_ now: Int64, window: Int64) {
-            guard now - turnedAt >= window else { return }
-            fullAt.turn()
-            turnedAt = now
+        mutating func ageIfDue(_ now: Int64, window: Int64) {
+            guard now - agedAt >= window else { return }
+            fullAt.age()
+            agedAt = now
         }
     }
 
@@ -79,7 +79,7 @@ package final class RateLimiter: Sendable {
         let now = nanoseconds(now)
         let cost = min(Int64(tokens), lane.quota.requests) * lane.interval
         return lane.buckets.withLock { buckets in
-            buckets.turnIfDue(now, window: lane.burst)
+            buckets.ageIfDue(now, window: lane.burst)
             let used = max(buckets.fullAt[client.identity] ?? 0, now) - now
             guard used <= lane.burst - cost else {
                 return Self.refusal(lane, wait: used - (lane.burst - cost))

@@ -10,7 +10,7 @@ final class FaultNotes: Sendable {
     private let logger: Logger
     private let kinds = Mutex<[Kind: Told]>([:])
 
-    /// Of closed sets, so that there are few.
+    /// A kind of fault, of closed sets so that there are few.
     private struct Kind: Hashable {
         var operation: String
         var code: ProblemCode

@@ -6,7 +6,7 @@ import Entitlements
 struct Readiness: Sendable {
     /// Why not, in words of a closed set; empty: it can.
     var reasons: [String] = []
-    /// Of the log; nil where it cannot be read.
+    /// The log's size; nil where it cannot be read.
     var size: UInt64?
 
     /// The reason where an audit found a fault; the others are the ledger's impediments.

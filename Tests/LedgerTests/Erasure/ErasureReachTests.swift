@@ -260,7 +260,7 @@ struct `What an erasure reaches` {
                 let journal = place.path + "/vault/journal"
                 func size() throws -> Int { try #require(try DurableFile.read(journal)).count }
                 let whole = try size()
-                // Every shard is turned each time.
+                // Every shard is rotated each time.
                 for round in 0..<3 {
                     let range = round * 6000..<(round + 1) * 6000
                     try vault.prepare(

@@ -80,9 +80,9 @@ struct `Evidence that names somebody` {
                         #""app_user_id":"who-0","aliases":[\#(aliases)]"#
                     )
                 )
-                let isCrowded = count > EvidenceBlob.streamLimit
-                let blob = try #require(try scratch.directory.log.companion(of: 0))
-                let seal = try #require(try EvidenceBlob.seal(of: blob.span))
+                let isCrowded = count > SealedEvidence.streamLimit
+                let attached = try #require(try scratch.directory.log.attached(at: 0))
+                let seal = try #require(try SealedEvidence.seal(of: attached.span))
                 #expect(seal.cover == (isCrowded ? .itself : .everybody))
                 #expect(seal.streams.count == (isCrowded ? 1 : count))
                 for other in ["who-x", gone] {

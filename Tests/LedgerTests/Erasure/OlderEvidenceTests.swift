@@ -37,20 +37,20 @@ struct `Evidence of an older program` {
             let event = submission.events[0]
             let stream = try sealer.streams(of: event).subject
             var randomness = RandomSource.system
-            let blob = try EvidenceBlob.seal(
+            let bytes = try SealedEvidence.seal(
                 Array(body.utf8),
                 encoding: .plain,
                 cover: .events,
                 streams: [(stream, #require(try vault.keys(of: stream)))],
                 nonce: SealingNonce(using: &randomness)
             )
-            let companion = EventSealer.Companion(
+            let attached = EventSealer.Attached(
                 kind: .evidence,
-                digest: TreeHash.companion(blob.span)
+                digest: TreeHash.attached(bytes.span)
             )
-            let record = try #require(try sealer.seal(event, companion: companion))
+            let record = try #require(try sealer.seal(event, attached: attached))
             _ = try scratch.ledger.appender.writer.append([
-                SealedSubmission(records: [record], companion: blob)
+                SealedSubmission(records: [record], attached: bytes)
             ])
         }
         // What this program writes behind it names its people itself.
@@ -61,7 +61,7 @@ struct `Evidence of an older program` {
     /// The sealed bytes of what names ann.
     private static func sealed(_ scratch: ScratchLedger) throws -> [Data] {
         try [0, 1].map { sequence in
-            Data(try #require(try scratch.directory.log.companion(of: sequence)).suffix(100))
+            Data(try #require(try scratch.directory.log.attached(at: sequence)).suffix(100))
         }
     }
 
@@ -197,10 +197,10 @@ struct `Evidence of an older program` {
             let restore = try ArchiveRestore(reader, key: scratch.ledger.prover.verifierKey)
             let log = MemoryLog()
             _ = try restore.run(restore.plan(.everything), into: log)
-            for (carrier, bytes) in zip([UInt64(0), 1], sealed) {
-                let companion = try #require(log.companion(of: carrier))
-                #expect(Data(companion).range(of: bytes) == nil)
-                #expect(ErasedEvidence.digest(companion.span) != nil)
+            for (sequence, bytes) in zip([UInt64(0), 1], sealed) {
+                let attached = try #require(log.attached(at: sequence))
+                #expect(Data(attached).range(of: bytes) == nil)
+                #expect(ErasedEvidence.digest(attached.span) != nil)
             }
         }
     }
@@ -234,9 +234,9 @@ struct `Evidence of an older program` {
             #expect(try Self.findings(sealed, new).isEmpty)
             let log = try LMDBLog(path: new + "/log", isReadOnly: true)
             defer { log.close() }
-            for carrier in [UInt64(0), 1] {
-                let companion = try #require(try log.companion(of: carrier))
-                #expect(ErasedEvidence.digest(companion.span) != nil)
+            for sequence in [UInt64(0), 1] {
+                let attached = try #require(try log.attached(at: sequence))
+                #expect(ErasedEvidence.digest(attached.span) != nil)
             }
         }
     }

@@ -80,10 +80,10 @@ struct `Evidence in parts` {
 
     @Test func `has the limit of evidence, whatever its parts share`() async throws {
         try await ScratchLedger.with { scratch in
-            let part = EvidencePart.shared(Array(repeating: 1, count: EvidenceBlob.byteLimit / 4))
+            let part = EvidencePart.shared(Array(repeating: 1, count: SealedEvidence.byteLimit / 4))
             let fitting = try Self.submission("1", Array(repeating: part, count: 4))
             #expect(try scratch.ledger.appender.record(fitting) == .appended(first: 0, count: 1))
-            #expect(try scratch.ledger.questions.evidence(of: 0)?.count == EvidenceBlob.byteLimit)
+            #expect(try scratch.ledger.questions.evidence(of: 0)?.count == SealedEvidence.byteLimit)
             let receipt = try scratch.ledger.appender.record(
                 Self.submission("2", Array(repeating: part, count: 4) + [.bytes([1])])
             )

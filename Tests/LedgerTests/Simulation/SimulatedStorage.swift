@@ -43,7 +43,7 @@ final class SimulatedLog: LogStorage {
         try disk.log.readRecords(sequences, body)
     }
 
-    func companion(of carrier: UInt64) -> [UInt8]? { disk.log.companion(of: carrier) }
+    func attached(at sequence: UInt64) -> [UInt8]? { disk.log.attached(at: sequence) }
     func sharedPart(_ digest: EventLog.Digest) -> [UInt8]? { disk.log.sharedPart(digest) }
     func tile(level: Int, index: UInt64) -> [UInt8]? { disk.log.tile(level: level, index: index) }
 

@@ -38,7 +38,7 @@ final class DraftAmid: LogStorage {
         try current.readRecords(sequences, body)
     }
 
-    func companion(of carrier: UInt64) throws -> [UInt8]? { try current.companion(of: carrier) }
+    func attached(at sequence: UInt64) throws -> [UInt8]? { try current.attached(at: sequence) }
     func sharedPart(_ digest: Digest) throws -> [UInt8]? { try current.sharedPart(digest) }
     func tile(level: Int, index: UInt64) throws -> [UInt8]? {
         try current.tile(level: level, index: index)
@@ -58,10 +58,10 @@ struct `Conformance of a draft` {
         try base.keepCheckpoint(size: 20, note: "signed")
         let draft: any LogStorage = try DraftLog(on: base)
         var part = sample.batches[1]
-        part.sharedParts = [(TreeHash.companion([1].span), [2])]
+        part.sharedParts = [(TreeHash.attached([1].span), [2])]
         #expect(try draft.append(part) == sample.ends[1])
         #expect(try base.end() == sample.ends[0])
-        #expect(try base.sharedPart(TreeHash.companion([1].span)) == nil)
+        #expect(try base.sharedPart(TreeHash.attached([1].span)) == nil)
         #expect(throws: LogStorageFault.self) { try base.records([20]) }
         // A draft is never signed, and shows what was signed before it began.
         #expect(throws: LogStorageFault.self) { try draft.keepCheckpoint(size: 50, note: "no") }

@@ -119,12 +119,12 @@ struct SampleLog {
     private(set) var ends: [LogEnd] = []
     /// Records by sequence.
     private(set) var records: [[UInt8]] = []
-    /// Evidence and attachments by their carrier.
-    private(set) var companions: [UInt64: [UInt8]] = [:]
+    /// Evidence and attachments by their record.
+    private(set) var attached: [UInt64: [UInt8]] = [:]
 
     private static let start = Sample.newYear.milliseconds
-    /// Each so many records one carries a companion.
-    private static let companionInterval = 7
+    /// Each so many records one has an attachment.
+    private static let attachedInterval = 7
 
     /// `sizes`: records of each batch.
     ///
@@ -152,7 +152,7 @@ struct SampleLog {
         for leaf in batch.leaves { edge.append(leaf) }
         batches.append(batch)
         records += batch.records
-        for companion in batch.companions { companions[companion.carrier] = companion.bytes }
+        for part in batch.attached { attached[part.sequence] = part.bytes }
         ends.append(
             LogEnd(
                 edge: edge,
@@ -163,14 +163,14 @@ struct SampleLog {
         )
     }
 
-    /// One record; its length, its stream and its companion depend on its sequence.
+    /// One record; its length, its stream and its attachment depend on its sequence.
     private static func submission(_ sequence: Int, longest: Int) throws -> SealedSubmission {
         let facts = [UInt8](
             repeating: UInt8(truncatingIfNeeded: sequence),
             count: sequence * 7919 % (longest + 1)
         )
-        let companion: [UInt8]? =
-            sequence % companionInterval == 3
+        let attached: [UInt8]? =
+            sequence % attachedInterval == 3
             ? Array("attachment of \(sequence)".utf8) : nil
         // The highest counter is not the last record's.
         let stream = StreamNumber.number(counter: UInt64(sequence ^ 5) + 1, shard: 17)
@@ -189,12 +189,12 @@ struct SampleLog {
             identity: [],
             key: nil,
             nonce: SealingNonce(using: &randomness),
-            companion: companion == nil ? .none : .attachment,
-            companionDigest: companion.map { TreeHash.companion($0.span) },
+            attached: attached == nil ? .none : .attachment,
+            attachedDigest: attached.map { TreeHash.attached($0.span) },
             otherStreams: []
         )
         let record = try #require(sealed)
-        return SealedSubmission(records: [record], companion: companion)
+        return SealedSubmission(records: [record], attached: attached)
     }
 
     /// A log that knows no signal and no stream: nothing is refused.

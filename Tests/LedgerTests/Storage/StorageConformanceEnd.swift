@@ -69,16 +69,16 @@ struct `Conformance of a log's end and tree` {
     }
 
     @Test(arguments: StorageBackend.allCases)
-    func `companions are found by their carrier alone`(backend: StorageBackend) async throws {
+    func `evidence is found by its record alone`(backend: StorageBackend) async throws {
         let sample = try SampleLog([5, 250, 2, 43])
-        #expect(sample.companions.count == 43)
+        #expect(sample.attached.count == 43)
         try await ScratchStorage.with(backend) { storage in
             try storage.append(sample)
             for _ in 0..<2 {
-                for carrier in 0..<UInt64(301) {
+                for sequence in 0..<UInt64(301) {
                     #expect(
-                        try storage.log.companion(of: carrier) == sample.companions[carrier],
-                        "carrier \(carrier)"
+                        try storage.log.attached(at: sequence) == sample.attached[sequence],
+                        "record \(sequence)"
                     )
                 }
                 try storage.reopen()
@@ -101,10 +101,10 @@ struct `Conformance of a log's end and tree` {
             for first in [0, size - min(size, 1), size + 1, size + 256] where first != size {
                 var batch = good
                 batch.first = first
-                batch.companions = [(carrier: 9000, bytes: [1])]
+                batch.attached = [(sequence: 9000, bytes: [1])]
                 #expect(throws: LogStorageFault.self) { try storage.log.append(batch) }
                 #expect(try storage.log.end() == sample.end)
-                #expect(try storage.log.companion(of: 9000) == nil)
+                #expect(try storage.log.attached(at: 9000) == nil)
                 #expect(try storage.log.tile(level: 0, index: size / 256) == tile)
                 #expect(throws: LogStorageFault.self) { try storage.log.records([size]) }
             }

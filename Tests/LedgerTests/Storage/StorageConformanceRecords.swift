@@ -13,7 +13,7 @@ struct `Conformance of a log's records` {
             #expect(end.edge.root == TreeHash.emptyRoot)
             #expect(try storage.log.recordsByBlock(from: 0, upTo: 0).isEmpty)
             #expect(try storage.log.records([]).isEmpty)
-            #expect(try storage.log.companion(of: 0) == nil)
+            #expect(try storage.log.attached(at: 0) == nil)
             #expect(try storage.log.tile(level: 0, index: 0) == nil)
             #expect(try storage.log.checkpoints().isEmpty)
         }

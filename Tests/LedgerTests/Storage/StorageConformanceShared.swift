@@ -4,7 +4,7 @@ import Testing
 /// Parts of evidence that are kept once.
 struct `Conformance of a log's shared parts` {
     private static func digest(_ text: String) -> Digest {
-        TreeHash.companion(Array(text.utf8).span)
+        TreeHash.attached(Array(text.utf8).span)
     }
 
     // law 1: what stands under a digest is never written again

@@ -104,8 +104,8 @@ private struct Reader {
         let records = try log.records(asked)
         #expect(records.map(\.0) == asked)
         #expect(records.map(\.1) == asked.map { sample.records[Int($0)] }, "\(asked)")
-        for carrier in asked {
-            #expect(try log.companion(of: carrier) == sample.companions[carrier])
+        for sequence in asked {
+            #expect(try log.attached(at: sequence) == sample.attached[sequence])
         }
     }
 }

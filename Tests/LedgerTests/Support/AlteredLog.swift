@@ -72,7 +72,7 @@ final class AlteredLog: LogStorage {
 
     func append(_ batch: LogBatch) throws -> LogEnd { try log.append(batch) }
     func reopen() {}
-    func companion(of carrier: UInt64) -> [UInt8]? { log.companion(of: carrier) }
+    func attached(at sequence: UInt64) -> [UInt8]? { log.attached(at: sequence) }
     func sharedPart(_ digest: Digest) -> [UInt8]? { log.sharedPart(digest) }
     func keepCheckpoint(size: UInt64, note: String) { log.keepCheckpoint(size: size, note: note) }
     func checkpoints() -> [(size: UInt64, note: String)] { log.checkpoints() }
@@ -121,8 +121,8 @@ extension SealedRecord {
                 identity: [],
                 key: nil,
                 nonce: nonce,
-                companion: .none,
-                companionDigest: nil,
+                attached: .none,
+                attachedDigest: nil,
                 otherStreams: []
             )
         )

@@ -55,7 +55,7 @@ final class FlippedLog: LogStorage {
     func tile(level: Int, index: UInt64) -> [UInt8]? { log.tile(level: level, index: index) }
     func append(_ batch: LogBatch) throws -> LogEnd { try log.append(batch) }
     func reopen() {}
-    func companion(of carrier: UInt64) -> [UInt8]? { log.companion(of: carrier) }
+    func attached(at sequence: UInt64) -> [UInt8]? { log.attached(at: sequence) }
     func sharedPart(_ digest: Digest) -> [UInt8]? { log.sharedPart(digest) }
     func keepCheckpoint(size: UInt64, note: String) { log.keepCheckpoint(size: size, note: note) }
     func checkpoints() -> [(size: UInt64, note: String)] { log.checkpoints() }

@@ -37,7 +37,7 @@ final class HeldLog: LogStorage {
 
     func end() -> LogEnd { log.end() }
     func reopen() {}
-    func companion(of carrier: UInt64) -> [UInt8]? { log.companion(of: carrier) }
+    func attached(at sequence: UInt64) -> [UInt8]? { log.attached(at: sequence) }
     func sharedPart(_ digest: Digest) -> [UInt8]? { log.sharedPart(digest) }
     func tile(level: Int, index: UInt64) -> [UInt8]? { log.tile(level: level, index: index) }
     func keepCheckpoint(size: UInt64, note: String) { log.keepCheckpoint(size: size, note: note) }

@@ -58,7 +58,7 @@ final class FaultyLog: LogStorage {
         try base.readRecords(sequences, body)
     }
 
-    func companion(of carrier: UInt64) -> [UInt8]? { base.companion(of: carrier) }
+    func attached(at sequence: UInt64) -> [UInt8]? { base.attached(at: sequence) }
     func sharedPart(_ digest: Digest) -> [UInt8]? { base.sharedPart(digest) }
     func tile(level: Int, index: UInt64) -> [UInt8]? {
         base.tile(level: level, index: index)

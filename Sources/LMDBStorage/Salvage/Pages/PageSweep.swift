@@ -12,7 +12,7 @@ struct PageSweep: Sendable {
     /// Records whose checksum holds.
     private(set) var runs: [RecordRun] = []
     /// Evidences and attachments whose checksum holds, by the first half of their SHA-256.
-    private(set) var companions: [SignalDigest: DatabasePage.Place] = [:]
+    private(set) var attached: [SignalDigest: DatabasePage.Place] = [:]
     /// Shared parts of evidence whose checksum holds.
     private(set) var sharedParts: [DatabasePage.Place] = []
     /// Values that may be tiles.
@@ -35,8 +35,8 @@ struct PageSweep: Sendable {
     /// Different ends of one size that are remembered.
     private static let endLimit = 8
     /// Bytes of an evidence or an attachment.
-    private static let companionLimit = 9 << 20
-    /// Bytes of false beginnings of companions that are read in a stretch: more would be a trap.
+    private static let attachedLimit = 9 << 20
+    /// Bytes of false beginnings of evidences that are read in a stretch: more would be a trap.
     private static let falseByteLimit = 64 << 20
 
     private enum Magic {
@@ -51,7 +51,7 @@ struct PageSweep: Sendable {
 
     /// Looks at the stretch that begins at an offset, a multiple of the page size.
     ///
-    /// Cost: one pass over the bytes, a CRC over what describes itself, SHA-256 of companions.
+    /// Cost: one pass over the bytes, a CRC over what describes itself, SHA-256 of evidences.
     init(of bytes: any RawBytes, at start: UInt64, pageSize: Int) throws {
         let window = try bytes.read(at: start, count: Self.stretch + Self.overlap)
         let own = min(Self.stretch, window.count)
@@ -88,8 +88,9 @@ struct PageSweep: Sendable {
                 found + 8 <= window.count, falseBytes < Self.falseByteLimit
             else { continue }
             let count = Int(window.uint32(at: found + 4))
-            guard (12...Self.companionLimit).contains(count) else { continue }
-            if takeBlob(window, found, DatabasePage.Place(offset: offset, count: count), bytes) {
+            guard (12...Self.attachedLimit).contains(count) else { continue }
+            if takeAttached(window, found, DatabasePage.Place(offset: offset, count: count), bytes)
+            {
                 place = found + count
             } else {
                 falseBytes += count
@@ -126,32 +127,32 @@ struct PageSweep: Sendable {
     }
 
     /// Takes an evidence, an attachment or a shared part; false: its checksum does not hold.
-    private mutating func takeBlob(
+    private mutating func takeAttached(
         _ window: Span<UInt8>,
         _ found: Int,
         _ place: DatabasePage.Place,
         _ bytes: any RawBytes
     ) -> Bool {
         if place.count <= window.count - found {
-            return keepBlob(window.extracting(found..<found + place.count), place)
+            return keepAttached(window.extracting(found..<found + place.count), place)
         }
         // A place that cannot be read has nothing to keep.
         guard place.end <= bytes.byteCount,
             let whole = try? bytes.read(at: place.offset, count: place.count),
             whole.count == place.count
         else { return false }
-        return keepBlob(whole.span, place)
+        return keepAttached(whole.span, place)
     }
 
-    private mutating func keepBlob(_ blob: Span<UInt8>, _ place: DatabasePage.Place) -> Bool {
-        let end = blob.count - 4
-        guard CRC32C.checksum(blob.extracting(0..<end)) == blob.uint32(at: end) else {
+    private mutating func keepAttached(_ value: Span<UInt8>, _ place: DatabasePage.Place) -> Bool {
+        let end = value.count - 4
+        guard CRC32C.checksum(value.extracting(0..<end)) == value.uint32(at: end) else {
             return false
         }
-        if blob.uint32(at: 0) == Magic.shared {
+        if value.uint32(at: 0) == Magic.shared {
             sharedParts.append(place)
         } else {
-            companions[CompanionBytes.digest(of: blob).half] = place
+            attached[AttachedBytes.digest(of: value).half] = place
         }
         return true
     }
@@ -223,7 +224,7 @@ struct PageSweep: Sendable {
             rest = rest.dropFirst()
         }
         runs += rest
-        companions.merge(next.companions) { old, _ in old }
+        attached.merge(next.attached) { old, _ in old }
         sharedParts += next.sharedParts
         unnamedTiles += next.unnamedTiles
         for (key, places) in next.tiles { for place in places { takeTile(key, place) } }

@@ -7,7 +7,7 @@ public struct AppStoreNotification: Hashable, Sendable {
     let payload: AppStorePayload
     /// The member that says what it is about.
     let content: Content
-    /// The same on each retry.
+    /// The notification's id, which each retry has too.
     public let signalID: String
     /// As sent, such as `DID_RENEW`.
     public let type: String

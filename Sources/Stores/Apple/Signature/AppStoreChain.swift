@@ -71,6 +71,6 @@ extension Instant {
         self.init(milliseconds: Int64(date.timeIntervalSince1970.rounded(.down)) * 1000)
     }
 
-    /// The same as a date.
+    /// The instant as Foundation's date.
     var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
 }

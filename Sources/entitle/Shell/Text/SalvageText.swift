@@ -20,8 +20,8 @@ enum SalvageText {
                     ])
                 }
             ),
-            "companions": .integer(report.companions),
-            "lostCompanions": .array(report.lostCompanions.map { .integer($0) }),
+            "companions": .integer(report.attached),
+            "lostCompanions": .array(report.lostAttached.map { .integer($0) }),
             "checkpoints": .integer(report.checkpoints),
             "vault": .members([
                 "streams": .integer(report.vault.streams),
@@ -50,7 +50,7 @@ enum SalvageText {
             return "lost \(range(gap.sequences)): \(gap.cause.sentence)\(pages)"
         }
         lines += report.unconfirmed.map { "unconfirmed \(range($0)): no hash of the tree is left" }
-        lines += report.lostCompanions.map { "evidence lost: of record \($0)" }
+        lines += report.lostAttached.map { "evidence lost: of record \($0)" }
         if report.vault.lostCount > 0 {
             lines.append("keys lost: of \(report.vault.lostCount) streams")
         }

@@ -1,12 +1,12 @@
 import Crypto
 
-/// A companion of evidence: what a signal's events were read from, sealed under a key of all the
+/// Evidence as it is kept: what a signal's events were read from, sealed under a key of all the
 /// streams that they or it name, so that losing one closes it.
 ///
 /// Layout: `ELE1`, length u32, encoding and cover u8, stream count u16, streams u64 each; where it is
 /// in parts also the count of shared parts u16 and the SHA-256 of each; ciphertext with nonce and
 /// tag, CRC-32C.
-package enum EvidenceBlob {
+package enum SealedEvidence {
     static let magic: UInt32 = 0x3145_4C45
     /// Bytes of evidence that are kept at most.
     package static let byteLimit = 1 << 20
@@ -105,20 +105,20 @@ package enum EvidenceBlob {
     ///   erased, or the evidence deleted.
     /// - Throws: `DecodingFault`, or what `keys` throws.
     package static func open(
-        _ blob: Span<UInt8>,
+        _ evidence: Span<UInt8>,
         keys: (UInt64) throws -> StreamKeys?
     ) throws -> (content: [UInt8], encoding: Encoding, sharedParts: [Digest])? {
-        if ErasedEvidence.digest(blob) != nil { return nil }
-        let header = try Header(reading: blob)
+        if ErasedEvidence.digest(evidence) != nil { return nil }
+        let header = try Header(reading: evidence)
         var streamKeys: [StreamKeys] = []
         for stream in header.streams {
             guard let keys = try keys(stream) else { return nil }
             streamKeys.append(keys)
         }
         let content = Sealing.open(
-            blob.copy(header.sealed),
+            evidence.copy(header.sealed),
             key: key(streamKeys),
-            associatedData: blob.copy(8..<header.sealed.lowerBound)
+            associatedData: evidence.copy(8..<header.sealed.lowerBound)
         )
         guard let content else { throw DecodingFault.unopened }
         return (content, header.encoding, header.sharedParts)
@@ -128,9 +128,9 @@ package enum EvidenceBlob {
     /// key.
     ///
     /// - Throws: `DecodingFault`.
-    package static func sharedParts(of blob: Span<UInt8>) throws(DecodingFault) -> [Digest] {
-        if ErasedEvidence.digest(blob) != nil { return [] }
-        return try Header(reading: blob).sharedParts
+    package static func sharedParts(of evidence: Span<UInt8>) throws(DecodingFault) -> [Digest] {
+        if ErasedEvidence.digest(evidence) != nil { return [] }
+        return try Header(reading: evidence).sharedParts
     }
 
     /// The streams under whose keys an evidence is sealed, and whom that covers; nil where it is
@@ -138,10 +138,10 @@ package enum EvidenceBlob {
     ///
     /// - Throws: `DecodingFault`.
     package static func seal(
-        of blob: Span<UInt8>
+        of evidence: Span<UInt8>
     ) throws(DecodingFault) -> (streams: [UInt64], cover: Cover)? {
-        if ErasedEvidence.digest(blob) != nil { return nil }
-        let header = try Header(reading: blob)
+        if ErasedEvidence.digest(evidence) != nil { return nil }
+        let header = try Header(reading: evidence)
         return (header.streams, header.cover)
     }
 
@@ -153,16 +153,16 @@ package enum EvidenceBlob {
         var sharedParts: [Digest] = []
         var sealed: Range<Int>
 
-        init(reading blob: Span<UInt8>) throws(DecodingFault) {
+        init(reading bytes: Span<UInt8>) throws(DecodingFault) {
             var cursor = ByteCursor()
-            guard try cursor.uint32(blob) == magic, try Int(cursor.uint32(blob)) == blob.count,
-                blob.count >= 15 + Sealing.overhead
+            guard try cursor.uint32(bytes) == magic, try Int(cursor.uint32(bytes)) == bytes.count,
+                bytes.count >= 15 + Sealing.overhead
             else { throw DecodingFault(what: "not evidence of this version", offset: 0) }
-            let end = blob.count - RecordHeader.checksumCount
-            guard CRC32C.checksum(blob.extracting(0..<end)) == blob.uint32(at: end) else {
+            let end = bytes.count - RecordHeader.checksumCount
+            guard CRC32C.checksum(bytes.extracting(0..<end)) == bytes.uint32(at: end) else {
                 throw DecodingFault(what: "evidence checksum differs", offset: end)
             }
-            let mark = try cursor.uint8(blob)
+            let mark = try cursor.uint8(bytes)
             guard let encoding = Encoding(rawValue: mark & 3),
                 let cover = Cover(rawValue: mark & ~3)
             else {
@@ -170,11 +170,11 @@ package enum EvidenceBlob {
             }
             self.encoding = encoding
             self.cover = cover
-            for _ in 0..<(try cursor.uint16(blob)) { streams.append(try cursor.uint64(blob)) }
+            for _ in 0..<(try cursor.uint16(bytes)) { streams.append(try cursor.uint64(bytes)) }
             if encoding.isInParts {
-                for _ in 0..<(try cursor.uint16(blob)) {
-                    let range = try cursor.bytes(blob, count: Digest.byteCount)
-                    sharedParts.append(Digest(blob, at: range.lowerBound))
+                for _ in 0..<(try cursor.uint16(bytes)) {
+                    let range = try cursor.bytes(bytes, count: Digest.byteCount)
+                    sharedParts.append(Digest(bytes, at: range.lowerBound))
                 }
             }
             guard cursor.position < end else {

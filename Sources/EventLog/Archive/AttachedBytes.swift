@@ -4,7 +4,7 @@
 ///
 /// Each begins with its magic and its length and ends with a checksum, so that what stands behind a
 /// damaged one is found again.
-package enum CompanionBytes {
+package enum AttachedBytes {
     /// `ELA1`: an attachment in clear.
     private static let attachmentMagic: UInt32 = 0x3141_4C45
     /// `ELS1`: a part that evidences have in common.
@@ -13,14 +13,14 @@ package enum CompanionBytes {
     private static let leastCount = 12
 
     /// Whether these are the bytes of an evidence rather than of an attachment or a deleted one.
-    package static func isEvidence(_ companion: Span<UInt8>) -> Bool {
-        companion.count >= leastCount && companion.uint32(at: 0) == EvidenceBlob.magic
+    package static func isEvidence(_ attached: Span<UInt8>) -> Bool {
+        attached.count >= leastCount && attached.uint32(at: 0) == SealedEvidence.magic
     }
 
-    /// The SHA-256 by which a record names its companion: that of the bytes, or, where an erasure has
-    /// deleted it, that of what stood there.
-    package static func digest(of companion: Span<UInt8>) -> Digest {
-        ErasedEvidence.digest(companion) ?? TreeHash.companion(companion)
+    /// The SHA-256 by which a record names what is attached to it: that of the bytes, or, where an
+    /// erasure has deleted it, that of what stood there.
+    package static func digest(of attached: Span<UInt8>) -> Digest {
+        ErasedEvidence.digest(attached) ?? TreeHash.attached(attached)
     }
 
     /// Where the next whole one stands, from a place on; nil where there is none.
@@ -28,7 +28,7 @@ package enum CompanionBytes {
         var place = start
         while bytes.count - place >= leastCount {
             let magic = bytes.uint32(at: place)
-            if [EvidenceBlob.magic, ErasedEvidence.magic, attachmentMagic].contains(magic),
+            if [SealedEvidence.magic, ErasedEvidence.magic, attachmentMagic].contains(magic),
                 let range = whole(in: bytes, at: place)
             {
                 return range

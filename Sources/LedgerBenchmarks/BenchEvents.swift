@@ -92,7 +92,7 @@ struct BenchStory {
     private var word: UInt64 { SplitMix64.mix(UInt64(customer) &+ 1) }
 
     /// The customer's id.
-    var id: String { "user-" + String(word, radix: 16) }
+    var id: CustomerID { CustomerID(stringLiteral: "user-" + String(word, radix: 16)) }
 
     private var purchase: PurchaseName {
         PurchaseName(store: Source.appStore, originalID: String(2_000_000_000_000 + customer))

@@ -37,7 +37,7 @@ struct QuestionBench {
         let raw = try RawLMDB(making: plan.fresh("raw"))
         try plan.reference { try raw.fill(count: events.customers) }
         let operations = plan.isQuick ? 20_000 : 100_000
-        func isAllowed(_ customer: String) throws -> Bool {
+        func isAllowed(_ customer: CustomerID) throws -> Bool {
             try bench.ledger.questions.can(
                 customer,
                 BenchCatalog.feature,

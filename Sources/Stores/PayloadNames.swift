@@ -10,7 +10,7 @@ package struct PayloadNames: Sendable {
     /// Members whose text, or each text of whose list, is a customer's id.
     private let customerMembers: Set<Name>
     /// What a customer's id is called by here; nil: it names nobody.
-    private let customer: @Sendable (String) -> String?
+    private let customer: @Sendable (String) -> CustomerID?
     /// The purchase that an object names by its own members.
     private let purchase: @Sendable ([JSONMember]) -> PurchaseName?
 
@@ -35,7 +35,7 @@ package struct PayloadNames: Sendable {
                 }
             case .array(let elements): for element in elements { waiting.append((element, isID)) }
             case .string(let text), .number(let text):
-                if isID, let id = customer(text), Identifier.isValid(id) { add(.customer(id)) }
+                if isID, let id = customer(text) { add(.customer(id)) }
                 if case .string = value { open(text.utf8) }
             case .null, .bool: break
             }
@@ -73,7 +73,7 @@ extension PayloadNames {
         customerMembers: ["appAccountToken"],
         // Customers go by the lower-case text of a UUID; whatever else an app wrote there may be
         // somebody's id all the same.
-        customer: { AppAccountToken.isNobody($0) ? nil : AppAccountToken.text($0) ?? $0 },
+        customer: { AppAccountToken.isNobody($0) ? nil : AppAccountToken.id($0) ?? CustomerID($0) },
         purchase: { members in
             purchase(members, "originalTransactionId", store: Source.appStore)
         }
@@ -86,7 +86,7 @@ extension PayloadNames {
             "transferred_from", "transferred_to", "redeemed_from", "redeemed_by", "customer_id",
             "subscriber_id",
         ],
-        customer: { $0 },
+        customer: { CustomerID($0) },
         purchase: { members in
             let store = members.first { $0.name == "store" }?.value.string?.lowercased()
             guard let store, Identifier.isStore(store) else { return nil }

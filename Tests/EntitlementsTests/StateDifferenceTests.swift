@@ -12,7 +12,7 @@ struct `A difference of states` {
     ) throws -> StateContent {
         try StateContent.fields.read(
             SlowModel(log: Array(history.log.prefix(question.prefix))).show(
-                customer: question.customer,
+                customer: question.customer.text,
                 environment: question.environment,
                 at: question.at
             )

@@ -12,7 +12,7 @@ struct FuzzedLedger {
     private let vault: MemoryVault
     private let views: URL
     /// The customers that were recorded.
-    let customers: [String]
+    let customers: [CustomerID]
 
     /// After every event of the histories.
     static let now = Instant(milliseconds: 1_893_456_000_000)
@@ -31,7 +31,7 @@ struct FuzzedLedger {
             vault: vault,
             options: Self.options(views, isReadOnly: false, randomness)
         )
-        var customers: Set<String> = []
+        var customers: Set<CustomerID> = []
         for seed in histories {
             for (index, recorded) in RandomHistory(seed: seed).log.enumerated() {
                 // C6: an erasure is not recorded so.

@@ -16,7 +16,7 @@ extension Submission {
         }
         demand(evidence == body, "the evidence is what was received")
         for claim in claims {
-            demand(Identifier.isValid(claim.customer), "a claim's customer is an id")
+            demand(Identifier.isValid(claim.customer.text), "a claim's customer is an id")
             demand(
                 PurchaseName(claim.purchase.description) == claim.purchase,
                 "a claim's purchase has a name"
@@ -29,7 +29,7 @@ extension Submission {
         }
         for link in links {
             demand(
-                Identifier.isValid(link.customer) && Identifier.isValid(link.alias),
+                Identifier.isValid(link.customer.text) && Identifier.isValid(link.alias.text),
                 "a link's names are ids"
             )
             demand(link.customer != link.alias, "a link is of two names")

@@ -217,7 +217,7 @@ struct `The ledger keeps its promise` {
         )
         try await ScratchLedger.with { scratch in
             try Self.publish(experiment, scratch.ledger, day: 1)
-            let customers = (0..<64).map { "c\($0)" }
+            let customers = (0..<64).map { "c\($0)" as CustomerID }
             let first = try customers.map { try Self.allowed(scratch.show($0, at: Sample.day(2))) }
             try scratch.reopenWithoutViews()
             let again = try customers.map { try Self.allowed(scratch.show($0, at: Sample.day(3))) }

@@ -111,12 +111,13 @@ extension RandomEvents {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<24: return EventData(.customerClaimed, [.purchase: purchase])
         case 24..<31: return EventData(.customerReleased, [.purchase: purchase])
-        case 31..<41: return EventData(.customerLinked, [.alias: .text(random.pick(customers))])
+        case 31..<41:
+            return EventData(.customerLinked, [.alias: .text(random.pick(customers).text)])
         case 41..<46:
             let from = random.some(of: customers, 40)
             return EventData(
                 .customerTransferred,
-                [.from: .texts(from.isEmpty ? [customers[0]] : from)]
+                [.from: .texts((from.isEmpty ? [customers[0]] : from).map(\.text))]
             )
         case 46..<56: return grant()
         case 56..<61:

@@ -1,4 +1,4 @@
-package import Entitlements
+public import Entitlements
 
 /// A generator that a seed determines.
 ///
@@ -36,7 +36,7 @@ package struct SplitMix64: RandomNumberGenerator {
 
 /// A question to one history.
 package struct RandomQuestion {
-    package var customer: String
+    package var customer: CustomerID
     package var environment: StoreEnvironment
     package var at: Instant
     /// How many events are known (T4).
@@ -63,7 +63,7 @@ package struct RandomEvents {
     var random: SplitMix64
     let grid: [Instant]
     let step: Int64
-    package let customers: [String]
+    package let customers: [CustomerID]
     let purchases: [String]
     let transactions: [String]
     let isMixed: Bool
@@ -136,7 +136,7 @@ package struct RandomEvents {
     }
 
     mutating func questions(_ count: Int, about log: [RecordedEvent]) -> [RandomQuestion] {
-        var named = log.compactMap { recorded -> String? in
+        var named = log.compactMap { recorded -> CustomerID? in
             guard case .customer(let id) = recorded.event.subject else { return nil }
             return id
         }
@@ -209,3 +209,6 @@ package struct RandomEvents {
         ]
     }
 }
+
+/// Tests number their customers: `"customer-\(number)"`, checked as a literal is.
+extension CustomerID: ExpressibleByStringInterpolation {}

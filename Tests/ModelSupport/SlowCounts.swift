@@ -29,9 +29,9 @@ package struct SlowCounts {
         var named: [String] = []
         for event in own {
             guard case .customer(let id) = event.event.subject else { continue }
-            named += [id] + (event.data.texts(.from) ?? [])
+            named += [id.text] + (event.data.texts(.from) ?? [])
             if let alias = event.data.text(.alias) {
-                links.add(alias: alias, name: id)
+                links.add(alias: alias, name: id.text)
                 named.append(alias)
             }
         }
@@ -110,11 +110,11 @@ package struct SlowCounts {
         for event in own {
             guard case .customer(let id) = event.event.subject, let alias = event.data.text(.alias)
             else { continue }
-            links.add(alias: alias, name: id)
+            links.add(alias: alias, name: id.text)
         }
         func customer(_ event: RecordedEvent) -> String {
             guard case .customer(let id) = event.event.subject else { return "" }
-            return links.end(of: id)
+            return links.end(of: id.text)
         }
         var counts: [String: Int] = [:]
         var met: Set<String> = []

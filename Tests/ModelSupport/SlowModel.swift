@@ -17,7 +17,7 @@ package struct SlowModel {
             guard recorded.event.environment == environment else { return false }
             var names = recorded.data.texts(.from) ?? []
             if case .customer(let id) = recorded.event.subject {
-                names += [id] + [recorded.data.text(.alias)].compactMap(\.self)
+                names += [id.text] + [recorded.data.text(.alias)].compactMap(\.self)
             }
             return names.contains { $0.isSame(as: customer) }
         }

@@ -25,7 +25,7 @@ struct SlowWorld {
         for event in events {
             guard let alias = event.data.text(.alias) else { continue }
             switch event.event.subject {
-            case .customer(let id): customerLinks.add(alias: alias, name: id)  // C2
+            case .customer(let id): customerLinks.add(alias: alias, name: id.text)  // C2
             case .purchase(let name):  // P13
                 purchaseLinks.add(alias: alias, name: name.description)
             case .store, .catalog: break
@@ -36,7 +36,7 @@ struct SlowWorld {
         self.customer = customer
         own = events.filter {
             guard case .customer(let id) = $0.event.subject else { return false }
-            return customerLinks.end(of: id) == customer
+            return customerLinks.end(of: id.text) == customer
         }
         let catalogs = log.filter { $0.kind == .catalogPublished }
             .map { SlowCatalog(event: $0).asSeen(by: customer) }
@@ -67,7 +67,7 @@ struct SlowWorld {
 
     private func customer(of event: RecordedEvent) -> String? {
         guard case .customer(let id) = event.event.subject else { return nil }
-        return customerLinks.end(of: id)
+        return customerLinks.end(of: id.text)
     }
 
     /// C1: who owns the purchase at T.

@@ -36,7 +36,7 @@ final class AccessCache: Sendable {
     }
 
     /// The key of a customer.
-    func hash(of customer: String, _ environment: StoreEnvironment) -> CustomerHash {
+    func hash(of customer: CustomerID, _ environment: StoreEnvironment) -> CustomerHash {
         CustomerHash(customer, environment, key)
     }
 

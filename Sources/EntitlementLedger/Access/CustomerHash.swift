@@ -23,15 +23,15 @@ struct CustomerHash: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
 
-    /// Hashes the bytes of a name: what Unicode holds to be equivalent stays apart (row 9.4).
+    /// Hashes the bytes of an id: what Unicode holds to be equivalent stays apart (row 9.4).
     ///
     /// SipHash under the process's seed and the key, twice; allocates nothing.
-    init(_ customer: String, _ environment: StoreEnvironment, _ key: Key) {
+    init(_ customer: CustomerID, _ environment: StoreEnvironment, _ key: Key) {
         var high = Hasher()
         var low = Hasher()
         high.combine(key.high)
         low.combine(key.low)
-        let bytes = customer.utf8.span
+        let bytes = customer.text.utf8.span
         var position = 0
         while bytes.count - position >= 8 {
             let word = bytes.uint64(at: position)

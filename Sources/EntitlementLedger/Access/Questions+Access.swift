@@ -13,7 +13,7 @@ extension Questions {
     ///
     /// - Throws: what `foldAccess` throws.
     public func can(
-        _ customer: String,
+        _ customer: CustomerID,
         _ feature: String,
         environment: StoreEnvironment,
         at now: Instant
@@ -30,7 +30,7 @@ extension Questions {
     ///
     /// - Throws: what a look into the views throws.
     package func cachedAccess(
-        of customer: String,
+        of customer: CustomerID,
         environment: StoreEnvironment,
         at now: Instant
     ) throws -> CachedAccess? {
@@ -48,7 +48,7 @@ extension Questions {
     ///
     /// - Throws: `LogStorageFault`.
     package func foldAccess(
-        of customer: String,
+        of customer: CustomerID,
         environment: StoreEnvironment,
         at now: Instant,
         isWritten: Bool

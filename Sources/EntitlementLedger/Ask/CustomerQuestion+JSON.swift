@@ -24,7 +24,7 @@ extension CustomerQuestion {
             member: "not a member of a question"
         )
         let customer = try reader.required("customer", "expected a customer id") { json in
-            json.string.flatMap { Identifier.isValid($0) ? $0 : nil }
+            json.string.flatMap { CustomerID($0) }
         }
         func instant(_ name: String) throws(InputFault) -> Instant? {
             try reader.optional(name, "expected an instant") { json in

@@ -8,7 +8,7 @@ import PostingIndex
 /// A question about a customer.
 public struct CustomerQuestion: Sendable, Hashable {
     /// Any of the customer's names.
-    public var customer: String
+    public var customer: CustomerID
     /// The environment that is asked about.
     public var environment: StoreEnvironment
     /// T and R.
@@ -18,7 +18,7 @@ public struct CustomerQuestion: Sendable, Hashable {
 
     /// Makes a question.
     public init(
-        customer: String,
+        customer: CustomerID,
         environment: StoreEnvironment,
         point: BitemporalPoint,
         visibility: Visibility = .everything
@@ -52,7 +52,7 @@ extension Questions {
 
     /// A customer over effective time, from the first `size` events.
     package func timeline(
-        of customer: String,
+        of customer: CustomerID,
         environment: StoreEnvironment,
         size: UInt64
     ) throws -> CustomerTimeline {
@@ -62,7 +62,7 @@ extension Questions {
     /// A customer's timeline and the streams that it was read from: an event that could change it
     /// is recorded under one of them.
     func loadTimeline(
-        of customer: String,
+        of customer: CustomerID,
         environment: StoreEnvironment,
         size: UInt64
     ) throws -> (timeline: CustomerTimeline, streams: [UInt64]) {
@@ -75,7 +75,7 @@ extension Questions {
     /// `customer`: the name that was asked for; nil: the vault tells it.
     func loadTimeline(
         ofStream stream: UInt64,
-        asked customer: String? = nil,
+        asked customer: CustomerID? = nil,
         size: UInt64
     ) throws -> (timeline: CustomerTimeline, streams: [UInt64]) {
         let loaded = try loadFacts(ofStream: stream, asked: customer, size: size)
@@ -112,7 +112,7 @@ extension Questions {
 
     /// Reads what the timeline of a customer is folded from.
     func loadFacts(
-        of customer: String,
+        of customer: CustomerID,
         environment: StoreEnvironment,
         size: UInt64
     ) throws -> LoadedFacts {
@@ -129,7 +129,7 @@ extension Questions {
     /// `customer`: the name that was asked for; nil: the vault tells it.
     private func loadFacts(
         ofStream stream: UInt64?,
-        asked customer: String?,
+        asked customer: CustomerID?,
         size: UInt64
     ) throws -> LoadedFacts {
         if views.end < size { try views.catchUp() }
@@ -163,21 +163,16 @@ extension Questions {
     /// `asked`: the name of one whom the vault does not know.
     func positions(
         of canonical: UInt64,
-        asked: String? = nil,
+        asked: CustomerID? = nil,
         in catalogs: CatalogHistory
     ) throws -> [Name: UInt64] {
         let experiments = catalogs.experiments
         guard !experiments.isEmpty else { return [:] }
-        var customer = asked ?? ""
-        if let subject = try vault.name(of: canonical)?.subject,
-            case .customer(let id)? = Subject(subject)
-        {
-            customer = id
-        }
+        let customer = try vault.customer(of: canonical) ?? asked
         var positions: [Name: UInt64] = [:]
         for experiment in experiments {
             let digest = SHA256.hash(
-                data: Array(experiment.text.utf8) + [0] + Array(customer.utf8)
+                data: Array(experiment.text.utf8) + [0] + Array((customer?.text ?? "").utf8)
             )
             positions[experiment] = digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         }
@@ -285,7 +280,7 @@ extension CustomerQuestion {
         var known: Instant?
         if case .instant(let instant) = point.knownAt { known = instant }
         return QuestionEcho(
-            customer: customer,
+            customer: customer.text,
             environment: environment,
             at: point.at,
             known: known,

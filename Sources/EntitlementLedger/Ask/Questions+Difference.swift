@@ -5,7 +5,7 @@ public import LedgerAPI
 /// A question about what differs for a customer between two points.
 public struct DifferenceQuestion: Sendable, Hashable {
     /// Any of the customer's names.
-    public var customer: String
+    public var customer: CustomerID
     /// The environment that is asked about.
     public var environment: StoreEnvironment
     /// T and R of the state that is compared with.
@@ -15,7 +15,7 @@ public struct DifferenceQuestion: Sendable, Hashable {
 
     /// Makes a question.
     public init(
-        customer: String,
+        customer: CustomerID,
         environment: StoreEnvironment,
         from: BitemporalPoint,
         to: BitemporalPoint
@@ -49,7 +49,7 @@ extension Questions {
         let between = Between(ends, sizes)
         return Written(
             DifferenceAnswer(
-                customer: question.customer,
+                customer: question.customer.text,
                 environment: question.environment,
                 from: ComparedPoint(question.from, size: sizes[0]),
                 to: ComparedPoint(question.to, size: sizes[1]),

@@ -7,7 +7,7 @@ import PostingIndex
 /// Which events to list.
 public struct EventFilter: Sendable {
     /// Only events about this customer, under any name, and about the purchases they claimed.
-    public var customer: String?
+    public var customer: CustomerID?
     /// Only events about this purchase.
     public var purchase: PurchaseName?
     /// Only events of this `type`.

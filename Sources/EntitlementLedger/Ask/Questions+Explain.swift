@@ -76,7 +76,7 @@ extension Questions {
             for: audience,
             in: language,
             zone,
-            customer: question.customer,
+            customer: question.customer.text,
             names: names,
             token: token(ofAccessTo: explanation.feature, question, size: size)
         )

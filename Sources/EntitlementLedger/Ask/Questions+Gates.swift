@@ -6,12 +6,12 @@ package import LedgerAPI
 /// Whose eyes a catalog is read with: variants override gates and offerings (K8).
 public struct CatalogViewer: Sendable, Hashable {
     /// Any of the customer's names.
-    public var customer: String
+    public var customer: CustomerID
     /// The environment that the customer is of.
     public var environment: StoreEnvironment
 
     /// Makes a viewer.
-    public init(customer: String, environment: StoreEnvironment) {
+    public init(customer: CustomerID, environment: StoreEnvironment) {
         self.customer = customer
         self.environment = environment
     }

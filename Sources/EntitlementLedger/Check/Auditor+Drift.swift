@@ -79,9 +79,9 @@ extension Auditor {
         at now: Instant,
         _ report: inout DriftReport
     ) throws {
-        guard
+        guard let customer = try questions.vault.customer(of: folded.customer),
             let cached = try questions.cachedAccess(
-                of: questions.customerName(folded.customer),
+                of: customer,
                 environment: report.environment,
                 at: now
             ), try cached.isUnmoved(since: report.size, in: questions.views)

@@ -10,7 +10,7 @@ import EventLog
 struct ClaimDecision {
     private let appender: Appender
     private let transaction: VerifiedTransaction
-    private let customer: String
+    private let customer: CustomerID
     /// The claim's request, in the transaction's environment whatever was asked for.
     private let request: Request
     private let now: Instant
@@ -35,7 +35,7 @@ struct ClaimDecision {
 
     init(
         _ transaction: VerifiedTransaction,
-        for customer: String,
+        for customer: CustomerID,
         _ request: Request,
         _ appender: Appender
     ) throws {
@@ -97,7 +97,8 @@ struct ClaimDecision {
         case .mayClaim: return .settled(.known(sequence: earlier))
         case .ownedByAnother where earlier != nil: return .settled(.known(sequence: earlier))
         case .ownedByAnother(let owner):
-            return .settled(.refused(.claimedByAnother, owner: try name(of: owner)))
+            let owner = try appender.vault.customer(of: owner)
+            return .settled(.refused(.claimedByAnother, owner: owner))
         }
     }
 
@@ -193,12 +194,5 @@ struct ClaimDecision {
             data: EventData(.syncCompleted, [.found: .integer(1), .appended: .integer(0)])
         )
         return try append(Submission(event: event), then: .known(sequence))
-    }
-
-    private func name(of customer: UInt64) throws -> String? {
-        guard let subject = try appender.vault.name(of: customer)?.subject,
-            case .customer(let id)? = Subject(subject)
-        else { return nil }
-        return id
     }
 }

@@ -50,7 +50,7 @@ struct DecisionReader {
     }
 
     /// Facts about a customer.
-    mutating func facts(ofCustomer customer: String) throws -> (stream: UInt64, facts: [Fact]) {
+    mutating func facts(ofCustomer customer: CustomerID) throws -> (stream: UInt64, facts: [Fact]) {
         var loader = loader
         let stream = try stream(.customer(customer))
         let facts = try loader.facts(ofCustomer: stream)
@@ -59,7 +59,7 @@ struct DecisionReader {
     }
 
     /// Facts of a customer, under any name, that name a grant or a use by its id (C3, C5).
-    mutating func facts(naming id: String, of customer: String) throws -> [Fact] {
+    mutating func facts(naming id: String, of customer: CustomerID) throws -> [Fact] {
         let (stream, facts) = try facts(ofCustomer: customer)
         let canonical = Links(facts, of: .customerLinked).canonical(stream)
         guard let tag = try appender.vault.keys(of: canonical)?.tag(id) else { return [] }
@@ -67,7 +67,7 @@ struct DecisionReader {
     }
 
     /// The trials that a customer started, under any name (C4).
-    mutating func trials(startedBy customer: String) throws -> Set<Name> {
+    mutating func trials(startedBy customer: CustomerID) throws -> Set<Name> {
         var loader = loader
         let stream = try stream(.customer(customer))
         let facts = try loader.facts(ofCustomer: stream)

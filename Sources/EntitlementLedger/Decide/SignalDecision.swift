@@ -23,13 +23,13 @@ struct SignalDecision {
 
     /// A link is recorded unless both names are one customer's already (C2).
     private mutating func decide(_ link: LinkProposal) throws {
-        guard !link.customer.isSame(as: link.alias) else { return }
+        guard link.customer != link.alias else { return }
         let (customer, known) = try reader.facts(ofCustomer: link.customer)
         let (alias, aliasKnown) = try reader.facts(ofCustomer: link.alias)
         let links = Links(merged(known, aliasKnown), of: .customerLinked)
         if links.canonical(customer) == links.canonical(alias) { return }
         let isProposed = events.contains { event in
-            event.kind == .customerLinked && event.data[.alias] == .text(link.alias)
+            event.kind == .customerLinked && event.data[.alias] == .text(link.alias.text)
         }
         if isProposed { return }
         events.append(
@@ -37,7 +37,7 @@ struct SignalDecision {
                 .customer(link.customer),
                 link.time,
                 link.observedAt,
-                EventData(.customerLinked, [.alias: .text(link.alias)])
+                EventData(.customerLinked, [.alias: .text(link.alias.text)])
             )
         )
     }
@@ -54,7 +54,7 @@ struct SignalDecision {
         let customer = try reader.stream(.customer(claim.customer))
         if ownership.wasClaimed(by: customer) { return }
         // A link that this signal makes may name the owner.
-        let linked = submission.links.filter { $0.customer.isSame(as: claim.customer) }
+        let linked = submission.links.filter { $0.customer == claim.customer }
         for link in linked {
             let alias = try reader.stream(.customer(link.alias))
             if ownership.owner == ownership.customers.canonical(alias) { return }

@@ -27,5 +27,5 @@ public enum ClaimOutcome: Sendable, Equatable {
     ///
     /// `owner`: the customer who owns the purchase, for support's eyes only; nil where the refusal
     /// has another reason or the owner's name is erased.
-    case refused(Refusal, owner: String?)
+    case refused(Refusal, owner: CustomerID?)
 }

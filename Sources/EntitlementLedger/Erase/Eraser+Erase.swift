@@ -27,7 +27,7 @@ extension Eraser {
     /// Cost: grows with the number of streams in the shards of those that go, for all customers
     /// together, and with the evidence that names very many.
     public func erase(
-        _ customers: [String],
+        _ customers: [CustomerID],
         _ request: Request,
         reading names: any EvidenceNames
     ) throws -> ErasureOutcome {
@@ -42,7 +42,7 @@ extension Eraser {
 
     /// Says in the log what goes.
     private func beginErasure(
-        of customers: [String],
+        of customers: [CustomerID],
         _ request: Request,
         _ names: any EvidenceNames,
         _ appender: Appender,
@@ -84,7 +84,7 @@ extension Eraser {
 
     /// Those of whom nothing is known but what waits in quarantine: it goes with a stream of theirs.
     private func waitingScopes(
-        of customers: [String],
+        of customers: [CustomerID],
         _ vault: any Vault
     ) throws -> [ErasureScope] {
         let names = customers.map { EvidenceSearch.name(of: $0, .production) }

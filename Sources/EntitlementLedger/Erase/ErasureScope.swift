@@ -1,4 +1,4 @@
-import Entitlements
+public import Entitlements
 import EventLog
 public import LedgerAPI
 
@@ -20,7 +20,7 @@ struct ErasureScope {
     ///
     /// `taken`: streams that go already.
     init?(
-        of customer: String,
+        of customer: CustomerID,
         _ environment: StoreEnvironment,
         _ questions: Questions,
         size: UInt64,
@@ -81,7 +81,7 @@ extension Eraser {
     /// What an erasure of customers would take, as things stand.
     ///
     /// - Throws: `LogStorageFault`. Cost: as `show` of each, in each environment.
-    public func plannedErasure(of customers: [String]) throws -> ErasurePlanAnswer {
+    public func plannedErasure(of customers: [CustomerID]) throws -> ErasurePlanAnswer {
         let (vault, views, size) = (questions.vault, questions.views, try questions.size())
         if views.end < size { try views.catchUp() }
         let (scopes, unknown) = try erasureScopes(of: customers, size: size)
@@ -97,16 +97,16 @@ extension Eraser {
                 )
             }
         }
-        return ErasurePlanAnswer(streams: streams, unknown: unknown)
+        return ErasurePlanAnswer(streams: streams, unknown: unknown.map(\.text))
     }
 
     func erasureScopes(
-        of customers: [String],
+        of customers: [CustomerID],
         size: UInt64
-    ) throws -> (scopes: [ErasureScope], unknown: [String]) {
+    ) throws -> (scopes: [ErasureScope], unknown: [CustomerID]) {
         var taken: Set<UInt64> = []
         var scopes: [ErasureScope] = []
-        var unknown: [String] = []
+        var unknown: [CustomerID] = []
         for customer in customers {
             var isKnown = false
             for environment in StoreEnvironment.allCases {

@@ -38,7 +38,7 @@ struct EvidenceSearch {
     init(
         _ appender: Appender,
         _ reader: any EvidenceNames,
-        for customers: [String],
+        for customers: [CustomerID],
         _ scopes: [ErasureScope],
         size: UInt64
     ) throws {
@@ -56,7 +56,7 @@ struct EvidenceSearch {
     }
 
     /// The name of a customer's stream.
-    static func name(of customer: String, _ environment: StoreEnvironment) -> StreamName {
+    static func name(of customer: CustomerID, _ environment: StoreEnvironment) -> StreamName {
         StreamName(.customer(customer), in: environment)
     }
 

@@ -86,9 +86,8 @@ struct MaskedNames: AnswerNames {
 
     func customerName(_ number: UInt64) throws -> String {
         guard !redaction.hidesCustomers,
-            let subject = try questions.vault.name(of: number)?.subject,
-            case .customer(let id)? = Subject(subject)
+            let id = try questions.vault.customer(of: number)
         else { return Self.text(number) }
-        return id
+        return id.text
     }
 }

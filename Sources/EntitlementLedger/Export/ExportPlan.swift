@@ -18,7 +18,7 @@ public struct ExportPlan: Sendable, Hashable {
     /// Whose or which events.
     public enum Scope: Sendable, Hashable {
         /// One customer's, in one environment, under any of their names.
-        case customer(String, StoreEnvironment)
+        case customer(CustomerID, StoreEnvironment)
         /// Those of a range of sequences, of all environments.
         case range(Range<UInt64>)
     }
@@ -43,7 +43,7 @@ public struct ExportPlan: Sendable, Hashable {
     public var checkpoint: String
 
     /// The customer; nil: a range.
-    package var customer: (id: String, environment: StoreEnvironment)? {
+    package var customer: (id: CustomerID, environment: StoreEnvironment)? {
         guard case .customer(let id, let environment) = scope else { return nil }
         return (id, environment)
     }
@@ -56,7 +56,7 @@ extension ExportPlan {
         switch scope {
         case .customer(let id, let environment):
             members = [
-                JSONMember("customer", .string(id)),
+                JSONMember("customer", .string(id.text)),
                 JSONMember("environment", .string(environment.name)),
             ]
         case .range(let range):
@@ -82,8 +82,8 @@ extension ExportPlan {
             json[name]?.string.flatMap { Instant(rfc3339: $0) }
         }
         func number(_ name: String) -> UInt64? { json[name]?.string.flatMap { UInt64($0) } }
-        if let id = json["customer"]?.string {
-            guard
+        if let text = json["customer"]?.string {
+            guard let id = CustomerID(text),
                 let environment = json["environment"]?.string.flatMap(StoreEnvironment.init(name:))
             else { return nil }
             scope = .customer(id, environment)

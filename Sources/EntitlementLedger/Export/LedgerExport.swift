@@ -113,9 +113,7 @@ public struct LedgerExport: Sendable {
     /// (law 6).
     public func isNamed(in path: String) throws -> Bool {
         for stream in streams {
-            guard let subject = try questions.vault.name(of: stream)?.subject,
-                case .customer(let id)? = Subject(subject)
-            else { continue }
+            guard let id = try questions.vault.customer(of: stream)?.text else { continue }
             let isLong = id.utf8.count >= Self.tellingByteCount
             if path.split(separator: "/").contains(where: { $0 == id })
                 || isLong && path.contains(id)
@@ -243,7 +241,7 @@ public struct LedgerExport: Sendable {
     private var shownCustomer: String? {
         get throws {
             guard let customer = plan.customer else { return nil }
-            guard plan.redaction.hidesCustomers else { return customer.id }
+            guard plan.redaction.hidesCustomers else { return customer.id.text }
             let name = StreamName(.customer(customer.id), in: customer.environment)
             return try questions.vault.stream(of: name).map { MaskedNames.text($0) }
         }

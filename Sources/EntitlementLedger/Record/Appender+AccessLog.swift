@@ -7,7 +7,7 @@ public struct CustomerAccess: Sendable, Hashable {
     /// Names the access: noted again it changes nothing (E1).
     public var id: String
     /// Whom it was about.
-    public var customer: String
+    public var customer: CustomerID
     /// The environment.
     public var environment: StoreEnvironment
     /// Who: a key's id.
@@ -22,7 +22,7 @@ public struct CustomerAccess: Sendable, Hashable {
     /// Describes an access.
     public init(
         id: String,
-        customer: String,
+        customer: CustomerID,
         environment: StoreEnvironment,
         actor: String,
         action: String,

@@ -1,6 +1,6 @@
 import Crypto
 import Encodings
-import Entitlements
+public import Entitlements
 import EventLog
 
 extension Appender {
@@ -17,7 +17,7 @@ extension Appender {
     /// - Throws: `LedgerFault`, `LogStorageFault`.
     public func claim(
         _ transaction: VerifiedTransaction,
-        for customer: String,
+        for customer: CustomerID,
         _ request: Request
     ) throws -> ClaimOutcome {
         try claim([(transaction, request)], for: customer)[0]
@@ -32,7 +32,7 @@ extension Appender {
     /// - Throws: `LedgerFault`, `LogStorageFault`; what was recorded until then stands.
     public func restore(
         _ transactions: [VerifiedTransaction],
-        for customer: String,
+        for customer: CustomerID,
         _ request: Request
     ) throws -> [ClaimOutcome] {
         let taken = transactions.prefix(Self.restoreLimit)
@@ -49,7 +49,7 @@ extension Appender {
 
     private func claim(
         _ items: [(transaction: VerifiedTransaction, request: Request)],
-        for customer: String
+        for customer: CustomerID
     ) throws -> [ClaimOutcome] {
         var outcomes: [Int: ClaimOutcome] = [:]
         var waiting = Array(items.indices)
@@ -71,7 +71,7 @@ extension Appender {
     /// Decides a group and appends what it comes to in one commit; nil: others were faster.
     private func settle(
         _ group: [(transaction: VerifiedTransaction, request: Request)],
-        for customer: String,
+        for customer: CustomerID,
         _ append: LogWriter.Append
     ) throws -> [ClaimOutcome?] {
         var sealed: [SealedSubmission] = []

@@ -27,7 +27,7 @@ extension Appender {
     ///   another does.
     public func claim(
         _ purchase: PurchaseName,
-        for customer: String,
+        for customer: CustomerID,
         _ request: Request
     ) throws -> Receipt {
         let data = EventData(.customerClaimed, [.purchase: .text(purchase.description)])
@@ -49,7 +49,7 @@ extension Appender {
     /// `expiresAt`: the end; nil: without end.
     public func grant(
         _ grantID: String,
-        to customer: String,
+        to customer: CustomerID,
         features: [String],
         tier: String?,
         expiresAt: Instant?,
@@ -70,7 +70,7 @@ extension Appender {
     /// Ends a grant (C3).
     public func withdraw(
         _ grantID: String,
-        from customer: String,
+        from customer: CustomerID,
         _ request: Request
     ) throws -> Receipt {
         let data = EventData(.grantWithdrawn, [.grantID: .text(grantID)])
@@ -88,7 +88,7 @@ extension Appender {
     /// Starts a trial, once for each customer and trial (C4, row 4.5).
     public func startTrial(
         _ trialID: String,
-        for customer: String,
+        for customer: CustomerID,
         _ request: Request
     ) throws -> Receipt {
         let data = EventData(.trialStarted, [.trialID: .text(trialID)])
@@ -111,11 +111,11 @@ extension Appender {
 
     /// Makes another id a name of a customer (C2).
     public func link(
-        _ alias: String,
-        to customer: String,
+        _ alias: CustomerID,
+        to customer: CustomerID,
         _ request: Request
     ) throws -> Receipt {
-        let data = EventData(.customerLinked, [.alias: .text(alias)])
+        let data = EventData(.customerLinked, [.alias: .text(alias.text)])
         return try decide(request, customer, data) { reader, _ in
             let (stream, facts) = try reader.facts(ofCustomer: customer)
             let links = Links(facts, of: .customerLinked)
@@ -129,7 +129,7 @@ extension Appender {
     /// `data`: of one of the `flow` kinds.
     public func recordFlow(
         _ data: EventData,
-        of customer: String,
+        of customer: CustomerID,
         _ request: Request
     ) throws -> Receipt {
         try decide(request, customer, data) { _, _ in .record }
@@ -179,7 +179,7 @@ extension Appender {
     /// `data`: what the customer's event holds if it is recorded.
     func decide(
         _ request: Request,
-        _ customer: String,
+        _ customer: CustomerID,
         _ data: EventData,
         _ decision: Decision
     ) throws -> Receipt {
@@ -189,7 +189,7 @@ extension Appender {
     /// nil: others were faster.
     private func decideOnce(
         _ request: Request,
-        _ customer: String,
+        _ customer: CustomerID,
         _ data: EventData,
         _ decision: Decision,
         _ append: LogWriter.Append

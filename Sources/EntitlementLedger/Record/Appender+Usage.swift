@@ -22,7 +22,7 @@ extension Appender {
     /// The request's id is the use's: a repeat changes nothing and is told the same end.
     public func use(
         _ featureID: String,
-        by customer: String,
+        by customer: CustomerID,
         amount: Int64?,
         unit: String?,
         _ request: Request
@@ -112,7 +112,7 @@ extension Appender {
     private func repeated(
         _ sequence: UInt64,
         of featureID: String,
-        by customer: String,
+        by customer: CustomerID,
         _ request: Request
     ) throws -> UseOutcome {
         var outcome = UseOutcome(receipt: .duplicate(of: sequence))
@@ -132,7 +132,7 @@ extension Appender {
     /// - Returns: `known` for one that was taken back before; a refusal for an unknown one.
     public func reverseUse(
         _ useID: String,
-        of customer: String,
+        of customer: CustomerID,
         _ request: Request
     ) throws -> Receipt {
         let data = EventData(.usageReversed, [.useID: .text(useID)])

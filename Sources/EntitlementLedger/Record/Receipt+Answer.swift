@@ -39,7 +39,7 @@ extension ClaimItem {
                 purchase: name,
                 code: refusal.code.rawValue,
                 detail: refusal.detail,
-                owner: owner
+                owner: owner?.text
             )
         }
     }

@@ -34,7 +34,7 @@ package struct AuditReplay: Sendable {
     package func answers(
         at instant: Instant,
         environment: StoreEnvironment,
-        customer: String? = nil,
+        customer: CustomerID? = nil,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) throws -> ReplayAnswer {
         let point = BitemporalPoint(at: instant, knownAt: .sequence(size))
@@ -55,7 +55,7 @@ package struct AuditReplay: Sendable {
     ///
     /// - Throws: `LogStorageFault`.
     package func tokens(
-        _ next: () throws -> (token: DecisionToken?, customer: String?)?
+        _ next: () throws -> (token: DecisionToken?, customer: CustomerID?)?
     ) throws -> TokenReplay {
         var replay = TokenReplay()
         var whole: Ledger?
@@ -78,7 +78,7 @@ package struct AuditReplay: Sendable {
     ///
     /// - Throws: `LogStorageFault` where evidence is not what was recorded.
     package func evidence(
-        of customer: String? = nil,
+        of customer: CustomerID? = nil,
         environment: StoreEnvironment,
         _ verify: Verify,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
@@ -117,7 +117,7 @@ extension Questions {
     /// What a token comes to.
     fileprivate func outcome(
         of token: DecisionToken,
-        _ customer: String?
+        _ customer: CustomerID?
     ) throws -> TokenReplay.Outcome {
         switch try answer(to: token, customer: customer).refusal?.code {
         case nil: .same

@@ -43,7 +43,7 @@ extension Auditor {
     func replay(
         point: BitemporalPoint,
         environment: StoreEnvironment,
-        customer: String?,
+        customer: CustomerID?,
         against other: Questions?,
         progress: (_ done: UInt64, _ of: UInt64) -> Void
     ) throws -> ReplayAnswer {
@@ -54,9 +54,7 @@ extension Auditor {
             try customer.map { try [stream(of: $0, environment)].compactMap(\.self) }
             ?? subjects(below: size, environment)
         for (index, stream) in streams.enumerated() {
-            guard let subject = try questions.vault.name(of: stream)?.subject,
-                case .customer(let id)? = Subject(subject)
-            else { continue }
+            guard let id = try questions.vault.customer(of: stream) else { continue }
             report.customers += 1
             let question = CustomerQuestion(
                 customer: id,
@@ -74,7 +72,8 @@ extension Auditor {
         return report
     }
 
-    private func stream(of customer: String, _ environment: StoreEnvironment) throws -> UInt64? {
+    private func stream(of customer: CustomerID, _ environment: StoreEnvironment) throws -> UInt64?
+    {
         try questions.vault.stream(
             of: StreamName(.customer(customer), in: environment)
         )

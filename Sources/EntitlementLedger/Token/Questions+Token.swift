@@ -1,6 +1,6 @@
 import Crypto
 import Encodings
-import Entitlements
+public import Entitlements
 import EventLog
 import LedgerAPI
 import PostingIndex
@@ -66,7 +66,7 @@ extension Questions {
     /// - Throws: `LedgerFault`, `LogStorageFault`.
     public func answer(
         to token: DecisionToken,
-        customer asked: String? = nil
+        customer asked: CustomerID? = nil
     ) throws -> TokenOutcome {
         guard try token.size <= size() else {
             return .refused(
@@ -76,7 +76,7 @@ extension Questions {
                 )
             )
         }
-        let customer: String
+        let customer: CustomerID
         switch try self.customer(of: token, asked) {
         case .named(let name): customer = name
         case .refused(let refusal): return .refused(refusal)
@@ -125,11 +125,11 @@ extension Questions {
 
     /// The customer whom a token is about.
     private enum TokenCustomer {
-        case named(String)
+        case named(CustomerID)
         case refused(TokenRefusal)
     }
 
-    private func customer(of token: DecisionToken, _ asked: String?) throws -> TokenCustomer {
+    private func customer(of token: DecisionToken, _ asked: CustomerID?) throws -> TokenCustomer {
         guard let place = token.customer else {
             guard let asked else {
                 return .refused(
@@ -154,7 +154,7 @@ extension Questions {
             )
         }
         guard case .customer(let name)? = Subject(subject) else { return .refused(.otherLedger) }
-        if let asked, !asked.isSame(as: name) {
+        if let asked, asked != name {
             return .refused(
                 TokenRefusal(code: .otherCustomer, message: "the token is about another customer")
             )

@@ -112,11 +112,8 @@ extension Questions {
         )
     }
 
-    /// A customer's id by their number; `erased/NUMBER` where the name is gone (C6).
-    func customerName(_ number: UInt64) throws -> String {
-        guard let subject = try vault.name(of: number)?.subject,
-            case .customer(let id)? = Subject(subject)
-        else { return "erased/\(number)" }
-        return id
+    /// A customer's id by their number, for people; `erased/NUMBER` where the name is gone (C6).
+    private func customerName(_ number: UInt64) throws -> String {
+        try vault.customer(of: number)?.text ?? "erased/\(number)"
     }
 }

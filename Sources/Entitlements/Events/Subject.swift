@@ -34,7 +34,7 @@ public struct PurchaseName: Hashable, Sendable, Comparable, CustomStringConverti
 /// Whom or what an event speaks about.
 public enum Subject: Hashable, Sendable {
     case purchase(PurchaseName)
-    case customer(String)
+    case customer(CustomerID)
     case store(String)
     case catalog
 
@@ -50,7 +50,9 @@ public enum Subject: Hashable, Sendable {
         case "purchase":
             guard let name = PurchaseName(rest) else { return nil }
             self = .purchase(name)
-        case "customer" where Identifier.isValid(rest): self = .customer(rest)
+        case "customer":
+            guard let id = CustomerID(rest) else { return nil }
+            self = .customer(id)
         case "store" where Identifier.isStore(rest): self = .store(rest)
         default: return nil
         }
@@ -66,17 +68,6 @@ public enum Subject: Hashable, Sendable {
         }
     }
 
-    /// Ids are bytes: what Unicode holds to be equivalent names two subjects.
-    public static func == (left: Subject, right: Subject) -> Bool {
-        switch (left, right) {
-        case (.purchase(let name), .purchase(let other)): name == other
-        case (.customer(let id), .customer(let other)): id.isSame(as: other)
-        case (.store(let store), .store(let other)): store == other
-        case (.catalog, .catalog): true
-        default: false
-        }
-    }
-
     /// The kinds of subject.
     public enum Kind: String, Sendable {
         case purchase, customer, store, catalog
@@ -88,7 +79,7 @@ extension Subject: CustomStringConvertible {
     public var description: String {
         switch self {
         case .purchase(let name): "purchase/" + name.description
-        case .customer(let id): "customer/" + id
+        case .customer(let id): "customer/" + id.text
         case .store(let store): "store/" + store
         case .catalog: "catalog"
         }

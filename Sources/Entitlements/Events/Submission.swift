@@ -103,7 +103,7 @@ public struct Submission: Sendable, Hashable {
 /// `customer.claimed`, once per purchase and token, none if that customer owns it already (C1).
 public struct ClaimProposal: Sendable, Hashable {
     /// The customer whom the token names.
-    @Bytewise public var customer: String
+    public var customer: CustomerID
     /// The purchase that carries it.
     public var purchase: PurchaseName
     /// The original purchase date, for the purchase's first token.
@@ -115,7 +115,7 @@ public struct ClaimProposal: Sendable, Hashable {
 
     /// Makes a proposal.
     public init(
-        customer: String,
+        customer: CustomerID,
         purchase: PurchaseName,
         purchasedAt: Instant,
         transactionStart: Instant,
@@ -133,16 +133,16 @@ public struct ClaimProposal: Sendable, Hashable {
 /// customer already (C2).
 public struct LinkProposal: Sendable, Hashable {
     /// The customer who keeps their name.
-    @Bytewise public var customer: String
+    public var customer: CustomerID
     /// The other name.
-    @Bytewise public var alias: String
+    public var alias: CustomerID
     /// When it holds.
     public var time: Instant
     /// When the source said it (T2).
     public var observedAt: Instant
 
     /// Makes a proposal.
-    public init(customer: String, alias: String, time: Instant, observedAt: Instant) {
+    public init(customer: CustomerID, alias: CustomerID, time: Instant, observedAt: Instant) {
         self.customer = customer
         self.alias = alias
         self.time = time

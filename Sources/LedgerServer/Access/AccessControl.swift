@@ -36,11 +36,11 @@ final class AccessControl: Sendable {
 
     /// Admits a request to a route, or throws the problem that it is answered with.
     ///
-    /// `customer`: the id that the path names, if it names one. What is not the caller's is
+    /// `customer`: whom the path names, if it names anybody. What is not the caller's is
     /// answered as what does not exist is, before anything is looked up.
     func admit(
         _ route: Route,
-        _ customer: String?,
+        _ customer: CustomerID?,
         _ exchange: inout Exchange
     ) throws(Problem) -> Caller {
         switch route.access {

@@ -29,7 +29,7 @@ extension Call {
         else { return nil }
         return CustomerAccess(
             id: "access/\(requestID)",
-            customer: customer,
+            customer: try customer,
             environment: try environment(),
             actor: id,
             action: route.operation,

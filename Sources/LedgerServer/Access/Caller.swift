@@ -1,5 +1,4 @@
-import Encodings
-import Entitlements
+package import Entitlements
 
 /// Who asks.
 package enum Caller: Hashable, Sendable {
@@ -8,17 +7,7 @@ package enum Caller: Hashable, Sendable {
     /// An application, by the id of its key.
     case key(id: String, scopes: ScopeSet)
     /// A customer, by a token of the operator's.
-    case customer(id: String)
-
-    package static func == (left: Caller, right: Caller) -> Bool {
-        switch (left, right) {
-        case (.anonymous, .anonymous): true
-        case (.key(let id, let scopes), .key(let other, let others)):
-            id == other && scopes == others
-        case (.customer(let id), .customer(let other)): id.isSame(as: other)
-        default: false
-        }
-    }
+    case customer(id: CustomerID)
 
     /// Whether the caller's key has a scope.
     package func has(_ scope: Scope) -> Bool {
@@ -32,14 +21,8 @@ package enum Caller: Hashable, Sendable {
         return own.allows(anyOf: scopes)
     }
 
-    /// Whether the caller is that very customer.
-    ///
-    /// Ids are compared byte by byte: Swift's `==` takes two ways to write an accent for one, the
-    /// ledger takes them for two customers (row 9.4).
-    package func isCustomer(_ id: String) -> Bool {
-        guard case .customer(let own) = self else { return false }
-        return own.isSame(as: id)
-    }
+    /// Whether the caller is that very customer (row 9.4).
+    package func isCustomer(_ id: CustomerID) -> Bool { self == .customer(id: id) }
 }
 
 /// What comes of a credential.

@@ -74,7 +74,7 @@ package struct CustomerTokenVerifier: Sendable {
 
     /// The registered claims (RFC 7519, section 4.1).
     private func token(_ claims: ObjectReader, at now: Instant) -> Authentication<CustomerToken> {
-        guard let customer = claims.understood("sub"), Identifier.isValid(customer),
+        guard let customer = claims.understood("sub").flatMap({ CustomerID($0) }),
             let expiresAt = claims.value("exp").flatMap(Self.date)
         else { return .refused(.badClaims) }
         if let issuer, !issuer.isSame(as: claims.understood("iss")) {
@@ -110,7 +110,7 @@ package struct CustomerTokenVerifier: Sendable {
 /// A token that was verified.
 package struct CustomerToken: Hashable, Sendable {
     /// `sub`: whom it lets in.
-    package var customer: String
+    package var customer: CustomerID
     /// The first instant at which it counts, the skew taken off.
     package var validFrom: Instant
     /// The first instant at which it no longer counts.

@@ -54,7 +54,7 @@ package final class PurchaseFlowLock: Sendable {
     /// Cost: O(1).
     package func begin(
         _ flowID: String,
-        of customer: String,
+        of customer: CustomerID,
         in environment: StoreEnvironment,
         at now: Instant
     ) -> Outcome {
@@ -76,7 +76,7 @@ package final class PurchaseFlowLock: Sendable {
     @discardableResult
     package func end(
         _ flowID: String,
-        of customer: String,
+        of customer: CustomerID,
         in environment: StoreEnvironment,
         at now: Instant
     ) -> Bool {
@@ -104,7 +104,10 @@ package final class PurchaseFlowLock: Sendable {
         state.agedAt = now
     }
 
-    private static func owner(_ customer: String, _ environment: StoreEnvironment) -> IdentityHash {
-        IdentityHash(kind: environment.rawValue, customer)
+    private static func owner(
+        _ customer: CustomerID,
+        _ environment: StoreEnvironment
+    ) -> IdentityHash {
+        IdentityHash(kind: environment.rawValue, customer.text)
     }
 }

@@ -1,3 +1,5 @@
+package import Entitlements
+
 /// Whose requests are counted together, and against which quota (row 9.6).
 package enum RateLimitPolicy: String, CaseIterable, Sendable {
     /// Store signals, by the address that they come from: nobody else's flood costs a store its
@@ -74,8 +76,8 @@ package struct RateLimitClient: Hashable, Sendable {
     package static func key(_ id: String) -> Self { Self(identity: IdentityHash(kind: 0, id)) }
 
     /// A customer.
-    package static func customer(_ id: String) -> Self {
-        Self(identity: IdentityHash(kind: 1, id))
+    package static func customer(_ id: CustomerID) -> Self {
+        Self(identity: IdentityHash(kind: 1, id.text))
     }
 
     /// Whoever has an address, or the network of one; nil: not known, all of them together.

@@ -23,7 +23,7 @@ extension Call {
     ) throws(Problem) -> LedgerRequest {
         var id = try idempotencyKey() ?? service.makeID()
         if case .customer(let customer) = caller {
-            let digest = SHA256.hash(data: Array(customer.utf8)).prefix(8)
+            let digest = SHA256.hash(data: Array(customer.text.utf8)).prefix(8)
             id += "@" + Hexadecimal.encode(digest)
         }
         let chosen: StoreEnvironment

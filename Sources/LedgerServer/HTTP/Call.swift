@@ -16,8 +16,13 @@ struct Call: Sendable {
     /// Names the request in logs and problems; says nothing about anybody.
     var requestID: String
 
-    /// The customer whom the path names.
-    var customer: String { path[.id] ?? "" }
+    /// The customer whom the path names: it was checked before the call was made.
+    var customer: CustomerID {
+        get throws(Problem) {
+            guard let id = path.customer else { throw Problem(.notFound) }
+            return id
+        }
+    }
 
     /// Who is answered.
     var visibility: Visibility {
@@ -28,7 +33,7 @@ struct Call: Sendable {
     /// The question about the customer whom the path names.
     func question() throws(Problem) -> CustomerQuestion {
         CustomerQuestion(
-            customer: customer,
+            customer: try customer,
             environment: try environment(),
             point: try point(),
             visibility: visibility
@@ -100,6 +105,11 @@ struct Call: Sendable {
             try Query.sequence(text, "Ledger-Min-Sequence")
         }
     }
+}
+
+extension [PathName: String] {
+    /// The customer whom a path names; nil: nobody, or by what is no id.
+    var customer: CustomerID? { self[.id].flatMap { CustomerID($0) } }
 }
 
 extension JSONValue {

@@ -64,8 +64,9 @@ struct LedgerResponder: HTTPResponder {
         }
         let route = target.route
         exchange.target = target
-        exchange.caller = try service.access.admit(route, path[.id], &exchange)
-        if let id = path[.id], !Identifier.isValid(id) {
+        let customer = path.customer
+        exchange.caller = try service.access.admit(route, customer, &exchange)
+        if path[.id] != nil, customer == nil {
             throw Problem(
                 .invalidRequest,
                 "an id has 1 to 1024 bytes without control characters"

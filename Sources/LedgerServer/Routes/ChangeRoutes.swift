@@ -102,7 +102,7 @@ extension RouteTable {
         else {
             throw Problem(.missingField, "a grant gives features or a tier", path: "features")
         }
-        let customer = call.customer
+        let customer = try call.customer
         return try await record(call, request, service) {
             $0.grantID = grantID
         } by: {
@@ -120,7 +120,7 @@ extension RouteTable {
 
     @Sendable
     private static func withdraw(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        let customer = call.customer
+        let customer = try call.customer
         let grantID = call.path[.grantID] ?? ""
         guard Identifier.isValid(grantID) else { throw Problem(.unknownGrant) }
         let request = try call.request(service, source: Source.support)
@@ -135,7 +135,7 @@ extension RouteTable {
     private static func startTrial(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let request = try call.request(service, source: Source.app)
         let data = try call.data(.trialStarted)
-        let customer = call.customer
+        let customer = try call.customer
         return try await record(call, request, service) {
             try service.ledger.appender.startTrial(
                 data.text(.trialID) ?? "",
@@ -148,7 +148,7 @@ extension RouteTable {
     @Sendable
     private static func use(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let request = try call.request(service, source: Source.app)
-        let customer = call.customer
+        let customer = try call.customer
         if let undo = ObjectReader(try call.json()).value("undo") {
             // Who may take back what was used up has no limit.
             guard call.visibility == .everything else {

@@ -71,7 +71,7 @@ extension RouteTable {
     private static func claim(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let body = try call.object("store", "signedTransaction")
         let item = try await verified(body, call, service).get()
-        let customer = call.customer
+        let customer = try call.customer
         let request = try call.request(
             service,
             source: Source.app,
@@ -107,7 +107,7 @@ extension RouteTable {
         }
         // What was refused is told beside the outcomes.
         let handedIn = verified.compactMap { try? $0.get() }
-        let customer = call.customer
+        let customer = try call.customer
         let request = try call.request(service, source: Source.app, environment: .production)
         var outcomes = try await service.blocking {
             Array(try service.ledger.appender.restore(handedIn, for: customer, request).reversed())
@@ -158,7 +158,7 @@ extension Call {
     }
 
     /// The other customer of a refused claim, for support only (Stores, rule 7).
-    fileprivate func visibleOwner(_ owner: String?) -> String? {
-        caller.has(.support) ? owner : nil
+    fileprivate func visibleOwner(_ owner: CustomerID?) -> String? {
+        caller.has(.support) ? owner?.text : nil
     }
 }

@@ -38,7 +38,7 @@ extension RouteTable {
     @Sendable
     private static func compare(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let question = DifferenceQuestion(
-            customer: call.customer,
+            customer: try call.customer,
             environment: try call.environment(),
             from: try call.point(),
             to: try call.secondPoint()

@@ -28,7 +28,7 @@ extension RouteTable {
 
     @Sendable
     private static func erase(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        let customer = call.customer
+        let customer = try call.customer
         let request = try call.request(
             service,
             source: Source.support,

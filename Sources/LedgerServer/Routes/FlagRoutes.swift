@@ -114,7 +114,7 @@ extension RouteTable {
 
 /// Whom an evaluation is about.
 private struct EvaluationSubject {
-    var customer: String
+    var customer: CustomerID
     var environment: StoreEnvironment
 
     init(_ call: Call) throws(InputFault) {
@@ -132,7 +132,7 @@ private struct EvaluationSubject {
             throw context.fault(Self.key, "the targetingKey is the customer's id", .missingField)
         }
         customer = try context.required(Self.key, "the targetingKey is not an id") { json in
-            json.string.flatMap { Identifier.isValid($0) ? $0 : nil }
+            json.string.flatMap { CustomerID($0) }
         }
         guard context.value("environment") != nil else {
             environment = .production

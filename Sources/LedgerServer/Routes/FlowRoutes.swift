@@ -51,14 +51,15 @@ extension RouteTable {
         let flowID = data.text(.flowID) ?? ""
         let request = try call.request(service, source: Source.app)
         let flows = service.access.flows
-        let release: @Sendable () -> Void = { [customer = call.customer, now = call.now] in
+        let customer = try call.customer
+        let release: @Sendable () -> Void = { [now = call.now] in
             flows.end(flowID, of: customer, in: request.environment, at: now)
         }
         var hasBegun = false
         if kind == .flowStarted {
             let outcome = flows.begin(
                 flowID,
-                of: call.customer,
+                of: customer,
                 in: request.environment,
                 at: call.now
             )
@@ -80,7 +81,7 @@ extension RouteTable {
             // What is not recorded, or was before, begins nothing and shuts nobody out.
             var isNew = false
             defer { if hasBegun, !isNew { release() } }
-            let receipt = try service.ledger.appender.recordFlow(data, of: call.customer, request)
+            let receipt = try service.ledger.appender.recordFlow(data, of: customer, request)
             if case .appended = receipt { isNew = true }
             return receipt
         }

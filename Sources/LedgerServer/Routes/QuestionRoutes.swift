@@ -140,10 +140,11 @@ extension RouteTable {
         else { return try await checkThen(call, feature, service) }
         // Before the answer: it is made from no less than the header says.
         let size = try service.ledger.questions.size()
-        let access = try await service.access(call.customer, environment, at: call.now)
+        let customer = try call.customer
+        let access = try await service.access(customer, environment, at: call.now)
         guard let kept = access.features?[feature] else { throw Self.unknownFeature }
         let echo = QuestionEcho(
-            customer: call.customer,
+            customer: customer.text,
             environment: environment,
             at: call.now,
             known: nil,
@@ -202,7 +203,7 @@ extension Call {
 extension LedgerService {
     /// What a customer may use now: as it is kept, or folded where it may wait for the disk.
     func access(
-        _ customer: String,
+        _ customer: CustomerID,
         _ environment: StoreEnvironment,
         at now: Instant
     ) async throws -> CachedAccess {

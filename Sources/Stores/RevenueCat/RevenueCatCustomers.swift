@@ -4,9 +4,9 @@ import Entitlements
 /// The ids that a signal gives to one customer of RevenueCat's.
 struct RevenueCatCustomers: Hashable, Sendable {
     /// Who keeps their name; nil if no usable id stands in its place.
-    let principal: String?
+    let principal: CustomerID?
     /// The other names, each once, in their order, without the principal.
-    let others: [String]
+    let others: [CustomerID]
     /// How many ids were passed over: not valid, or beyond the limit.
     let passedOver: Int
 
@@ -21,25 +21,25 @@ struct RevenueCatCustomers: Hashable, Sendable {
         let others = UsableIDs(
             [event["original_app_user_id"]] + (event["aliases"]?.array ?? [])
         )
-        self.init(ids.texts.first, others, passedOver: ids.passedOver)
+        self.init(ids.ids.first, others, passedOver: ids.passedOver)
     }
 
     /// A list of one customer's ids; the first that is not anonymous keeps its name.
     init(listedAs name: String, in event: RevenueCatEvent) {
         let ids = UsableIDs(event[name]?.array ?? [])
-        let named = ids.texts.first { !$0.utf8.starts(with: Self.anonymousPrefix.utf8) }
-        self.init(named ?? ids.texts.first, ids, passedOver: 0)
+        let named = ids.ids.first { !$0.text.utf8.starts(with: Self.anonymousPrefix.utf8) }
+        self.init(named ?? ids.ids.first, ids, passedOver: 0)
     }
 
-    private init(_ principal: String?, _ others: UsableIDs, passedOver: Int) {
-        let candidates = others.texts.filter { !$0.isSame(as: principal) }
+    private init(_ principal: CustomerID?, _ others: UsableIDs, passedOver: Int) {
+        let candidates = others.ids.filter { $0 != principal }
         self.principal = principal
         self.others = Array(candidates.prefix(Self.otherLimit))
         self.passedOver = passedOver + others.passedOver + candidates.count - self.others.count
     }
 
     /// All ids, the principal first.
-    var all: [String] { (principal.map { [$0] } ?? []) + others }
+    var all: [CustomerID] { (principal.map { [$0] } ?? []) + others }
 
     /// One proposal for each other name (C2).
     func links(statedAt: Instant) -> [LinkProposal] {
@@ -52,18 +52,18 @@ struct RevenueCatCustomers: Hashable, Sendable {
 
 /// The ids of a list that are valid, each once, and the count of those that are not.
 private struct UsableIDs {
-    private(set) var texts: [String] = []
+    private(set) var ids: [CustomerID] = []
     private(set) var passedOver = 0
 
     init(_ values: [JSONValue?]) {
-        var seen = Set<Name>()
+        var seen = Set<CustomerID>()
         for value in values {
             guard let value, !value.isNull else { continue }
-            guard let text = value.string, Identifier.isValid(text) else {
+            guard let id = value.string.flatMap({ CustomerID($0) }) else {
                 passedOver += 1
                 continue
             }
-            if seen.insert(Name(text)).inserted { texts.append(text) }
+            if seen.insert(id).inserted { ids.append(id) }
         }
     }
 }

@@ -118,7 +118,7 @@ extension RevenueCatEvent {
     }
 
     /// Who bought, as last seen.
-    var customer: String? { identifier("app_user_id") }
+    var customer: CustomerID? { self["app_user_id"]?.string.flatMap { CustomerID($0) } }
 
     /// Whether the event comes from a paywall, whose author names its types freely: such an
     /// event may be called `TRANSFER` and is none.

@@ -9,7 +9,7 @@ import Entitlements
 struct RevenueCatTransfer: Hashable, Sendable {
     let takers: RevenueCatCustomers
     let givers: RevenueCatCustomers
-    private let givingIDs: [String]
+    private let givingIDs: [CustomerID]
 
     /// `TRANSFER`.
     init(_ event: RevenueCatEvent) throws(InputFault) {
@@ -33,7 +33,7 @@ struct RevenueCatTransfer: Hashable, Sendable {
         takers = RevenueCatCustomers(listedAs: to, in: event)
         givers = RevenueCatCustomers(listedAs: from, in: event)
         _ = try event.required(takers.principal, to)
-        let takerIDs = Set(texts: takers.all)
+        let takerIDs = Set(takers.all)
         givingIDs = givers.all.filter { !takerIDs.contains($0) }
         guard !givingIDs.isEmpty else {
             throw InputFault(unusable: "\(from) is missing or not valid")
@@ -45,7 +45,7 @@ struct RevenueCatTransfer: Hashable, Sendable {
         guard let taker = takers.principal else { return [] }
         let limit = FieldShape.customerLimit
         return stride(from: 0, to: givingIDs.count, by: limit).map { start in
-            let ids = Array(givingIDs[start..<min(start + limit, givingIDs.count)])
+            let ids = givingIDs[start..<min(start + limit, givingIDs.count)].map(\.text)
             return RevenueCatFact(
                 subject: .customer(taker),
                 time: statedAt,

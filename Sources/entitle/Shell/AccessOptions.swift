@@ -27,7 +27,7 @@ struct AccessOptions: ParsableArguments {
     /// Notes the access where a reason was given.
     func note(
         _ action: String,
-        of customer: String,
+        of customer: CustomerID,
         _ environment: StoreEnvironment,
         _ ledger: Ledger
     ) throws {

@@ -25,7 +25,7 @@ struct RequestOptions: ParsableArguments {
     /// `customer`: nil: it is about nobody in particular.
     func record(
         _ request: Request,
-        about customer: String?,
+        about customer: CustomerID?,
         _ options: LedgerOptions,
         _ body: (Ledger) throws -> Recorded
     ) throws {

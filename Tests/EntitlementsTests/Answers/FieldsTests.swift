@@ -111,7 +111,7 @@ struct `A list of fields` {
             let history = RandomHistory(seed: seed)
             for question in history.questions {
                 let answer = SlowModel(log: Array(history.log.prefix(question.prefix))).show(
-                    customer: question.customer,
+                    customer: question.customer.text,
                     environment: question.environment,
                     at: question.at
                 )

@@ -6,7 +6,7 @@ import ModelSupport
 /// A question about one feature of a history, and what is said of it.
 struct ExplainedQuestion {
     let log: [RecordedEvent]
-    let customer: String
+    let customer: CustomerID
     let environment: StoreEnvironment
     let at: Instant
     let feature: String
@@ -20,7 +20,7 @@ struct ExplainedQuestion {
 
     init(
         log: [RecordedEvent],
-        customer: String,
+        customer: CustomerID,
         environment: StoreEnvironment = .production,
         at: Instant,
         feature: String
@@ -31,7 +31,7 @@ struct ExplainedQuestion {
         self.at = at
         self.feature = feature
         var interned = InternedHistory(log: log, environment: environment)
-        let number = interned.number("customer/" + customer)
+        let number = interned.number(Subject.customer(customer).description)
         self.interned = interned
         let canonical = Links(interned.facts, of: .customerLinked).canonical(number)
         let name = String(interned.names[Int(canonical)].dropFirst("customer/".count))
@@ -52,7 +52,7 @@ struct ExplainedQuestion {
     /// What the slow model says of the feature; nil: the catalog in force does not list it.
     func slow(_ log: [RecordedEvent], at instant: Instant? = nil) -> JSONValue? {
         SlowModel(log: log).show(
-            customer: customer,
+            customer: customer.text,
             environment: environment,
             at: instant ?? at
         )["features"]?[feature]

@@ -32,7 +32,7 @@ import Testing
             for question in history.questions {
                 let answers = [log, permuted].map {
                     SlowModel(log: $0).show(
-                        customer: question.customer,
+                        customer: question.customer.text,
                         environment: question.environment,
                         at: question.at
                     )
@@ -40,7 +40,7 @@ import Testing
                 #expect(answers[0] == answers[1], "seed \(seed)")
                 let fast = fastShow(
                     log: permuted,
-                    customer: question.customer,
+                    customer: question.customer.text,
                     environment: question.environment,
                     at: question.at
                 )
@@ -90,13 +90,13 @@ private struct Difference {
     /// Nil if they agree.
     init?(log: [RecordedEvent], question: RandomQuestion) {
         slow = SlowModel(log: log).show(
-            customer: question.customer,
+            customer: question.customer.text,
             environment: question.environment,
             at: question.at
         )
         fast = fastShow(
             log: log,
-            customer: question.customer,
+            customer: question.customer.text,
             environment: question.environment,
             at: question.at
         )

@@ -11,7 +11,7 @@ import Testing
             for question in history.questions where question.prefix > 0 {
                 let log = Array(history.log.prefix(question.prefix))
                 let model = SlowModel(log: log).show(
-                    customer: question.customer,
+                    customer: question.customer.text,
                     environment: question.environment,
                     at: question.at
                 )
@@ -21,7 +21,7 @@ import Testing
                     lacking.remove(at: index)
                     let fast = fastShow(
                         log: lacking,
-                        customer: question.customer,
+                        customer: question.customer.text,
                         environment: question.environment,
                         at: question.at
                     )

@@ -27,7 +27,7 @@ import Testing
             kinds.formUnion(history.log.map(\.kind))
             for question in history.questions {
                 let answer = SlowModel(log: Array(history.log.prefix(question.prefix))).show(
-                    customer: question.customer,
+                    customer: question.customer.text,
                     environment: question.environment,
                     at: question.at
                 )

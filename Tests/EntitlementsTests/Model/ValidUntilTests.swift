@@ -36,7 +36,7 @@ struct `An answer's validUntil` {
         func core(_ at: Instant) -> JSONValue? {
             fastShow(
                 log: log,
-                customer: question.customer,
+                customer: question.customer.text,
                 environment: question.environment,
                 at: at
             )
@@ -68,7 +68,7 @@ struct `An answer's validUntil` {
                 let log = Array(history.log.prefix(question.prefix))
                 let answer = fastShow(
                     log: log,
-                    customer: question.customer,
+                    customer: question.customer.text,
                     environment: question.environment,
                     at: question.at
                 )

@@ -121,7 +121,7 @@ struct `Access now` {
     @discardableResult
     private func compare(
         _ scratch: ScratchLedger,
-        _ customers: [String],
+        _ customers: [CustomerID],
         at: Instant,
         seed: UInt64
     ) throws -> Int {

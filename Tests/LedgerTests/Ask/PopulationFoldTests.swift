@@ -164,13 +164,15 @@ struct `A fold of the whole population` {
     }
 
     /// Whoever is a customer's subject, an alias or an origin.
-    private static func customers(_ events: [Event]) -> Set<String> {
-        var customers: Set<String> = []
+    private static func customers(_ events: [Event]) -> Set<CustomerID> {
+        var customers: Set<CustomerID> = []
         for event in events {
             guard case .customer(let id) = event.subject else { continue }
             customers.insert(id)
-            customers.formUnion(event.data.texts(.from) ?? [])
-            if let alias = event.data.text(.alias) { customers.insert(alias) }
+            customers.formUnion((event.data.texts(.from) ?? []).compactMap { CustomerID($0) })
+            if let alias = event.data.text(.alias).flatMap({ CustomerID($0) }) {
+                customers.insert(alias)
+            }
         }
         return customers
     }

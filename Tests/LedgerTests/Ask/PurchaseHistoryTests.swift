@@ -8,7 +8,7 @@ import Testing
 struct `The purchases of a customer` {
     private static func purchases(
         _ scratch: ScratchLedger,
-        _ customer: String = "ann",
+        _ customer: CustomerID = "ann",
         at instant: Instant,
         known: BitemporalPoint.Known = .everything
     ) throws -> JSONValue {

@@ -103,7 +103,7 @@ private final class LedgerPlay {
 
     private func question() -> Question {
         let base = RandomHistory(seed: seed ^ random.next(), questions: 1).questions[0]
-        var customers = ["ann", "bob", "cy", "$anon:1", "dee", "nobody"]
+        var customers: [CustomerID] = ["ann", "bob", "cy", "$anon:1", "dee", "nobody"]
         customers += log.compactMap { recorded in
             guard case .customer(let id) = recorded.event.subject else { return nil }
             return id
@@ -139,7 +139,7 @@ private final class LedgerPlay {
     private func answer(_ question: Question, _ ledger: Ledger) throws -> String {
         let answer = try ledger.questions.show(question.asked).json
         let slow = SlowModel(log: Array(log.prefix(question.prefix))).show(
-            customer: question.asked.customer,
+            customer: question.asked.customer.text,
             environment: question.asked.environment,
             at: question.asked.point.at
         )
@@ -174,7 +174,7 @@ private final class LedgerPlay {
     ) async throws {
         let lines = questions.map { question in
             var members = [
-                JSONMember("customer", .string(question.asked.customer)),
+                JSONMember("customer", .string(question.asked.customer.text)),
                 JSONMember("environment", .string(question.asked.environment.name)),
                 JSONMember("at", .instant(question.asked.point.at)),
             ]

@@ -20,7 +20,7 @@ struct `A warning` {
 
     /// The codes of what is warned of.
     private static func codes(
-        _ customer: String,
+        _ customer: CustomerID,
         _ scratch: ScratchLedger,
         day: Int64 = 40,
         known: BitemporalPoint.Known = .everything,

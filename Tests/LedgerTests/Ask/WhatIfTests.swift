@@ -115,7 +115,7 @@ struct `A population under another catalog` {
                     told.contains { $0.customer == name && $0.feature == entry.feature }
                 )
                 let number = try ledger.questions.timeline(
-                    of: name,
+                    of: #require(CustomerID(name)),
                     environment: question.environment,
                     size: ledger.questions.prefix(knownAt: question.point.knownAt)
                 ).customer
@@ -175,11 +175,11 @@ struct `A population under another catalog` {
 
     private static func allowed(
         _ log: [RecordedEvent],
-        _ customer: String,
+        _ customer: CustomerID,
         _ question: RandomQuestion
     ) -> Set<String> {
         let answer = SlowModel(log: log).show(
-            customer: customer,
+            customer: customer.text,
             environment: question.environment,
             at: question.at
         )
@@ -190,13 +190,15 @@ struct `A population under another catalog` {
     private static func customers(
         _ log: [RecordedEvent],
         _ environment: StoreEnvironment
-    ) -> Set<String> {
-        var customers: Set<String> = []
+    ) -> Set<CustomerID> {
+        var customers: Set<CustomerID> = []
         for event in log.map(\.event) where event.environment == environment {
             guard case .customer(let id) = event.subject else { continue }
             customers.insert(id)
-            customers.formUnion(event.data.texts(.from) ?? [])
-            if let alias = event.data.text(.alias) { customers.insert(alias) }
+            customers.formUnion((event.data.texts(.from) ?? []).compactMap { CustomerID($0) })
+            if let alias = event.data.text(.alias).flatMap({ CustomerID($0) }) {
+                customers.insert(alias)
+            }
         }
         return customers
     }

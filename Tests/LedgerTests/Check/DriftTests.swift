@@ -43,7 +43,7 @@ struct `A drift check` {
     /// Asks for all, so that views remember answers.
     private static func ask(_ ledger: Ledger) throws {
         for number in 0..<count {
-            let name = "u\(number)"
+            let name: CustomerID = "u\(number)"
             let access = try ledger.questions.foldAccess(
                 of: name,
                 environment: .production,
@@ -227,7 +227,7 @@ struct `A drift check` {
         }
     }
 
-    private static func stream(of customer: String, _ ledger: Ledger) throws -> UInt64? {
+    private static func stream(of customer: CustomerID, _ ledger: Ledger) throws -> UInt64? {
         try ledger.questions.vault.stream(
             of: StreamName(
                 environment: StoreEnvironment.production.rawValue,

@@ -83,7 +83,7 @@ struct `Of people who were erased` {
             }
             let request = Request(id: "erase", source: Source.support, environment: .production)
             _ = try scratch.ledger.eraser.erase(
-                gone.flatMap(StoreMessages.ids),
+                gone.flatMap(StoreMessages.ids).compactMap { CustomerID($0) },
                 request,
                 reading: StoredEvidenceNames()
             )

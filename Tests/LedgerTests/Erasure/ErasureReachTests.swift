@@ -207,10 +207,10 @@ struct `What an erasure reaches` {
             let others = Array(#"{"app_user_id":"bob-1234"}"#.utf8)
             let theirs = Array(#"{"app_user_id":"Ann-1234"}"#.utf8)
             try quarantine.add([theirs, others], day: "2026-05-30")
-            func erase(_ customer: String) throws -> ErasureOutcome {
+            func erase(_ customer: CustomerID) throws -> ErasureOutcome {
                 try scratch.ledger.eraser.erase(
                     [customer],
-                    Request(id: customer, source: Source.support, environment: .production),
+                    Request(id: customer.text, source: Source.support, environment: .production),
                     reading: StoredEvidenceNames()
                 )
             }

@@ -16,7 +16,7 @@ struct `An erased customer` {
 
     @discardableResult
     private static func erase(
-        _ customers: [String],
+        _ customers: [CustomerID],
         id: String = "erase-1",
         in scratch: ScratchLedger
     ) throws -> ErasureReceipt {
@@ -61,7 +61,7 @@ struct `An erased customer` {
         }
     }
 
-    private static func can(_ customer: String, in scratch: ScratchLedger) throws -> Bool {
+    private static func can(_ customer: CustomerID, in scratch: ScratchLedger) throws -> Bool {
         try scratch.ledger.questions.can(
             customer,
             "export",
@@ -229,7 +229,7 @@ struct `An erased customer` {
                     continue
                 }
             }
-            for asked in ["ann", "anonymous"] {
+            for asked: CustomerID in ["ann", "anonymous"] {
                 let plan = try scratch.ledger.eraser.plannedErasure(of: [asked])
                 let production = plan.streams.filter { $0.environment == .production }
                 #expect(
@@ -285,9 +285,9 @@ struct `An erased customer` {
 
     @Test func `is one of many that go together`() async throws {
         try await ScratchLedger.with { scratch in
-            let customers = (1...60).map { "customer-\($0)" }
+            let customers = (1...60).map { "customer-\($0)" as CustomerID }
             for (index, customer) in customers.enumerated() {
-                try Self.buy(customer, "\(index)", in: scratch)
+                try Self.buy(customer.text, "\(index)", in: scratch)
             }
             let gone = Array(customers.prefix(50))
             let receipt = try Self.erase(gone, in: scratch)
@@ -313,11 +313,12 @@ struct `An erased customer` {
                     group.addTask {
                         for turn in 0..<60 {
                             // New names, known names, and those who are going.
-                            let customer = turn % 3 == 0 ? "new-\(lane)-\(turn)" : "c\(turn % 6)"
+                            let customer: CustomerID =
+                                turn % 3 == 0 ? "new-\(lane)-\(turn)" : "c\(turn % 6)"
                             let line = Sample.line(
                                 "g-\(lane)-\(turn)",
                                 "grant.given",
-                                "customer/" + customer,
+                                "customer/\(customer)",
                                 data: #"{"grantId":"g","features":["export"]}"#
                             )
                             let submission = try Sample.submissions([line])[0]

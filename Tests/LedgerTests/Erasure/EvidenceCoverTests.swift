@@ -85,14 +85,14 @@ struct `Evidence that names somebody` {
                 let seal = try #require(try SealedEvidence.seal(of: attached.span))
                 #expect(seal.cover == (isCrowded ? .itself : .everybody))
                 #expect(seal.streams.count == (isCrowded ? 1 : count))
-                for other in ["who-x", gone] {
+                for other in ["who-x", CustomerID(stringLiteral: gone)] {
                     #expect(
                         try scratch.ledger.questions.evidence(of: 0) != nil,
                         "it opens until \(gone) goes"
                     )
                     _ = try scratch.ledger.eraser.erase(
                         [other],
-                        Request(id: other, source: Source.support, environment: .production),
+                        Request(id: other.text, source: Source.support, environment: .production),
                         reading: StoredEvidenceNames()
                     )
                     try scratch.reopen()

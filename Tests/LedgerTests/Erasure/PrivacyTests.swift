@@ -185,7 +185,7 @@ struct `No file of a ledger` {
 
     /// Names that were only asked for, and refused, leave nothing either.
     private static func ask(_ ledger: Ledger, _ secrets: inout Secrets) {
-        let customer = secrets.make("asked")
+        let customer: CustomerID = "\(secrets.make("asked"))"
         let request = Request(
             id: secrets.make("request"),
             source: Source.app,

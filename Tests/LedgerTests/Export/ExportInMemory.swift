@@ -87,8 +87,9 @@ struct ExportInMemory: ExportSource {
 
 /// A ledger with something of everything that an export shows.
 enum ExportSample {
+    static let customer: CustomerID = "ann-the-customer"
     /// Ids that must not show where they are hidden, by what hides them.
-    static let customers = ["ann-the-customer", "anns-other-name"]
+    static let customers = [customer.text, "anns-other-name"]
     static let requests = ["grant-of-ann", "use-of-ann", "flow-of-ann", "because-of-ann"]
     static let purchases = ["1000000077", "transaction-of-ann"]
     static let signatures = ["SIGNATURE-OF-APPLE"]
@@ -100,7 +101,7 @@ enum ExportSample {
             effective: Sample.newYear,
             Request(id: "catalog", source: Source.catalog, environment: .production)
         )
-        let customer = "customer/" + customers[0]
+        let customer = "customer/\(customer)"
         var lines = Sample.ownedPurchase(customers[0], "app_store/" + purchases[0])
         lines += [
             Sample.line(
@@ -185,7 +186,7 @@ enum ExportSample {
         return Array("\(header).\(Base64.encode(Array(payload.utf8).span, .url)).\(signature)".utf8)
     }
 
-    static func question(_ customer: String = customers[0]) -> CustomerQuestion {
+    static func question(_ customer: CustomerID = customer) -> CustomerQuestion {
         CustomerQuestion(
             customer: customer,
             environment: .production,

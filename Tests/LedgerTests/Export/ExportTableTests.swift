@@ -8,7 +8,7 @@ import Testing
 /// An export's tables, as support opens them (row 8.6).
 struct `An export's tables` {
     /// A name of which spreadsheets and their files make something else.
-    private static let customer = #"=1+1,"ann-of-tables""#
+    private static let customer: CustomerID = #"=1+1,"ann-of-tables""#
     private static let reason = "she said \"no\",\nthen yes"
 
     /// A day after the first of January.
@@ -146,7 +146,7 @@ struct `An export's tables` {
             #expect(rows.map { $0["status"] } == active + ["refunded", "refunded"])
             let refund = Self.day(35).description
             #expect(rows.map { $0["refund"] } == ["", "", "", refund, refund, refund, refund])
-            let owner = "'" + Self.customer
+            let owner = "'" + Self.customer.text
             let owners = Array(repeating: owner, count: 6) + ["bob-of-tables"]
             #expect(rows.map { $0["owner"] } == owners)
             #expect(rows[0]["effective"] == Sample.newYear.description)
@@ -199,7 +199,7 @@ struct `An export's tables` {
             // A customer's own export ends with their ownership.
             let own = try Self.rows("events.csv", Self.export(scratch.ledger, .signatures, .own))
             #expect(own.map { $0["id"] } == (1...6).map { "e\($0)" })
-            #expect(own.allSatisfy { $0["owner"] == "'" + Self.customer })
+            #expect(own.allSatisfy { $0["owner"] == "'" + Self.customer.text })
         }
     }
 

@@ -29,7 +29,7 @@ struct `An export` {
             #expect(identity["purchases"]?.array?.count == 1)
             var expected: [JSONValue] = []
             var filter = EventFilter(sequences: 0 ..< .max)
-            filter.customer = ExportSample.customers[0]
+            filter.customer = ExportSample.customer
             try ledger.questions.events(filter) { _, event in
                 expected.append(event)
                 return true
@@ -218,7 +218,7 @@ struct `An export` {
                     _ = try scratch.ledger.appender.record(Submission(event: recorded.event))
                 }
                 let customers = Set(
-                    history.compactMap { event -> String? in
+                    history.compactMap { event -> CustomerID? in
                         guard case .customer(let id) = event.event.subject,
                             event.event.environment == .production
                         else { return nil }

@@ -92,7 +92,7 @@ private struct KeptLedger {
         try Forking.lock.withLock { _ in try open.close() }
     }
 
-    func answer(_ ledger: Ledger, _ customer: String, _ known: UInt64?) throws -> JSONValue {
+    func answer(_ ledger: Ledger, _ customer: CustomerID, _ known: UInt64?) throws -> JSONValue {
         try ledger.questions.show(
             CustomerQuestion(
                 customer: customer,
@@ -118,7 +118,7 @@ struct `A restored ledger` {
                 #expect(notes[0] == notes[1])
                 #expect(ends[0].edge == ends[1].edge)
                 #expect(ends[0].lastRecordedAt == ends[1].lastRecordedAt)
-                for customer in ["u0", "u59", "r2"] {
+                for customer: CustomerID in ["u0", "u59", "r2"] {
                     let asked = try kept.answer(ledger, customer, nil)
                     let known = try kept.answer(scratch.ledger, customer, nil)
                     #expect(asked == known)

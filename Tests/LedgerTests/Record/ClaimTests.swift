@@ -35,9 +35,9 @@ struct `A transaction that a customer hands in` {
 
     private static func owners(
         _ scratch: ScratchLedger,
-        _ customers: [String],
+        _ customers: [CustomerID],
         environment: StoreEnvironment = .production
-    ) throws -> [String] {
+    ) throws -> [CustomerID] {
         try customers.filter {
             try scratch.show($0, environment: environment)["purchases"]?.array?.count == 1
         }
@@ -45,7 +45,9 @@ struct `A transaction that a customer hands in` {
 
     private static let taken = Refusal.Code.claimedByAnother
 
-    private static func refusal(_ outcome: ClaimOutcome) -> (code: Refusal.Code, owner: String?)? {
+    private static func refusal(
+        _ outcome: ClaimOutcome
+    ) -> (code: Refusal.Code, owner: CustomerID?)? {
         guard case .refused(let refusal, let owner) = outcome else { return nil }
         return (refusal.code, owner)
     }
@@ -204,12 +206,12 @@ struct `A transaction that a customer hands in` {
         arguments: [
             ("keep", "ann", ["ann"], 1), ("keep", "bob", [], 0), ("transfer", "ann", ["ann"], 1),
             ("transfer", "bob", ["ann"], 2), ("keep", nil, ["ann"], 1),
-        ] as [(String, String?, [String], Int)]
+        ] as [(String, CustomerID?, [CustomerID], Int)]
     )
     func `is decided after the token that it carries`(
         policy: String,
-        token: String?,
-        owners: [String],
+        token: CustomerID?,
+        owners: [CustomerID],
         claims: Int
     ) async throws {
         try await Self.withCatalog(policy: policy) { scratch in
@@ -286,7 +288,7 @@ struct `A transaction that a customer hands in` {
                     Self.request("r\(index)")
                 )
             }
-            let customers = (0..<64).map { "u\($0)" }
+            let customers = (0..<64).map { "u\($0)" as CustomerID }
             let owners = try Self.owners(scratch, customers)
             #expect(owners.count == 1)
             #expect(outcomes.count { $0 == .recorded(sequence: 1) } == 1)

@@ -15,8 +15,11 @@ struct `A ledger that many threads use` {
         Request(id: id, source: Source.app, environment: .production)
     }
 
-    private static func grant(_ ledger: Ledger, _ id: String, _ customer: String) throws -> Receipt
-    {
+    private static func grant(
+        _ ledger: Ledger,
+        _ id: String,
+        _ customer: CustomerID
+    ) throws -> Receipt {
         try ledger.appender.grant(
             id,
             to: customer,
@@ -171,7 +174,7 @@ struct `A ledger that many threads use` {
                     var answers: [Answer] = []
                     var random = SplitMix64(seed: UInt64(thread))
                     repeat {
-                        let customer = "u\(random.pick([0, 1, 2, 3]))"
+                        let customer: CustomerID = "u\(random.pick([0, 1, 2, 3]))"
                         answers.append(try Answer(asking: ledger, customer, at, random.chance(50)))
                         _ = try ledger.questions.can(
                             customer,
@@ -213,7 +216,7 @@ struct `A ledger that many threads use` {
     private static func write(_ ledger: Ledger, _ thread: Int) throws {
         for index in 0..<40 {
             let id = "\(thread)-\(index)"
-            let customer = "u\(index % 4)"
+            let customer: CustomerID = "u\(index % 4)"
             switch index % 5 {
             case 0:
                 let transaction = SampleTransaction.make(id)
@@ -238,12 +241,13 @@ struct `A ledger that many threads use` {
 
     /// What was asked and answered.
     private struct Answer {
-        var customer: String
+        var customer: CustomerID
         var size: UInt64
         var isHistory: Bool
         var text: String
 
-        init(asking ledger: Ledger, _ customer: String, _ at: Instant, _ isHistory: Bool) throws {
+        init(asking ledger: Ledger, _ customer: CustomerID, _ at: Instant, _ isHistory: Bool) throws
+        {
             self.customer = customer
             self.isHistory = isHistory
             let json = try Self.ask(ledger, customer, at, .everything, isHistory)
@@ -257,7 +261,7 @@ struct `A ledger that many threads use` {
 
         private static func ask(
             _ ledger: Ledger,
-            _ customer: String,
+            _ customer: CustomerID,
             _ at: Instant,
             _ known: BitemporalPoint.Known,
             _ isHistory: Bool

@@ -23,7 +23,7 @@ struct `A draft of a ledger` {
     }
 
     private static func state(
-        _ customer: String,
+        _ customer: CustomerID,
         _ ledger: Ledger,
         known: BitemporalPoint.Known = .everything
     ) throws -> JSONValue {

@@ -82,7 +82,7 @@ private struct Play {
         checks += 1
         let expected = try #require(step["expect"])
         let comment = Comment(rawValue: "\(name): \(step)")
-        let user = step["user"]?.string ?? ""
+        let user = step["user"]?.string.flatMap { CustomerID($0) } ?? "nobody"
         switch step["check"]?.string {
         case "has":
             let entitlement = step["entitlement"]?.string ?? ""
@@ -95,7 +95,8 @@ private struct Play {
         case "auto_renew": #expect(try purchase(step)?["willRenew"] == expected, comment)
         case "pending_product": #expect(try purchase(step)?["nextProductId"] == expected, comment)
         case "aliases_include":
-            for alias in expected.array?.compactMap(\.string) ?? [] {
+            for name in expected.array ?? [] {
+                let alias = try #require(name.string.flatMap { CustomerID($0) })
                 #expect(try show(alias)["features"] == show(user)["features"], comment)
                 #expect(try !active(alias).isEmpty, comment)
             }
@@ -135,12 +136,12 @@ private struct Play {
         #expect(try scratch.ledger.appender.record(submission) != .known)
     }
 
-    private func show(_ user: String) throws -> JSONValue {
+    private func show(_ user: CustomerID) throws -> JSONValue {
         try scratch.show(user, environment: .sandbox)
     }
 
     /// The features that the user has.
-    private func active(_ user: String) throws -> Set<String> {
+    private func active(_ user: CustomerID) throws -> Set<String> {
         let features = try show(user)["features"]?.members ?? []
         return Set(features.filter { $0.value["allowed"]?.bool == true }.map(\.name))
     }
@@ -148,7 +149,9 @@ private struct Play {
     /// The purchase that a check names by its original transaction, as its owner sees it.
     private func purchase(_ step: JSONValue) throws -> JSONValue? {
         let name = "app_store/" + (step["original_transaction_id"]?.string ?? "")
-        let users = steps.compactMap { $0["event"]?["app_user_id"]?.string }
+        let users = steps.compactMap { step in
+            step["event"]?["app_user_id"]?.string.flatMap { CustomerID($0) }
+        }
         for user in Set(users) {
             let purchases = try show(user)["purchases"]?.array ?? []
             if let found = purchases.first(where: { $0["purchase"]?.string == name }) {
@@ -158,7 +161,7 @@ private struct Play {
         return nil
     }
 
-    private func kinds(of user: String) throws -> Set<String> {
+    private func kinds(of user: CustomerID) throws -> Set<String> {
         var filter = EventFilter(sequences: 0 ..< .max)
         filter.customer = user
         filter.environment = .sandbox

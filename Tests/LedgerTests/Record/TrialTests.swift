@@ -56,13 +56,13 @@ struct `A trial` {
             _ = try ledger.appender.startTrial("week", for: "device", Self.request("1"))
             #expect(try scratch.show("ann")["trials"] == .array([]))
             _ = try ledger.appender.link("device", to: "ann", Self.request("2"))
-            for name in ["ann", "device"] {
+            for name: CustomerID in ["ann", "device"] {
                 let trials = try scratch.show(name)["trials"]?.array
                 #expect(trials?.first?["remainingDays"] == .integer(7), "\(name)")
                 let again = try ledger.appender.startTrial(
                     "week",
                     for: name,
-                    Self.request("3" + name)
+                    Self.request("3\(name)")
                 )
                 #expect(Self.refusal(again) == .trialUsed, "\(name)")
             }

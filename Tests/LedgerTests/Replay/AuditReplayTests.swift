@@ -29,16 +29,19 @@ struct `An auditor's replay` {
         }
     }
 
-    private static func tokens(_ answers: [JSONValue]) -> () -> (DecisionToken?, String?)? {
+    private static func tokens(_ answers: [JSONValue]) -> () -> (DecisionToken?, CustomerID?)? {
         var left = answers[...]
         return {
             left.popFirst().map {
-                ($0["token"]?.string.flatMap { DecisionToken($0) }, $0["customer"]?.string)
+                (
+                    $0["token"]?.string.flatMap { DecisionToken($0) },
+                    $0["customer"]?.string.flatMap { CustomerID($0) }
+                )
             }
         }
     }
 
-    private static func question(_ customer: String, _ size: UInt64) -> CustomerQuestion {
+    private static func question(_ customer: CustomerID, _ size: UInt64) -> CustomerQuestion {
         CustomerQuestion(
             customer: customer,
             environment: .production,
@@ -96,14 +99,14 @@ struct `An auditor's replay` {
             let planted = Base64.encode(bytes.span, .url)
             let unknown = try scratch.ledger.questions.show(Self.question("nobody", size)).json
             let replay = try scratch.ledger.auditor.replay(knownAt: .everything)
-            let rows: [(token: String, customer: String?, TokenReplay.Outcome)] = [
+            let rows: [(token: String, customer: CustomerID?, TokenReplay.Outcome)] = [
                 (text, nil, .same), (planted, nil, .differs), ("AAAA", nil, .malformed),
                 (text, "u2", .otherCustomer),
                 (unknown["token"]?.string ?? "", nil, .customerMissing),
                 (unknown["token"]?.string ?? "", "nobody", .same),
             ]
             for (token, customer, expected) in rows {
-                var given: (DecisionToken?, String?)? = (DecisionToken(token), customer)
+                var given: (DecisionToken?, CustomerID?)? = (DecisionToken(token), customer)
                 let outcome = try replay.tokens {
                     defer { given = nil }
                     return given

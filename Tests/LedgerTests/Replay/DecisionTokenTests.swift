@@ -29,7 +29,7 @@ struct `A decision token` {
         return try #require(DecisionToken(text))
     }
 
-    private static func question(_ customer: String, _ day: Int64) -> CustomerQuestion {
+    private static func question(_ customer: CustomerID, _ day: Int64) -> CustomerQuestion {
         CustomerQuestion(
             customer: customer,
             environment: .production,
@@ -117,12 +117,12 @@ struct `A decision token` {
     // Law 6: neither names nor ids stand in it, coded or not.
     @Test func `names nobody`() async throws {
         try await Self.withPurchase { scratch in
-            for customer in ["ann", "nobody-here"] {
+            for customer: CustomerID in ["ann", "nobody-here"] {
                 let token = try Self.token(
                     scratch.ledger.questions.show(Self.question(customer, 10)).json
                 )
                 let bytes = try #require(Base64.decode(token.text, .url))
-                #expect(bytes.firstRange(of: Array(customer.utf8)) == nil)
+                #expect(bytes.firstRange(of: Array(customer.text.utf8)) == nil)
             }
         }
     }

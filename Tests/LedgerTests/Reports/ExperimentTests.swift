@@ -41,26 +41,26 @@ struct `An experiment` {
     }
 
     /// K8's position by another route than the ledger's.
-    private static func position(_ customer: String) -> UInt64 {
+    private static func position(_ customer: CustomerID) -> UInt64 {
         var text = Array("paywall".utf8)
         text.append(0)
-        text += Array(customer.utf8)
+        text += Array(customer.text.utf8)
         return SHA256.hash(data: text).prefix(8)
             .reduce(UInt64(0)) { $0 &* 256 &+ UInt64($1) }
     }
 
     /// Whether the variant is `open`: x lies at or above 1/4.
-    private static func isOpen(_ customer: String) -> Bool { position(customer) >= 1 << 62 }
+    private static func isOpen(_ customer: CustomerID) -> Bool { position(customer) >= 1 << 62 }
 
     // row B7, K8: by `printf 'paywall\0alice' | sha256sum`.
     @Test(
         arguments: [
             ("alice", 0x0E51_482F_86FB_8AF3, "control"), ("bob", 0x4C49_0A74_48A8_386B, "open"),
             ("carol", 0x02B4_A705_36E0_5DCF, "control"), ("日本", 0x1291_8384_E77F_8CA9, "control"),
-        ] as [(String, UInt64, String)]
+        ] as [(CustomerID, UInt64, String)]
     )
     func `assigns by the digest of its id and the customer's`(
-        _ customer: String,
+        _ customer: CustomerID,
         _ position: UInt64,
         _ variant: String
     ) async throws {
@@ -85,7 +85,7 @@ struct `An experiment` {
             try Self.publish(Self.twoVariants, in: scratch.ledger)
             var seen: [Bool: Int] = [:]
             for number in 0..<60 {
-                let customer = "customer-\(number)"
+                let customer: CustomerID = "customer-\(number)"
                 let isOpen = Self.isOpen(customer)
                 let features = try scratch.show(customer)["features"]
                 #expect(features?["export"]?["allowed"] == .bool(isOpen), "\(customer)")
@@ -152,9 +152,9 @@ struct `An experiment` {
     @Test func `keeps the variant of the customer, whatever id an app names`() async throws {
         try await ScratchLedger.with { scratch in
             try Self.publish(Self.twoVariants, in: scratch.ledger)
-            let names = (0..<100).map { "anonymous-\($0)" }
+            let names = (0..<100).map { "anonymous-\($0)" as CustomerID }
             let alias = try #require(names.first { Self.isOpen($0) })
-            func export(_ customer: String) throws -> JSONValue? {
+            func export(_ customer: CustomerID) throws -> JSONValue? {
                 try scratch.show(customer)["features"]?["export"]?["allowed"]
             }
             // alice is in control, her phone's id alone would be open.

@@ -6,7 +6,7 @@ import ModelSupport
 
 /// What the callers of a simulation ask for: few customers and purchases, so that they meet.
 struct SimulatedCalls {
-    static let customers = ["ann", "bob", "cy"]
+    static let customers: [CustomerID] = ["ann", "bob", "cy"]
     private static let purchases = ["1", "2"].map {
         PurchaseName(store: Source.appStore, originalID: $0)
     }
@@ -104,7 +104,7 @@ struct SimulatedCalls {
 
     /// A store's signal: a period and its verdict, with the owner and another name of theirs.
     private func purchase(
-        _ customer: String,
+        _ customer: CustomerID,
         _ random: inout SplitMix64,
         _ now: Instant
     ) -> Call {

@@ -169,7 +169,7 @@ struct SimulatedWitness {
             case .customerLinked:
                 let links = links(before, recorded.event.environment)
                 let alias = recorded.event.data.text(.alias) ?? ""
-                if links.end(of: customer) == links.end(of: alias) {
+                if links.end(of: customer.text) == links.end(of: alias) {
                     throw SimulationFailure("the link at \(recorded.sequence) says nothing new")
                 }
             default: break
@@ -196,7 +196,7 @@ struct SimulatedWitness {
     /// C4: once for each customer and trial.
     private func checkTrial(
         _ recorded: RecordedEvent,
-        of customer: String,
+        of customer: CustomerID,
         _ before: ArraySlice<RecordedEvent>
     ) throws {
         let links = links(before, recorded.event.environment)
@@ -206,7 +206,7 @@ struct SimulatedWitness {
                 earlier.event.data.text(.trialID) == recorded.event.data.text(.trialID),
                 case .customer(let other) = earlier.event.subject
             else { return false }
-            return links.end(of: other) == links.end(of: customer)
+            return links.end(of: other.text) == links.end(of: customer.text)
         }
         if isUsed { throw SimulationFailure("the trial at \(recorded.sequence) is a second") }
     }
@@ -214,11 +214,11 @@ struct SimulatedWitness {
     /// C5: never over.
     private func checkUse(
         _ recorded: RecordedEvent,
-        by customer: String,
+        by customer: CustomerID,
         _ before: ArraySlice<RecordedEvent>
     ) throws {
         let feature = SlowModel(log: Array(before)).show(
-            customer: customer,
+            customer: customer.text,
             environment: recorded.event.environment,
             at: recorded.event.time
         )["features"]?[recorded.event.data.text(.featureID) ?? ""]
@@ -234,7 +234,7 @@ struct SimulatedWitness {
                 recorded.event.environment == world,
                 let alias = recorded.event.data.text(.alias)
             else { continue }
-            links.add(alias: alias, name: name)
+            links.add(alias: alias, name: name.text)
         }
         return links
     }
@@ -249,7 +249,7 @@ struct SimulatedWitness {
                 throw SimulationFailure("an answer from \(size) events, of which some are gone")
             }
             let model = SlowModel(log: Array(log.prefix(size))).show(
-                customer: question.customer,
+                customer: question.customer.text,
                 environment: question.environment,
                 at: question.point.at
             )

@@ -11,7 +11,7 @@ enum SampleTransaction {
         _ purchase: String = "1",
         transaction: Int = 1,
         signed: Int = 0,
-        token: String? = nil,
+        token: CustomerID? = nil,
         priceMicros: Int64 = 4_990_000,
         environment: StoreEnvironment = .production
     ) -> VerifiedTransaction {

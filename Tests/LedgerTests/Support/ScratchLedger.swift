@@ -147,7 +147,7 @@ final class ScratchLedger {
 
     /// The answer to `show`.
     func show(
-        _ customer: String,
+        _ customer: CustomerID,
         at: Instant? = nil,
         known: BitemporalPoint.Known = .everything,
         environment: StoreEnvironment = .production

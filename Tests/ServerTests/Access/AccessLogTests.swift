@@ -12,7 +12,7 @@ import Testing
 struct `The access log` {
     private static func accesses(
         _ server: TestServer,
-        of customer: String,
+        of customer: CustomerID,
         expecting count: Int = 0
     ) async throws -> [JSONValue] {
         var found: [JSONValue] = []

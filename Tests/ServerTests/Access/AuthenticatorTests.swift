@@ -240,12 +240,12 @@ struct `Whoever asks` {
 struct `A caller` {
     // row 9.4
     @Test func `is a customer by the bytes of the id`() {
-        let composed = "ren\u{E9}"
-        let decomposed = "rene\u{301}"
-        #expect(composed == decomposed, "the control: Swift takes them for one")
+        let composed: CustomerID = "ren\u{E9}"
+        let decomposed: CustomerID = "rene\u{301}"
+        #expect(composed.text == decomposed.text, "the control: Swift takes them for one")
         #expect(Caller.customer(id: composed).isCustomer(composed))
         #expect(!Caller.customer(id: composed).isCustomer(decomposed))
-        #expect(!Caller.anonymous.isCustomer(""))
+        #expect(!Caller.anonymous.isCustomer("ann"))
         #expect(!Caller.key(id: "ann", scopes: [.admin]).isCustomer("ann"))
     }
 

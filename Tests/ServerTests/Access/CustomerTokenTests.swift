@@ -16,7 +16,7 @@ struct `A customer token` {
         _ token: String,
         _ verifier: CustomerTokenVerifier,
         at now: Instant = noon
-    ) -> Authentication<String> {
+    ) -> Authentication<CustomerID> {
         verifier.verify(Array(token.utf8), at: now).map(\.customer)
     }
 
@@ -175,7 +175,8 @@ struct `A customer token` {
         ]
         for (more, refusal) in rows {
             let token = try issuer.token(#"{"sub":"ann","exp":\#(Self.seconds + 60),\#(more)}"#)
-            let expected = refusal.map { Authentication<String>.refused($0) } ?? .accepted("ann")
+            let expected =
+                refusal.map { Authentication<CustomerID>.refused($0) } ?? .accepted("ann")
             #expect(Self.verdict(token, strict) == expected, "\(more)")
             #expect(Self.verdict(token, CustomerTokenVerifier(keys: keys)) == .accepted("ann"))
         }

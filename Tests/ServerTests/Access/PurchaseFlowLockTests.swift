@@ -11,7 +11,7 @@ struct `One purchase flow at a time` {
     private static func begin(
         _ lock: PurchaseFlowLock,
         _ flow: String,
-        _ customer: String = "ann",
+        _ customer: CustomerID = "ann",
         _ environment: StoreEnvironment = .production,
         at now: Instant = noon
     ) -> PurchaseFlowLock.Outcome {
@@ -43,7 +43,7 @@ struct `One purchase flow at a time` {
 
     @Test func `is apart for customers and environments`() {
         let lock = PurchaseFlowLock()
-        for customer in ["ann", "bob", "ren\u{E9}", "rene\u{301}", ""] {
+        for customer in ["ann", "bob", "ren\u{E9}", "rene\u{301}"] as [CustomerID] {
             for environment in StoreEnvironment.allCases {
                 #expect(
                     Self.begin(lock, "f", customer, environment) == .began(until: Self.end),
@@ -93,12 +93,12 @@ struct `One purchase flow at a time` {
     func `is what an obvious list says, whatever comes when`(_ seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
         let lock = PurchaseFlowLock(timeToLiveMilliseconds: 1_000)
-        var running: [String: (flow: String, until: Instant)] = [:]
+        var running: [CustomerID: (flow: String, until: Instant)] = [:]
         var now = noon
         var outcomes = Set<Int>()
         for _ in 0..<2_000 {
             now = now.advanced(byMilliseconds: Int64.random(in: 0...120, using: &random))
-            let customer = "c\(Int.random(in: 0..<4, using: &random))"
+            let customer: CustomerID = "c\(Int.random(in: 0..<4, using: &random))"
             let flow = "f\(Int.random(in: 0..<3, using: &random))"
             let current = running[customer].flatMap { $0.until > now ? $0 : nil }
             if Int.random(in: 0..<3, using: &random) == 0 {

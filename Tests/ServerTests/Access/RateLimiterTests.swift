@@ -1,4 +1,5 @@
 import Encodings
+import Entitlements
 import ModelSupport
 import RawStructuredFieldValues
 import Testing
@@ -184,7 +185,8 @@ struct `The rate limiter` {
     // row 9.6
     @Test func `takes as many tokens as a request costs`() throws {
         let limiter = try Self.limiter(100, 100)
-        func take(_ tokens: Int, _ client: String, after seconds: Int = 0) -> RateLimitDecision? {
+        func take(_ tokens: Int, _ client: CustomerID, after seconds: Int = 0) -> RateLimitDecision?
+        {
             limiter.take(
                 .appends,
                 .customer(client),

@@ -39,7 +39,7 @@ struct `A difference over HTTP` {
                 let answer = try await server.get(Self.path + query)
                 let expected = try server.ledger.questions.difference(
                     DifferenceQuestion(
-                        customer: AppStoreWorld.account,
+                        customer: AppStoreWorld.customer,
                         environment: .production,
                         from: from,
                         to: to

@@ -56,7 +56,7 @@ struct `A question over HTTP` {
             for (query, point) in Self.points(size) {
                 for world in [StoreEnvironment.production, .sandbox] {
                     let question = CustomerQuestion(
-                        customer: AppStoreWorld.account,
+                        customer: AppStoreWorld.customer,
                         environment: world,
                         point: point
                     )

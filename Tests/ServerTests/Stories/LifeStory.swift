@@ -12,7 +12,7 @@ struct LifeStory: CustomTestStringConvertible {
     let questions: [Question]
 
     struct Question {
-        var customer = "ann"
+        var customer: CustomerID = "ann"
         var feature = "export"
         /// T, a date.
         var at: String

@@ -20,7 +20,8 @@ enum AppStoreWorld {
     /// The sample's purchase.
     static let purchase = "app_store/2000000100000001"
     /// Whom an `appAccountToken` names.
-    static let account = "5b3f9a52-6c0e-4c5e-9a5e-0d4c2a7f1b90"
+    static let account = customer.text
+    static let customer: CustomerID = "5b3f9a52-6c0e-4c5e-9a5e-0d4c2a7f1b90"
 
     static func store(_ environment: String = "Production") throws -> SimulatedAppStore {
         SimulatedAppStore(authority: try authority.get(), environment: environment)

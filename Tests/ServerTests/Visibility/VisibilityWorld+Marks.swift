@@ -48,7 +48,7 @@ extension VisibilityWorld {
         let steps = entries.filter { $0.sequence < size }.map(\.event).sorted { $0.time < $1.time }
         func relation(_ subject: Subject) -> Relation? {
             Relation.allCases.first { relation in
-                relation.names.contains { subject == .customer($0) }
+                relation.isNamed(subject)
             }
         }
         func claimant(_ event: Event) -> Relation? {
@@ -81,7 +81,7 @@ extension VisibilityWorld {
         if let purchase = entry.purchase {
             return owner(of: purchase, at: entry.event.time) == relation
         }
-        return relation.names.contains { entry.event.subject == .customer($0) }
+        return relation.isNamed(entry.event.subject)
     }
 
     /// The places in the log that a customer must not be told of.

@@ -26,10 +26,16 @@ struct VisibilityWorld {
         case erased
 
         /// The id of the token.
-        var id: String { rawValue + "-customer" }
+        var id: String { customer.text }
+        /// Whom it names.
+        var customer: CustomerID { "\(rawValue)-customer" }
         /// Every name of theirs.
         var names: [String] { self == .linked ? [id, "alias-of-linked"] : [id] }
-        var subject: Subject { .customer(self == .linked ? "alias-of-linked" : id) }
+        /// Whether a subject is a name of theirs.
+        func isNamed(_ subject: Subject) -> Bool {
+            names.contains { Subject("customer/" + $0) == subject }
+        }
+        var subject: Subject { .customer(self == .linked ? "alias-of-linked" : customer) }
     }
 
     /// An event with what tells it from all others.
@@ -198,7 +204,7 @@ struct VisibilityWorld {
         let span = Self.start..<noon
         if relation == .linked {
             let link = EventData(.customerLinked, [.alias: .text("alias-of-linked")])
-            add(.customer(relation.id), instant(span), link)
+            add(.customer(relation.customer), instant(span), link)
         }
         let word = mark("grant-")
         let grant = EventData(
@@ -256,7 +262,7 @@ struct VisibilityWorld {
         // Now is a time that no event has.
         server.clock.now = server.clock.now.advanced(byMilliseconds: 1)
         _ = try server.ledger.eraser.erase(
-            [Relation.erased.id],
+            [Relation.erased.customer],
             EntitlementLedger.Request(
                 id: "erasure",
                 source: Source.support,

@@ -96,7 +96,7 @@ struct `RevenueCat's customer ids` {
         let submission = try RevenueCatSample.submission(event)
         let note = submission.events.first { $0.kind == .signalNoted }
         #expect(note?.data.text(.detail) == detail)
-        #expect(submission.links.map(\.alias) == aliases)
+        #expect(submission.links.map(\.alias.text) == aliases)
         #expect(submission.events.first?.kind == .purchaseRenewalChanged)
     }
 }

@@ -65,7 +65,7 @@ struct `An import of RevenueCat's history` {
                     + #"2020-11-13T08:32:10.385Z {"autoRenew":true}"#,
             ]
         )
-        let id = "$RCAnonymousID:0000000000000000000000000000000b"
+        let id: CustomerID = "$RCAnonymousID:0000000000000000000000000000000b"
         #expect(submission.claims.map(\.customer) == [id])
         #expect(submission.links.isEmpty)
     }

@@ -36,7 +36,7 @@ public struct AppStoreTransaction: Hashable, Sendable {
     /// When it was refunded or taken from the family.
     public var revocationDate: Instant? { payload.plausibleInstant("revocationDate") }
     /// The customer that the app named when it bought: a UUID in lower case.
-    public var appAccountToken: String? { AppAccountToken.text(payload.text("appAccountToken")) }
+    public var appAccountToken: CustomerID? { AppAccountToken.id(payload.text("appAccountToken")) }
     /// When the App Store signed it.
     public var signedAt: Instant { payload.signedAt }
     /// The environment.
@@ -108,11 +108,11 @@ enum AppAccountToken {
     static func isNobody(_ word: String) -> Bool { word == none }
 
     /// The lower-case text of a UUID; nil if it is none, or names nobody.
-    static func text(_ word: String?) -> String? {
+    static func id(_ word: String?) -> CustomerID? {
         guard let text = word?.lowercased(), text.utf8.count == none.utf8.count, text != none,
             zip(text.utf8, none.utf8).allSatisfy({ isFitting($0, $1) })
         else { return nil }
-        return text
+        return CustomerID(text)
     }
 
     private static func isFitting(_ byte: UInt8, _ shape: UInt8) -> Bool {

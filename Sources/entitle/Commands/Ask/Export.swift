@@ -88,7 +88,7 @@ struct Export: ParsableCommand {
     private func prepareLog() throws {
         do {
             try options.withLedger(writing: true) { ledger in
-                if let customer {
+                if let customer = try customer.map(CustomerArgument.checked) {
                     let environment = try options.environment()
                     try access.note("export", of: customer, environment, ledger)
                 }

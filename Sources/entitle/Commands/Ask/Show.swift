@@ -94,8 +94,8 @@ struct Show: ParsableCommand {
 
 /// A customer id as an argument.
 enum CustomerArgument {
-    static func checked(_ id: String) throws -> String {
-        guard Identifier.isValid(id) else {
+    static func checked(_ text: String) throws -> CustomerID {
+        guard let id = CustomerID(text) else {
             throw OperationFault(
                 .usage,
                 "a customer id has 1 to 1024 bytes without control characters",

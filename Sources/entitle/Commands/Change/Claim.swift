@@ -50,7 +50,7 @@ struct Claim: ParsableCommand {
         }
     }
 
-    private func claim(_ purchase: PurchaseName, _ customer: String) throws {
+    private func claim(_ purchase: PurchaseName, _ customer: CustomerID) throws {
         let request = try requested.request(options)
         var isKnown = true
         try requested.record(request, about: customer, options) { ledger in
@@ -68,7 +68,7 @@ struct Claim: ParsableCommand {
     }
 
     /// Each by itself: what is refused does not hold up the others.
-    private func claimSigned(_ customer: String) throws {
+    private func claimSigned(_ customer: CustomerID) throws {
         guard !requested.dryRun else {
             throw OperationFault(
                 .usage,

@@ -65,7 +65,7 @@ struct Erase: ParsableCommand {
         }
     }
 
-    private func customers() throws -> [String] {
+    private func customers() throws -> [CustomerID] {
         if let customer { return [try CustomerArgument.checked(customer)] }
         guard let file, let text = try? String(contentsOfFile: file, encoding: .utf8) else {
             throw OperationFault(.noInput, "the file cannot be read", place: file)
@@ -77,7 +77,7 @@ struct Erase: ParsableCommand {
         return try lines.map { try CustomerArgument.checked($0) }
     }
 
-    private func requireConfirmation(of customers: [String]) throws {
+    private func requireConfirmation(of customers: [CustomerID]) throws {
         let expected = customer ?? "\(customers.count)"
         guard expected.isSame(as: confirm) else {
             throw OperationFault(
@@ -91,7 +91,7 @@ struct Erase: ParsableCommand {
         }
     }
 
-    private func showPlan(_ customers: [String]) throws {
+    private func showPlan(_ customers: [CustomerID]) throws {
         let plan = try options.withLedger(writing: false) { ledger in
             try ledger.eraser.plannedErasure(of: customers)
         }

@@ -84,8 +84,8 @@ struct Replay: ParsableCommand {
     /// The next token of a file, by itself or in an answer; nil at the end.
     private static func token(
         _ reader: LineReader,
-        _ customer: String?
-    ) throws -> (token: DecisionToken?, customer: String?)? {
+        _ customer: CustomerID?
+    ) throws -> (token: DecisionToken?, customer: CustomerID?)? {
         var next = try reader.next()
         while let line = next, line.isBlank { next = try reader.next() }
         guard let line = next else { return nil }
@@ -93,7 +93,8 @@ struct Replay: ParsableCommand {
         if let answer = try? JSONValue(parsing: bytes), answer.members != nil {
             let reader = ObjectReader(answer)
             let token = reader.understood("token").flatMap { DecisionToken($0) }
-            return (token, customer ?? reader.understood("customer"))
+            let answered = reader.understood("customer").flatMap { CustomerID($0) }
+            return (token, customer ?? answered)
         }
         let text = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
         return (DecisionToken(text), customer)

@@ -43,6 +43,7 @@ package struct SpareFiles: Sendable {
             return try LedgerDirectory.knownLoss(at: path)
         } catch let fault as LedgerOpenFault {
             for folder in ledgers {
+                // What cannot be read either is looked for in the next one.
                 if let loss = try? LedgerDirectory.knownLoss(at: folder) { return loss }
             }
             throw fault

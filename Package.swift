@@ -42,7 +42,7 @@ let package = Package(
             name: "LedgerOperations",
             targets: [
                 "LedgerOperations", "EntitlementLedger", "Entitlements", "Encodings",
-                "Presentation",
+                "LedgerAPI", "Presentation",
             ]
         ),
         .executable(name: "entitle", targets: ["entitle"]),
@@ -242,7 +242,9 @@ let package = Package(
         // The program that README and the pages show, with what is public alone
         .executableTarget(
             name: "embedding",
-            dependencies: ["Encodings", "EntitlementLedger", "Entitlements", "LedgerOperations"],
+            dependencies: [
+                "Encodings", "EntitlementLedger", "Entitlements", "LedgerAPI", "LedgerOperations",
+            ],
             path: "Tests/Embedding",
             packageAccess: false,
             swiftSettings: house

@@ -1,4 +1,4 @@
-public import Entitlements
+package import Entitlements
 package import EventLog
 import Synchronization
 
@@ -48,24 +48,24 @@ public final class Ledger: Sendable {
     private let isClosed = Atomic(false)
 
     /// What a ledger is opened with.
-    public struct Options: Sendable {
+    package struct Options: Sendable {
         /// The directory of the views' generations; nil: they are made in memory.
-        public var viewsPath: String?
+        package var viewsPath: String?
         /// Changes when the machine starts anew; views of another boot are discarded.
-        public var bootID: String
+        package var bootID: String
         /// Whether nothing is to be written.
-        public var isReadOnly: Bool
+        package var isReadOnly: Bool
         /// The time (T3).
-        public var clock: @Sendable () -> Instant
+        package var clock: @Sendable () -> Instant
         /// What tells whether the time is to be believed.
-        public var clockWitness: ClockWitness
+        package var clockWitness: ClockWitness
         /// Keys, nonces and ids.
         package var randomness: RandomSource
         /// Bytes of memory that what customers may use now is kept in, about; the oldest goes first.
-        public var accessCacheByteLimit: Int
+        package var accessCacheByteLimit: Int
         /// A checkpoint of this ledger that the log does not hold, a signed note: nothing is signed
         /// against it.
-        public var published: String?
+        package var published: String?
 
         /// What a salvage could not bring back, for audits and `status`.
         package var knownLoss: KnownLoss?
@@ -104,7 +104,7 @@ public final class Ledger: Sendable {
         }
 
         /// 1 M customers of whom is asked whether they may use something.
-        public static let usualAccessCacheByteLimit = 512 << 20
+        package static let usualAccessCacheByteLimit = 512 << 20
     }
 
     /// Opens a ledger over its storage.

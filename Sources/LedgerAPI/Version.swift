@@ -1,5 +1,5 @@
 /// The version that command and server state.
-public enum ProductVersion {
+package enum ProductVersion {
     /// Semantic version of the product.
-    public static let current = "0.5.0"
+    package static let current = "0.5.0"
 }

@@ -1,15 +1,15 @@
 import Encodings
-public import Entitlements
+package import Entitlements
 
 /// Judges kept evidence by each store's own rules: the App Store's by its signatures.
-public struct StoredEvidenceVerifier: EvidenceVerifier {
+package struct StoredEvidenceVerifier: EvidenceVerifier {
     private let appStore: (any AppStoreSignalVerifier)?
 
     /// Judges with what is configured; nil: nobody can tell of the App Store.
-    public init(appStore: (any AppStoreSignalVerifier)?) { self.appStore = appStore }
+    package init(appStore: (any AppStoreSignalVerifier)?) { self.appStore = appStore }
 
     /// Judges a payload; of RevenueCat none is signed over its content.
-    public func verdict(
+    package func verdict(
         on evidence: [UInt8],
         of event: Event,
         recordedAt: Instant

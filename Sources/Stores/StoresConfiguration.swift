@@ -7,19 +7,19 @@ import X509
 /// against.
 ///
 /// Secrets stand in files of their own, which the file names.
-public struct StoresConfiguration: Sendable {
+package struct StoresConfiguration: Sendable {
     /// The App Store; nil: its messages are refused.
-    public var appStore: AppStoreConfiguration?
+    package var appStore: AppStoreConfiguration?
     /// Whether the App Store's authority is asked about revocation (`AppStoreRevocationCheck`,
     /// for which the server has the transport).
-    public var checksRevocation = false
+    package var checksRevocation = false
     /// How to ask the App Store, for fetching.
-    public var appStoreAccess: AppStoreAccess?
+    package var appStoreAccess: AppStoreAccess?
     /// RevenueCat; nil: its messages are refused.
-    public var revenueCat: RevenueCatConfiguration?
+    package var revenueCat: RevenueCatConfiguration?
 
     /// No store at all.
-    public init() {}
+    package init() {}
 
     /// Reads the text of `stores.json`.
     ///
@@ -27,7 +27,7 @@ public struct StoresConfiguration: Sendable {
     ///   - bytes: One JSON object; a member that is not known is refused.
     ///   - file: Gives the bytes of a file that is named in it.
     /// - Throws: `InputFault` with the member's path, and what `file` throws.
-    public init(parsing bytes: [UInt8], file: (String) throws -> [UInt8]) throws {
+    package init(parsing bytes: [UInt8], file: (String) throws -> [UInt8]) throws {
         let json: JSONValue
         do throws(JSONFault) {
             json = try JSONValue(parsing: bytes)
@@ -67,25 +67,25 @@ public struct StoresConfiguration: Sendable {
 }
 
 /// Who asks the App Store's API (developer.apple.com/documentation/appstoreserverapi).
-public struct AppStoreAccess: Hashable, Sendable {
+package struct AppStoreAccess: Hashable, Sendable {
     /// The issuer's id of App Store Connect.
-    public var issuerID: String?
+    package var issuerID: String?
     /// The key's id.
-    public var keyID: String?
+    package var keyID: String?
     /// The file of the key.
-    public var privateKeyFile: String?
+    package var privateKeyFile: String?
 }
 
 /// What RevenueCat's webhooks are checked against.
-public struct RevenueCatConfiguration: Hashable, Sendable {
+package struct RevenueCatConfiguration: Hashable, Sendable {
     /// What the authorization header must be; nil: none is asked for.
-    public var authorization: [UInt8]?
+    package var authorization: [UInt8]?
     /// The secret of the HMAC; nil: none is asked for.
-    public var hmacSecret: [UInt8]?
+    package var hmacSecret: [UInt8]?
     /// The file of the key for RevenueCat's API.
-    public var apiKeyFile: String?
+    package var apiKeyFile: String?
     /// The project in RevenueCat's API.
-    public var projectID: String?
+    package var projectID: String?
 }
 
 extension StoresConfiguration {

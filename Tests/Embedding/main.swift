@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerAPI
 import LedgerOperations
 
 let path = CommandLine.arguments[1]
@@ -29,7 +30,8 @@ print(published, given)
 for known in [BitemporalPoint.Known.sequence(1), .everything] {
     let point = BitemporalPoint(at: SystemClock.now(), knownAt: known)
     let alice = CustomerQuestion(customer: "alice", environment: .production, point: point)
-    if case .explained(let why, let size) = try ledger.questions.explain("export", alice) {
-        print("known of \(size) events: \(why.isAllowed) by \(why.steps.map(\.rule.rawValue))")
+    if case .explained(let why) = try ledger.questions.explain("export", alice) {
+        let rules = why.steps.compactMap(\.mark.rule?.rawValue)
+        print("known of \(why.question.sequence) events: \(why.access.isAllowed) by \(rules)")
     }
 }

@@ -3,12 +3,12 @@ import Encodings
 import EventLog
 
 /// A short name for what an answer says, such as an HTTP entity tag.
-public enum ContentDigest {
+package enum ContentDigest {
     /// Bytes of SHA-256 that are kept: no two answers meet by chance.
     private static let byteCount = 16
 
     /// 128 bits of SHA-256 over a text's UTF-8, in lower-case hexadecimal.
-    public static func text(of content: [UInt8]) -> String {
+    package static func text(of content: [UInt8]) -> String {
         Hexadecimal.encode(Array(SHA256.hash(data: content).prefix(byteCount)))
     }
 }

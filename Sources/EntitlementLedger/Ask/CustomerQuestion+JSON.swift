@@ -1,5 +1,5 @@
-public import Encodings
-public import Entitlements
+package import Encodings
+package import Entitlements
 
 extension CustomerQuestion {
     private static let members: Set<Name> = [
@@ -11,7 +11,7 @@ extension CustomerQuestion {
     /// `environment`, `point`: what is asked where the question does not say.
     ///
     /// `now`: what instants may be told from.
-    public init(
+    package init(
         _ json: JSONValue,
         environment: StoreEnvironment,
         point: BitemporalPoint,

@@ -6,22 +6,54 @@ import PostingIndex
 
 /// What is said of a feature.
 public enum FeatureExplanation: Sendable {
-    /// The explanation, and the size of the prefix that it was made from.
-    case explained(Explanation, size: UInt64)
+    /// Why the customer has or lacks it.
+    case explained(ExplanationAnswer)
+    /// No catalog of the prefix ever listed the feature; names that may have been meant.
+    case unknownFeature(near: [String])
+}
+
+/// Why a customer has or lacks a feature, not in words yet.
+enum Reasons {
+    /// The reasons, and the size of the prefix that they were found in.
+    case found(Explanation, size: UInt64)
     /// No catalog of the prefix ever listed the feature; names that may have been meant.
     case unknownFeature(near: [String])
 }
 
 extension Questions {
-    /// Why a customer has or lacks a feature at T, as known at R (row Z2).
+    /// Why a customer has or lacks a feature at T, as known at R (row Z2), told to an audience in a
+    /// language, with instants in a time zone.
     ///
-    /// One of whom nothing was recorded has what everybody has. `tell` puts it into words.
+    /// One of whom nothing was recorded has what everybody has.
     ///
-    /// Cost: as a state, and one record read for each event that is named.
+    /// Cost: as a state, as the decision for its token, and one record read for each event that is
+    /// named.
     public func explain(
         _ feature: String,
-        _ question: CustomerQuestion
+        _ question: CustomerQuestion,
+        to audience: Audience = .developer,
+        in language: Language = .english,
+        _ zone: NamedZone = .utc
     ) throws -> FeatureExplanation {
+        switch try reasons(feature, question) {
+        case .unknownFeature(let near): return .unknownFeature(near: near)
+        case .found(let explanation, let size):
+            let answer = try ExplanationAnswer(
+                question.echo(size: size),
+                explanation,
+                for: audience,
+                in: language,
+                zone,
+                customer: question.customer.text,
+                names: names,
+                token: token(ofAccessTo: feature, question, size: size)
+            )
+            return .explained(answer)
+        }
+    }
+
+    /// Why a customer has or lacks a feature at T, as known at R: what `explain` puts into words.
+    func reasons(_ feature: String, _ question: CustomerQuestion) throws -> Reasons {
         let size = try prefix(knownAt: question.point.knownAt)
         let loaded = try loadFacts(
             of: question.customer,
@@ -56,30 +88,7 @@ extension Questions {
         let marks = try marks(of: explanation.sequences, to: view)
         explanation = explanation.shown(to: view) { marks[$0] != nil }
         explanation.events = marks
-        return .explained(explanation, size: size)
-    }
-
-    /// Tells an explanation to an audience in a language, with instants in a time zone.
-    ///
-    /// `size`: of the prefix that it was made from. Cost: as the decision, for its token.
-    public func tell(
-        _ explanation: Explanation,
-        of question: CustomerQuestion,
-        size: UInt64,
-        to audience: Audience,
-        in language: Language,
-        _ zone: NamedZone = .utc
-    ) throws -> ExplanationAnswer {
-        try ExplanationAnswer(
-            question.echo(size: size),
-            explanation,
-            for: audience,
-            in: language,
-            zone,
-            customer: question.customer.text,
-            names: names,
-            token: token(ofAccessTo: explanation.feature, question, size: size)
-        )
+        return .found(explanation, size: size)
     }
 
     /// How many events of other environments there are under the customer's name.

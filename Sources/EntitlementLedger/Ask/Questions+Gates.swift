@@ -1,17 +1,17 @@
 import Encodings
-public import Entitlements
+package import Entitlements
 import EventLog
 package import LedgerAPI
 
 /// Whose eyes a catalog is read with: variants override gates and offerings (K8).
-public struct CatalogViewer: Sendable, Hashable {
+package struct CatalogViewer: Sendable, Hashable {
     /// Any of the customer's names.
-    public var customer: CustomerID
+    package var customer: CustomerID
     /// The environment that the customer is of.
-    public var environment: StoreEnvironment
+    package var environment: StoreEnvironment
 
     /// Makes a viewer.
-    public init(customer: CustomerID, environment: StoreEnvironment) {
+    package init(customer: CustomerID, environment: StoreEnvironment) {
         self.customer = customer
         self.environment = environment
     }

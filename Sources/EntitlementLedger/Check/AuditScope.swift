@@ -1,4 +1,4 @@
-public import LedgerAPI
+package import LedgerAPI
 
 /// How much an audit looks at.
 public enum AuditScope: Sendable, CaseIterable {
@@ -14,7 +14,7 @@ public enum AuditScope: Sendable, CaseIterable {
 
 extension AuditAnswer {
     /// What is said of a ledger whose reader did not live to report.
-    public static let unreadable = AuditAnswer(
+    package static let unreadable = AuditAnswer(
         faults: [
             AuditFault(.record, nil, "the ledger is damaged so that it cannot be read")
         ]

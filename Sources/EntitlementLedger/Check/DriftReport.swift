@@ -1,28 +1,28 @@
-public import Entitlements
+package import Entitlements
 public import LedgerAPI
 
 /// What a drift check found (row Z13), and where the next one begins.
 public struct DriftReport: Sendable {
     /// The environment that was looked at.
-    public var environment: StoreEnvironment
+    package var environment: StoreEnvironment
     /// Size of the prefix that was folded.
-    public var size: UInt64
+    package var size: UInt64
     /// Customers who were folded again.
-    public var customers = 0
+    package var customers = 0
     /// Streams that may be customers, whether sampled or not.
-    public var population = 0
+    package var population = 0
     /// Customers whose kept answers were compared.
-    public var cached = 0
+    package var cached = 0
     /// Where live views answer otherwise than the log; at most `differenceLimit`.
-    public var differences: [DriftDifference] = []
+    package var differences: [DriftDifference] = []
     /// Where the next sample begins.
-    public var next: UInt64 = 0
+    package var next: UInt64 = 0
 
     /// Differences that are told one by one.
-    public static let differenceLimit = 1000
+    package static let differenceLimit = 1000
 
     /// Whether nothing differs.
-    public var isOK: Bool { differences.isEmpty }
+    package var isOK: Bool { differences.isEmpty }
 
     /// Adds what another core found.
     mutating func merge(_ other: DriftReport) {

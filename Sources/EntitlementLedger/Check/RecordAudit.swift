@@ -192,7 +192,7 @@ struct RecordAudit: Sendable {
 
 extension LostRecord.Cause {
     /// What became of the record, in words.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .missing: "nothing of it was found"
         case .checksum: "its checksum did not hold"

@@ -86,7 +86,7 @@ extension ExportPlan {
     }
 
     /// The tables that hold it.
-    public var tables: [ExportTable] { ExportTable.allCases.filter { parts.contains($0.part) } }
+    package var tables: [ExportTable] { ExportTable.allCases.filter { parts.contains($0.part) } }
 
     /// What it consists of.
     ///

@@ -1,6 +1,6 @@
-public import Encodings
-public import Entitlements
-public import LedgerAPI
+package import Encodings
+package import Entitlements
+package import LedgerAPI
 
 extension ExportRedaction {
     /// Whether customers are shown by their number only.
@@ -16,7 +16,7 @@ public enum ExportFormat: String, CaseIterable, Sendable {
 /// on as it began.
 public struct ExportPlan: Sendable, Hashable {
     /// Whose or which events.
-    public enum Scope: Sendable, Hashable {
+    package enum Scope: Sendable, Hashable {
         /// One customer's, in one environment, under any of their names.
         case customer(CustomerID, StoreEnvironment)
         /// Those of a range of sequences, of all environments.
@@ -24,23 +24,23 @@ public struct ExportPlan: Sendable, Hashable {
     }
 
     /// Whose or which events.
-    public var scope: Scope
+    package var scope: Scope
     /// T of the state and the explanations.
-    public var at: Instant
+    package var at: Instant
     /// R, where it was given as an instant.
-    public var known: Instant?
+    package var known: Instant?
     /// Size of the prefix that is known at R.
-    public var size: UInt64
+    package var size: UInt64
     /// Who is answered: a customer's own export holds only what is theirs.
-    public var visibility: Visibility
+    package var visibility: Visibility
     /// What is hidden.
-    public var redaction: ExportRedaction
+    package var redaction: ExportRedaction
     /// What is written.
-    public var formats: [ExportFormat]
+    package var formats: [ExportFormat]
     /// When it was begun.
-    public var madeAt: Instant
+    package var madeAt: Instant
     /// The signed note of a checkpoint that covers every exported record.
-    public var checkpoint: String
+    package var checkpoint: String
 
     /// The customer; nil: a range.
     package var customer: (id: CustomerID, environment: StoreEnvironment)? {
@@ -77,7 +77,7 @@ extension ExportPlan {
     }
 
     /// Reads a plan; nil for what is none.
-    public init?(_ json: JSONValue) {
+    package init?(_ json: JSONValue) {
         func instant(_ name: String) -> Instant? {
             json[name]?.string.flatMap { Instant(rfc3339: $0) }
         }

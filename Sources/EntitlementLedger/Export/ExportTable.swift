@@ -4,12 +4,12 @@ import LedgerAPI
 /// A flat table of an export: for spreadsheets and databases.
 ///
 /// No cell holds JSON; all that there is stands in the files of lines.
-public enum ExportTable: String, CaseIterable, Sendable {
+package enum ExportTable: String, CaseIterable, Sendable {
     case names, purchases, features, stretches, explanations, steps, errors, events, evidence
     case proofs
 
     /// Its name.
-    public var name: String { rawValue }
+    package var name: String { rawValue }
 
     /// What it is made of.
     package var part: ExportPart {
@@ -26,7 +26,7 @@ public enum ExportTable: String, CaseIterable, Sendable {
     }
 
     /// The names of its columns.
-    public var columns: [String] {
+    package var columns: [String] {
         switch self {
         case .names, .purchases: ExportedIdentity.Stream.columns
         case .features: ExportedFeature.columns

@@ -66,7 +66,7 @@ extension Exporter {
     ///
     /// `names`: which members of evidence name nobody, and stay where names are hidden.
     /// - Throws: `LedgerFault`; `otherExport` where the plan is of another ledger or a longer log.
-    public func export(
+    package func export(
         _ plan: ExportPlan,
         reading names: any EvidenceNames
     ) throws -> LedgerExport {

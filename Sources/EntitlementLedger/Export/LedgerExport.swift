@@ -5,11 +5,11 @@ import LedgerAPI
 
 /// The content of an export, read piece by piece: no piece is larger than some hundred records, and
 /// no view of the storage stays open between two.
-public struct LedgerExport: Sendable {
+package struct LedgerExport: Sendable {
     let questions: Questions
     let prover: Prover
     /// What was planned.
-    public let plan: ExportPlan
+    package let plan: ExportPlan
     let checkpoint: Checkpoint
     /// Members of evidence that name no person.
     let impersonalMembers: Set<Name>
@@ -28,13 +28,13 @@ public struct LedgerExport: Sendable {
     static let pieceSize: UInt64 = 256
 
     /// Where a reader of a part is.
-    public struct Position: Sendable {
+    package struct Position: Sendable {
         /// The part.
         package let part: ExportPart
         /// Lines or records that were read.
-        public fileprivate(set) var index: UInt64 = 0
+        package fileprivate(set) var index: UInt64 = 0
         /// Whether everything was read.
-        public fileprivate(set) var isAtEnd = false
+        package fileprivate(set) var isAtEnd = false
         fileprivate var lastAttachedAt: UInt64?
 
         /// The beginning of a part.
@@ -90,14 +90,14 @@ public struct LedgerExport: Sendable {
     package var origin: String { questions.identity.origin }
 
     /// Records that are exported.
-    public var recordCount: UInt64 {
+    package var recordCount: UInt64 {
         if let sequences { return UInt64(sequences.count) }
         guard case .range(let range) = plan.scope else { return 0 }
         return UInt64(range.count)
     }
 
     /// The first record and the one after the last; nil: none.
-    public var range: Range<UInt64>? {
+    package var range: Range<UInt64>? {
         if let sequences {
             guard let first = sequences.first, let last = sequences.last else { return nil }
             return first..<last + 1
@@ -107,11 +107,11 @@ public struct LedgerExport: Sendable {
     }
 
     /// The numbers of the customer's names and purchases; of a range none: all may be in it.
-    public var exportedStreams: [UInt64] { streams }
+    package var exportedStreams: [UInt64] { streams }
 
     /// Whether a path holds one of the customer's ids: it is noted in the ledger, which names nobody
     /// (law 6).
-    public func isNamed(in path: String) throws -> Bool {
+    package func isNamed(in path: String) throws -> Bool {
         for stream in streams {
             guard let id = try questions.vault.customer(of: stream)?.text else { continue }
             let isLong = id.utf8.count >= Self.tellingByteCount
@@ -290,7 +290,7 @@ public struct LedgerExport: Sendable {
     /// In English: for the customer where the export is their own, else for support.
     private func explanation(of feature: String) throws -> ExplanationAnswer? {
         guard let question,
-            case .explained(let explanation, let size) = try questions.explain(feature, question)
+            case .found(let explanation, let size) = try questions.reasons(feature, question)
         else { return nil }
         let isMasked = plan.redaction.hidesCustomers
         var echo = question.echo(size: size)

@@ -1,11 +1,11 @@
-public import Entitlements
-public import LedgerAPI
+package import Entitlements
+package import LedgerAPI
 
 extension SignalReceipt {
     /// What became of a submission.
     ///
     /// `refuse`: what is thrown for a refusal.
-    public init<Failure: Error>(
+    package init<Failure: Error>(
         _ receipt: Receipt,
         refuse: (Refusal) -> Failure
     ) throws(Failure) {
@@ -20,14 +20,14 @@ extension SignalReceipt {
 
 extension ReceiptAnswer.Use {
     /// What a use leaves.
-    public init(_ outcome: UseOutcome) {
+    package init(_ outcome: UseOutcome) {
         self.init(endsAt: outcome.endsAt, limit: outcome.limit.map { UsageLimit($0) })
     }
 }
 
 extension ClaimItem {
     /// What became of a transaction that was verified; its owner is for support only.
-    public init(_ outcome: ClaimOutcome, of purchase: PurchaseName) {
+    package init(_ outcome: ClaimOutcome, of purchase: PurchaseName) {
         let name = purchase.description
         switch outcome {
         case .recorded(let first):

@@ -1,4 +1,4 @@
-public import Entitlements
+package import Entitlements
 import EventLog
 
 extension Reports {
@@ -6,7 +6,7 @@ extension Reports {
     ///
     /// Cost: one pass over the log on all cores, one more for each 200 000 of them; a count of
     /// refused signals, of which there is one an hour and reason, is unsealed.
-    public func errors(_ question: ReportQuestion) throws -> ErrorReport {
+    package func errors(_ question: ReportQuestion) throws -> ErrorReport {
         let span = ErrorReport.Span(
             at: question.point.at,
             range: question.range,

@@ -11,25 +11,27 @@ extension Reports {
     ///
     /// - Throws: `LedgerFault` for a prefix that the log does not have, `LogStorageFault` and
     ///   `DecodingFault` where a record is damaged.
-    public func report(_ question: ReportQuestion) throws -> any ReportAnswer {
+    public func report(_ question: ReportQuestion) throws -> Report {
         var question = question
         let size = try questions.prefix(knownAt: question.point.knownAt)
         let echo = question.echo(size: size)
         // One prefix throughout, whatever is recorded meanwhile.
         question.point.knownAt = .sequence(size)
         return switch question.kind {
-        case .customers: CustomersAnswer(echo, try customers(question))
-        case .revenue: RowsAnswer(echo, try revenue(question).rows)
-        case .refunds: RowsAnswer(echo, try revenue(question).refundRows)
-        case .funnel: RowsAnswer(echo, try funnel(question).rows)
+        case .customers: .customers(CustomersAnswer(echo, try customers(question)))
+        case .revenue: .revenue(RowsAnswer(echo, try revenue(question).rows))
+        case .refunds: .refunds(RowsAnswer(echo, try revenue(question).refundRows))
+        case .funnel: .funnel(RowsAnswer(echo, try funnel(question).rows))
         case .stages:
-            AlertRowsAnswer(echo, try stageTimes(question).rows(question.thresholds))
-        case .errors: AlertRowsAnswer(echo, try errors(question).rows(question.rule))
+            .stages(AlertRowsAnswer(echo, try stageTimes(question).rows(question.thresholds)))
+        case .errors: .errors(AlertRowsAnswer(echo, try errors(question).rows(question.rule)))
         case .experiments:
-            RowsAnswer(
-                echo,
-                try experiments(question).rows(
-                    questions.catalogHistory(size: size).catalog(at: question.point.at)
+            .experiments(
+                RowsAnswer(
+                    echo,
+                    try experiments(question).rows(
+                        questions.catalogHistory(size: size).catalog(at: question.point.at)
+                    )
                 )
             )
         }

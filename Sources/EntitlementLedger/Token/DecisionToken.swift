@@ -1,5 +1,5 @@
 import Encodings
-public import Entitlements
+package import Entitlements
 import EventLog
 
 /// What it takes to ask a question again and to tell whether the answer is the same, byte for byte
@@ -9,7 +9,7 @@ import EventLog
 /// erasure, and nothing at all for one of whom nothing was recorded.
 public struct DecisionToken: Hashable, Sendable {
     /// Which answer it stands for.
-    public enum Answer: UInt8, Sendable {
+    package enum Answer: UInt8, Sendable {
         /// `show`.
         case state = 1
         /// `can`.
@@ -29,19 +29,19 @@ public struct DecisionToken: Hashable, Sendable {
     }
 
     /// Which answer.
-    public let answer: Answer
+    package let answer: Answer
     /// Who was answered.
-    public let visibility: Visibility
+    package let visibility: Visibility
     /// The environment that was asked about.
-    public let environment: StoreEnvironment
+    package let environment: StoreEnvironment
     /// The effective instant that is asked about (T).
-    public let at: Instant
+    package let at: Instant
     /// R as it was asked for; nil where it was not given as an instant.
-    public let known: Instant?
+    package let known: Instant?
     /// Events in the prefix that the answer was made from.
-    public let size: UInt64
+    package let size: UInt64
     /// `RulesVersion` of the program that answered.
-    public let rules: UInt16
+    package let rules: UInt16
     /// The customer; nil: nothing of that prefix names them.
     let customer: Place?
     /// The feature of `access`.
@@ -56,7 +56,7 @@ extension DecisionToken {
     /// The first byte: another layout has another.
     private static let layout: UInt8 = 1
     /// Longest token that is read, in characters: a feature's name and a hundred bytes.
-    public static let characterLimit = 2048
+    package static let characterLimit = 2048
 
     private static let hasKnown: UInt8 = 1
     private static let hasCustomer: UInt8 = 2

@@ -165,7 +165,7 @@ extension Questions {
     /// The token of the decision that an explanation is about: `can` answers it again.
     ///
     /// `size`: of the prefix that was explained. Cost: as the decision.
-    public func token(
+    package func token(
         ofAccessTo feature: String,
         _ question: CustomerQuestion,
         size: UInt64

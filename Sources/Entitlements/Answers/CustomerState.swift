@@ -21,7 +21,7 @@ public struct CustomerState: Sendable {
     package var warnings: [Warning]
 
     /// Access to one feature.
-    public struct FeatureState: Sendable, Hashable {
+    package struct FeatureState: Sendable, Hashable {
         /// The feature's id.
         package var id: String
         /// Whether the feature is allowed (K5).
@@ -110,7 +110,7 @@ public struct CustomerState: Sendable {
     }
 
     /// What is odd about the answer.
-    public enum Warning: Sendable, Hashable {
+    package enum Warning: Sendable, Hashable {
         /// A product with access that the catalog in force does not know (K4).
         case unmapped(productID: String)
         /// No catalog was ever published.

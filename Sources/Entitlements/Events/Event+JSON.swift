@@ -174,7 +174,7 @@ extension Event {
 
 extension RecordedEvent {
     /// CloudEvents' `sequence` extension is sortable text: 20 digits.
-    public static func padded(_ sequence: UInt64) -> String {
+    package static func padded(_ sequence: UInt64) -> String {
         let digits = String(sequence)
         return String(repeating: "0", count: 20 - digits.utf8.count) + digits
     }

@@ -52,7 +52,7 @@ public struct RecordedEvent: Hashable, Sendable {
     public var event: Event
 
     /// Puts an event at its place.
-    public init(sequence: UInt64, recordedAt: Instant, event: Event) {
+    package init(sequence: UInt64, recordedAt: Instant, event: Event) {
         self.sequence = sequence
         self.recordedAt = recordedAt
         self.event = event

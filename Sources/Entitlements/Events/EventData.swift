@@ -78,7 +78,7 @@ public struct EventData: Hashable, Sendable {
     }
 
     /// Makes data of entries read back from a record.
-    public init(recorded kind: EventKind, entries: [Entry], document: JSONValue?) {
+    package init(recorded kind: EventKind, entries: [Entry], document: JSONValue?) {
         self.init(kind: kind, entries: entries, document: document)
     }
 

@@ -1,11 +1,11 @@
 /// Which fields a kind of event has and whom it may speak about: the table of Model, "Events".
-public struct EventShape: Sendable {
+package struct EventShape: Sendable {
     /// The kinds of subject that it may have.
-    public var subjects: [Subject.Kind]
+    package var subjects: [Subject.Kind]
     /// Fields that must be there.
-    public var required: [Field]
+    package var required: [Field]
     /// Fields that may be there.
-    public var optional: [Field]
+    package var optional: [Field]
 
     init(_ subjects: [Subject.Kind], _ required: [Field] = [], optional: [Field] = []) {
         self.subjects = subjects
@@ -16,7 +16,7 @@ public struct EventShape: Sendable {
 
 extension EventKind {
     /// The row of the table for this kind.
-    public var shape: EventShape { Self.shapes[Int(rawValue) - 1] }
+    package var shape: EventShape { Self.shapes[Int(rawValue) - 1] }
 
     /// Built once: the table is asked for each event.
     private static let shapes = allCases.map(\.row)

@@ -19,7 +19,7 @@ public indirect enum EvidencePart: Hashable, Sendable {
     /// The bytes that this piece stands for.
     ///
     /// Cost: linear in them, for each level of nesting.
-    public var flattened: [UInt8] {
+    package var flattened: [UInt8] {
         switch self {
         case .bytes(let bytes), .shared(let bytes): bytes
         case .base64URL(let parts): Base64.digits(of: parts.flattened.span, .url)
@@ -27,7 +27,7 @@ public indirect enum EvidencePart: Hashable, Sendable {
     }
 
     /// How many bytes `flattened` has, without making them.
-    public var flattenedCount: Int {
+    package var flattenedCount: Int {
         switch self {
         case .bytes(let bytes), .shared(let bytes): bytes.count
         case .base64URL(let parts): (parts.flattenedCount * 4 + 2) / 3
@@ -37,7 +37,7 @@ public indirect enum EvidencePart: Hashable, Sendable {
 
 extension [EvidencePart] {
     /// The bytes that these pieces stand for, one after another.
-    public var flattened: [UInt8] {
+    package var flattened: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(flattenedCount)
         for part in self { bytes += part.flattened }
@@ -45,5 +45,5 @@ extension [EvidencePart] {
     }
 
     /// How many bytes `flattened` has, without making them.
-    public var flattenedCount: Int { reduce(0) { $0 + $1.flattenedCount } }
+    package var flattenedCount: Int { reduce(0) { $0 + $1.flattenedCount } }
 }

@@ -1,5 +1,5 @@
 /// What judging kept evidence again came to.
-public enum EvidenceVerdict: Sendable, Hashable {
+package enum EvidenceVerdict: Sendable, Hashable {
     /// It is signed, and the signature held when it was signed.
     case verified
     /// Its source signs nothing: the channel that it came by vouched for it.
@@ -11,7 +11,7 @@ public enum EvidenceVerdict: Sendable, Hashable {
 }
 
 /// Judges kept evidence again, as of when it was signed.
-public protocol EvidenceVerifier: Sendable {
+package protocol EvidenceVerifier: Sendable {
     /// Judges a payload as it was received.
     ///
     /// `event`: the first that was read from it. `recordedAt`: when (T3), for "signed in the future".

@@ -4,7 +4,7 @@ import Encodings
 ///
 /// It folds the facts as every answer does and reads off what decided: whatever it says of a period,
 /// an owner or a gate is the fold's own value, and the statements behind it are found by that value.
-public struct Explainer {
+package struct Explainer {
     let timeline: CustomerTimeline
     /// Ascending by sequence.
     let facts: [Fact]
@@ -27,11 +27,11 @@ public struct Explainer {
     let trialStarts: [Fact]
 
     /// Sources that are told step by step; others are named among what was not used.
-    public static let chainLimit = 20
+    package static let chainLimit = 20
     /// Sources that are told where none unlocks the feature.
-    public static let missingChainLimit = 3
+    package static let missingChainLimit = 3
     /// What is named as not used, at most.
-    public static let unusedLimit = 100
+    package static let unusedLimit = 100
     /// Products that are named as ways to a feature.
     package static let productLimit = 10
 

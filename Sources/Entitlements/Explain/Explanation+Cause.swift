@@ -1,7 +1,7 @@
 extension Explanation {
     /// The step that decides, of the source that is nearest to opening the gate or opens it first;
     /// nil: there is no step but what the feature takes.
-    public var cause: Step? {
+    package var cause: Step? {
         // What holds the gate open for as long as was said, before what ends earlier.
         if let decision, decision.isAllowed,
             let step = steps.first(where: { $0.effect.openingEnd == .some(decision.until) })

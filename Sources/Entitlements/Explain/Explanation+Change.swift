@@ -1,6 +1,6 @@
 extension Explanation.Change {
     /// What would change a decision.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         // What would make a "no" a "yes".
         /// It opens by itself, as things are known.
         case opens
@@ -46,7 +46,7 @@ extension Explanation.Change {
     }
 
     /// Why a "yes" ends at the instant that is known.
-    public enum End: Sendable, Hashable {
+    package enum End: Sendable, Hashable {
         /// The period ends; whether it is set to renew, nil: it does not renew.
         case expiry(willRenew: Bool?)
         /// The period ends, and the renewal that is set is of another product.
@@ -76,7 +76,7 @@ extension Explanation.Change {
 
 extension Explanation.Change.Kind {
     /// The rule of the model that it would apply.
-    public var rule: Rule {
+    package var rule: Rule {
         switch self {
         case .opens: .k6
         case .renewal: .p1

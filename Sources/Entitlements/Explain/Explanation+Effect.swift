@@ -1,6 +1,6 @@
 extension Explanation {
     /// What a step does, with its parameters.
-    public enum Effect: Sendable, Hashable {
+    package enum Effect: Sendable, Hashable {
         // What the feature takes.
         /// The catalog in force puts the feature at a tier.
         case requires(tier: String)

@@ -1,31 +1,31 @@
 /// Why a customer has or lacks a feature at T, as known at R (row Z2): read off the fold that decides.
 ///
 /// Numbers stand for names still, and nothing of it is a sentence.
-public struct Explanation: Sendable {
+package struct Explanation: Sendable {
     /// The feature's id.
-    public var feature: String
+    package var feature: String
     /// The effective instant that is asked about (T).
-    public var at: Instant
+    package var at: Instant
     /// The decision; nil: the catalog in force at T does not list the feature, so nobody has it (K2).
-    public var decision: CustomerState.FeatureState?
+    package var decision: CustomerState.FeatureState?
     /// What led to it, in order: first what the feature takes, then source by source.
-    public var steps: [Step]
+    package var steps: [Step]
     /// What would change it, the nearest first.
-    public var wouldChange: [Change]
+    package var wouldChange: [Change]
     /// What is known and counts for nothing here.
-    public var notUsed: [Unused]
+    package var notUsed: [Unused]
     /// How complete what is known of each store is, by the store's name.
-    public var completeness: [Completeness]
+    package var completeness: [Completeness]
     /// What the log says of the events that are named, by sequence; the fold does not know it.
-    public var events: [UInt64: EventMark] = [:]
+    package var events: [UInt64: EventMark] = [:]
     /// The catalog in force at T, which has the products' titles; nil: there is none.
     package var catalog: Catalog?
 
     /// K5: whether the feature is allowed.
-    public var isAllowed: Bool { decision?.isAllowed ?? false }
+    package var isAllowed: Bool { decision?.isAllowed ?? false }
 
     /// What a step or remark is about.
-    public enum Topic: Sendable, Hashable {
+    package enum Topic: Sendable, Hashable {
         /// The catalog, or the customer as such.
         case general
         /// A purchase by its number, with the product and kind of the period in question.
@@ -37,50 +37,50 @@ public struct Explanation: Sendable {
     }
 
     /// One link of the chain.
-    public struct Step: Sendable, Hashable {
+    package struct Step: Sendable, Hashable {
         /// What it is about.
-        public var topic: Topic
+        package var topic: Topic
         /// What it does.
-        public var effect: Effect
+        package var effect: Effect
         /// The event that says so; nil: a catalog's silence, a default, or the passing of time.
-        public var sequence: UInt64?
+        package var sequence: UInt64?
         /// T1 of the event, or when the effect sets in; nil: it has no time.
-        public var time: Instant?
+        package var time: Instant?
 
         /// The rule of the model that it applies.
-        public var rule: Rule { topic.rule(of: effect) }
+        package var rule: Rule { topic.rule(of: effect) }
     }
 
     /// Something that would change the decision.
-    public struct Change: Sendable, Hashable {
+    package struct Change: Sendable, Hashable {
         /// What it is about.
-        public var topic: Topic
+        package var topic: Topic
         /// What it is.
-        public var kind: Kind
+        package var kind: Kind
         /// The event that stands in the way or ends it, where one does.
-        public var sequence: UInt64?
+        package var sequence: UInt64?
         /// When it happens by itself.
-        public var time: Instant?
+        package var time: Instant?
         /// Whether it is all that is missing; false: others of its topic are missing, too.
-        public var isEnough: Bool
+        package var isEnough: Bool
         /// Whether the fold without the event gives another decision; nil: it was not tried.
-        public var isDecisive: Bool?
+        package var isDecisive: Bool?
 
         /// The rule of the model that it would apply.
-        public var rule: Rule { kind.rule }
+        package var rule: Rule { kind.rule }
     }
 
     /// Something that is known and counts for nothing.
-    public struct Unused: Sendable, Hashable {
+    package struct Unused: Sendable, Hashable {
         /// What it is about.
-        public var topic: Topic
+        package var topic: Topic
         /// Why.
-        public var reason: Reason
+        package var reason: Reason
         /// The event, where it is one.
-        public var sequence: UInt64?
+        package var sequence: UInt64?
 
         /// The rule of the model behind it; nil: that environments never mix has no number.
-        public var rule: Rule? {
+        package var rule: Rule? {
             switch reason {
             case .environment: nil
             case .repeated: .e1
@@ -93,14 +93,14 @@ public struct Explanation: Sendable {
         }
 
         /// Makes a remark.
-        public init(topic: Topic, reason: Reason, sequence: UInt64?) {
+        package init(topic: Topic, reason: Reason, sequence: UInt64?) {
             self.topic = topic
             self.reason = reason
             self.sequence = sequence
         }
 
         /// Why something counts for nothing.
-        public enum Reason: Sendable, Hashable {
+        package enum Reason: Sendable, Hashable {
             /// So many events of another environment, which never mixes with the one that is asked about.
             case environment(StoreEnvironment, count: Int)
             /// A signal that was recorded before (E1).
@@ -121,41 +121,41 @@ public struct Explanation: Sendable {
     }
 
     /// How complete what is known of a store is (Z12), all of it as known at R.
-    public struct Completeness: Sendable, Hashable {
+    package struct Completeness: Sendable, Hashable {
         /// The store.
-        public var store: String
+        package var store: String
         /// The last time that one of the customer's purchases was compared with the store (P11).
-        public var lastSyncAt: Instant?
+        package var lastSyncAt: Instant?
         /// The last verdict on one of the customer's purchases (P7).
-        public var lastVerifiedAt: Instant?
+        package var lastVerifiedAt: Instant?
         /// Until when the store's history is known to be complete.
-        public var completeThrough: Instant?
+        package var completeThrough: Instant?
         /// The last time that signals in the store's name were refused.
-        public var lastRefusedAt: Instant?
+        package var lastRefusedAt: Instant?
 
         /// Makes an account of a store of which nothing is known.
-        public init(store: String) { self.store = store }
+        package init(store: String) { self.store = store }
     }
 
     /// What the log says of an event beside what the fold reads.
-    public struct EventMark: Sendable, Hashable {
+    package struct EventMark: Sendable, Hashable {
         /// Its kind.
-        public var kind: EventKind
+        package var kind: EventKind
         /// The effective time (T1).
-        public var time: Instant
+        package var time: Instant
         /// The recorded time (T3).
-        public var recordedAt: Instant
+        package var recordedAt: Instant
         /// Who says it; nil: it is erased.
-        public var source: String?
+        package var source: String?
         /// `offer` of a period.
-        public var offer: String?
+        package var offer: String?
         /// Whether `ownership` of a period is `family_shared`.
-        public var isFamilyShared: Bool
+        package var isFamilyShared: Bool
         /// `resumesAt` of a pause.
-        public var resumesAt: Instant?
+        package var resumesAt: Instant?
 
         /// Makes a mark.
-        public init(
+        package init(
             kind: EventKind,
             time: Instant,
             recordedAt: Instant,
@@ -175,7 +175,7 @@ public struct Explanation: Sendable {
     }
 
     /// The sequences of all events that it names, ascending.
-    public var sequences: [UInt64] {
+    package var sequences: [UInt64] {
         let named =
             steps.compactMap(\.sequence) + wouldChange.compactMap(\.sequence)
             + notUsed.compactMap(\.sequence)

@@ -27,7 +27,7 @@ public enum Rule: String, Sendable, CaseIterable {
     case k8 = "K8"
 
     /// What it says in short, as one sentence in English; the whole of it stands on the page Model.
-    public var summary: String {
+    package var summary: String {
         switch self {
         case .e1: "What a signal says counts once, however often it arrives."
         case .p1: "The newest statement of a transaction says what its period is."

@@ -1,20 +1,20 @@
-public import Encodings
+package import Encodings
 
 /// A stretch of time in which something unlocks features.
-public struct AccessStretch: Sendable {
+package struct AccessStretch: Sendable {
     /// When.
-    public var interval: Interval
+    package var interval: Interval
     /// What gives the access.
-    public var source: AccessSource
+    package var source: AccessSource
     /// What it unlocks.
-    public var right: Right
+    package var right: Right
     /// The place of the source among those of the timeline: equal for stretches of one source.
     var sourceNumber: Int
     /// Stretches of one number unlock the same; those of different numbers may, too.
     var rightNumber: Int
 
     /// What a stretch unlocks, read in the catalog in force at T.
-    public enum Right: Sendable {
+    package enum Right: Sendable {
         /// What the catalogs say of a product (K2, K3).
         case product(ProductRight)
         /// Features and a tier by name (C3, C4).
@@ -22,18 +22,18 @@ public struct AccessStretch: Sendable {
     }
 
     /// A product as a store names it.
-    public struct ProductRight: Sendable, Hashable {
+    package struct ProductRight: Sendable, Hashable {
         /// The store (K9).
-        public var store: String
+        package var store: String
         /// The store's product id.
-        @Bytewise public var productID: String
+        @Bytewise package var productID: String
         /// The period's start if it is non-consumable: what it unlocked then is kept (K3).
-        public var keptSince: Instant?
+        package var keptSince: Instant?
     }
 }
 
 /// What gives access.
-public enum AccessSource: Hashable, Sendable {
+package enum AccessSource: Hashable, Sendable {
     /// A purchase, by its number.
     case purchase(UInt64)
     /// An app's trial, by its catalog id.
@@ -42,7 +42,7 @@ public enum AccessSource: Hashable, Sendable {
     case grant(UInt64)
 
     /// Ids are bytes.
-    public static func == (left: AccessSource, right: AccessSource) -> Bool {
+    package static func == (left: AccessSource, right: AccessSource) -> Bool {
         switch (left, right) {
         case (.purchase(let number), .purchase(let other)): number == other
         case (.trial(let id), .trial(let other)): id.isSame(as: other)

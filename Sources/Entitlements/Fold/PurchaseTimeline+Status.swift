@@ -6,7 +6,7 @@ public enum PurchaseStatus: String, Sendable, CaseIterable {
 
 extension PurchaseTimeline {
     /// P9's p: the last period in P3's order that has started.
-    public func period(at instant: Instant) -> Period? {
+    package func period(at instant: Instant) -> Period? {
         index(at: instant).map { periods[$0] }
     }
 
@@ -15,7 +15,7 @@ extension PurchaseTimeline {
     }
 
     /// The status at an instant (P9); linear in the purchase's statements.
-    public func status(at instant: Instant) -> PurchaseStatus {
+    package func status(at instant: Instant) -> PurchaseStatus {
         index(at: instant).map { status(ofPeriod: $0, at: instant) }
             ?? statusBeforePeriods(at: instant)
     }
@@ -23,7 +23,7 @@ extension PurchaseTimeline {
     /// The status at an instant, were a period that has started the last one (P9).
     ///
     /// `index`: of `periods`.
-    public func status(ofPeriod index: Int, at instant: Instant) -> PurchaseStatus {
+    package func status(ofPeriod index: Int, at instant: Instant) -> PurchaseStatus {
         let period = periods[index]
         if let revocation = period.revocation(at: instant) {
             return revocation.statement.kind == .revocationRefunded ? .refunded : .revoked
@@ -58,13 +58,13 @@ extension PurchaseTimeline {
     }
 
     /// P10: nil where it is absent.
-    public func willRenew(at instant: Instant) -> Bool? {
+    package func willRenew(at instant: Instant) -> Bool? {
         guard period(at: instant)?.kind == .autoRenewable else { return nil }
         return facts.renewalIntent(asOf: instant) ?? true
     }
 
     /// P10, likewise for the next product.
-    public func nextProductID(at instant: Instant) -> String? {
+    package func nextProductID(at instant: Instant) -> String? {
         guard period(at: instant)?.kind == .autoRenewable else { return nil }
         return facts[.purchaseRenewalChanged].filter {
             $0.nextProductID != nil && $0.time <= instant
@@ -73,7 +73,7 @@ extension PurchaseTimeline {
     }
 
     /// P11: nil where it was never synced.
-    public func syncedAt(_ instant: Instant) -> Instant? {
+    package func syncedAt(_ instant: Instant) -> Instant? {
         facts[.syncCompleted, .syncReconciled].filter { $0.time <= instant }
             .map(\.time).max()
     }

@@ -79,5 +79,5 @@ public struct InputFault: Error, Hashable, Sendable {
     }
 
     /// Each fault of the input.
-    public var all: [InputFault] { [InputFault(code, path, detail)] + more }
+    package var all: [InputFault] { [InputFault(code, path, detail)] + more }
 }

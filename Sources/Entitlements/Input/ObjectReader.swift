@@ -1,14 +1,14 @@
-public import Encodings
+package import Encodings
 
 /// Reads the members of one JSON object, each refused with its path.
-public struct ObjectReader: Sendable {
+package struct ObjectReader: Sendable {
     /// The object; of any other value no member is found.
-    public let json: JSONValue
+    package let json: JSONValue
     /// Where the object stands; empty for the whole.
-    public let path: String
+    package let path: String
 
     /// Takes any value: what is no object lacks every member.
-    public init(_ json: JSONValue, at path: String = "") {
+    package init(_ json: JSONValue, at path: String = "") {
         self.json = json
         self.path = path
     }
@@ -16,7 +16,7 @@ public struct ObjectReader: Sendable {
     /// Takes an object whose members are all among `names`.
     ///
     /// `object`, `member`: what is said of another value and of another member.
-    public init(
+    package init(
         _ json: JSONValue,
         at path: String = "",
         of names: Set<Name>,
@@ -38,10 +38,10 @@ public struct ObjectReader: Sendable {
     package func understood(_ name: String) -> String? { json[name]?.string }
 
     /// The path of a member.
-    public func path(of name: String) -> String { path.isEmpty ? name : path + "." + name }
+    package func path(of name: String) -> String { path.isEmpty ? name : path + "." + name }
 
     /// A fault of one member.
-    public func fault(
+    package func fault(
         _ name: String,
         _ detail: String,
         _ code: InputFault.Code = .invalidValue
@@ -52,7 +52,7 @@ public struct ObjectReader: Sendable {
     /// What a member that must be there stands for.
     ///
     /// `read`: nil where the value does not fit, which is refused with what is `expected`.
-    public func required<Value>(
+    package func required<Value>(
         _ name: String,
         _ expected: String,
         _ read: (JSONValue) -> Value?
@@ -64,7 +64,7 @@ public struct ObjectReader: Sendable {
     /// What a member stands for; nil where it is absent or null.
     ///
     /// `read`: nil where the value does not fit, which is refused with what is `expected`.
-    public func optional<Value>(
+    package func optional<Value>(
         _ name: String,
         _ expected: String,
         _ read: (JSONValue) -> Value?
@@ -75,12 +75,12 @@ public struct ObjectReader: Sendable {
     }
 
     /// A text that is not empty; nil if absent.
-    public func text(_ name: String) throws(InputFault) -> String? {
+    package func text(_ name: String) throws(InputFault) -> String? {
         try optional(name, "expected text", Self.text)
     }
 
     /// Texts that are not empty; nil if absent.
-    public func texts(_ name: String) throws(InputFault) -> [String]? {
+    package func texts(_ name: String) throws(InputFault) -> [String]? {
         guard let items = try optional(name, "expected an array of texts", \.array) else {
             return nil
         }
@@ -95,14 +95,14 @@ public struct ObjectReader: Sendable {
     }
 
     /// A positive whole number; nil if absent.
-    public func integer(_ name: String) throws(InputFault) -> Int64? {
+    package func integer(_ name: String) throws(InputFault) -> Int64? {
         try optional(name, "expected a positive whole number") { json in
             json.integer.flatMap { $0 > 0 ? $0 : nil }
         }
     }
 
     /// True or false; nil if absent.
-    public func flag(_ name: String) throws(InputFault) -> Bool? {
+    package func flag(_ name: String) throws(InputFault) -> Bool? {
         try optional(name, "expected true or false", \.bool)
     }
 

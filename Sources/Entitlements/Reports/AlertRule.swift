@@ -63,13 +63,13 @@ public struct AlertRule: Sendable, Hashable {
     }
 
     /// What the rule says of a code.
-    public struct Verdict: Sendable, Hashable {
+    package struct Verdict: Sendable, Hashable {
         /// Errors that the window would have at the baseline's rate.
-        public var expected: Double
+        package var expected: Double
         /// How far it is from that, in standard deviations.
-        public var score: Double
+        package var score: Double
         /// Whether it is an alert.
-        public var isAlert: Bool
+        package var isAlert: Bool
     }
 
     /// Judges a code.
@@ -79,7 +79,7 @@ public struct AlertRule: Sendable, Hashable {
     ///   - baseline: errors in the windows before it.
     ///   - attempts: what they are a share of, in both; nil: of the time.
     /// - Returns: the rule's verdict.
-    public func verdict(
+    package func verdict(
         window: Int,
         baseline: Int,
         attempts: (window: Int, baseline: Int)?

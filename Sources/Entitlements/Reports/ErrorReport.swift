@@ -1,23 +1,23 @@
-public import Encodings
+package import Encodings
 
 /// Errors by their code, and those that come far more often than a while ago (row 10.5).
 public struct ErrorReport: Sendable, Hashable {
     /// Errors by where they were met and what they are.
-    public private(set) var errors: [Key: Counts] = [:]
+    package private(set) var errors: [Key: Counts] = [:]
     /// Flows that ended: what failed flows are a share of.
-    public private(set) var attempts = Counts()
+    package private(set) var attempts = Counts()
     /// When errors count.
-    public let span: Span
+    package let span: Span
 
     /// Where an error was met, and its code.
-    public struct Key: Sendable, Hashable {
+    package struct Key: Sendable, Hashable {
         /// Who met it.
-        public var origin: Origin
+        package var origin: Origin
         /// Its code.
-        @Bytewise public var code: String
+        @Bytewise package var code: String
 
         /// Makes a key.
-        public init(origin: Origin, code: String) {
+        package init(origin: Origin, code: String) {
             self.origin = origin
             self.code = code
         }
@@ -34,20 +34,20 @@ public struct ErrorReport: Sendable, Hashable {
     }
 
     /// How many there were.
-    public struct Counts: Sendable, Hashable {
+    package struct Counts: Sendable, Hashable {
         /// In the range that was asked for.
-        public var inRange = 0
+        package var inRange = 0
         /// In the last window.
-        public var inWindow = 0
+        package var inWindow = 0
         /// In the windows before it.
-        public var inBaseline = 0
+        package var inBaseline = 0
 
         /// None.
-        public init() {}
+        package init() {}
     }
 
     /// When errors count: in a range, in the last window before T, and in the windows before that.
-    public struct Span: Sendable, Hashable {
+    package struct Span: Sendable, Hashable {
         var range: Interval
         var window: Interval
         var baseline: Interval
@@ -66,10 +66,10 @@ public struct ErrorReport: Sendable, Hashable {
     }
 
     /// An empty report.
-    public init(_ span: Span) { self.span = span }
+    package init(_ span: Span) { self.span = span }
 
     /// Counts errors of one code.
-    public mutating func add(_ key: Key, at time: Instant, count: Int = 1) {
+    package mutating func add(_ key: Key, at time: Instant, count: Int = 1) {
         errors[key, default: Counts()].add(time, count, span)
     }
 
@@ -83,10 +83,10 @@ public struct ErrorReport: Sendable, Hashable {
     }
 
     /// The code of a flow that failed without one.
-    public static let unknownCode = "UNKNOWN_ERROR"
+    package static let unknownCode = "UNKNOWN_ERROR"
 
     /// Adds what was counted elsewhere in the same span.
-    public mutating func merge(_ other: ErrorReport) {
+    package mutating func merge(_ other: ErrorReport) {
         errors.merge(other.errors, uniquingKeysWith: Counts.sum)
         attempts = Counts.sum(attempts, other.attempts)
     }

@@ -6,7 +6,7 @@ package struct StageReport: Sendable, Hashable {
     package private(set) var stages: [Name: [Int64: Int]] = [:]
 
     /// How slow a stage may be before it raises a warning.
-    public struct Thresholds: Sendable, Hashable {
+    package struct Thresholds: Sendable, Hashable {
         /// Milliseconds for stages that are not named.
         package var usual: Int64
         /// Milliseconds by the stage's name.

@@ -84,7 +84,7 @@ extension SignedNote {
     /// The checkpoint that all of these keys have signed, of the origin that the first one names.
     ///
     /// - Throws: ``NoteFault`` where a signature is wrong or lacking.
-    public func checkpoint(by keys: [VerifierKey]) throws(NoteFault) -> Checkpoint {
+    package func checkpoint(by keys: [VerifierKey]) throws(NoteFault) -> Checkpoint {
         let verified = try verified(by: keys)
         for key in keys where !verified.keys.contains(key) {
             throw NoteFault(.noKnownSignature, "\(key.name) has not signed")

@@ -11,7 +11,7 @@ public struct AccessAnswer: Provable {
     public var token: String?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Access", "Access to one feature", Self.init) {
+    package static let fields = Fields("Access", "Access to one feature", Self.init) {
         Field(inline: \.head)
         Field(inline: \.decision)
         Field("token", \.token, .orNull(.text(.common(.token)))).echoed
@@ -31,7 +31,7 @@ public struct AccessAnswer: Provable {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("AccessQuestion", "A question", Self.init) {
+        package static let fields = Fields("AccessQuestion", "A question", Self.init) {
             Field(inline: \.question)
             Field("feature", \.feature, .name)
         }
@@ -76,7 +76,7 @@ public struct AccessDecision: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("AccessDecision", "Access to one feature", Self.init) {
+    package static let fields = Fields("AccessDecision", "Access to one feature", Self.init) {
         Field(inline: \.access)
         Field(
             "validUntil",
@@ -115,11 +115,11 @@ extension AccessDecision {
 }
 
 /// A decision as the server keeps it: its text stands behind the echo of any question.
-public struct KeptDecision: Described {
+package struct KeptDecision: Described {
     /// What is decided.
-    public var decision: AccessDecision
+    package var decision: AccessDecision
     /// Never there: a token belongs to one question.
-    public var token: String?
+    package var token: String?
 
     /// Keeps a decision.
     package init(_ decision: AccessDecision) { self.init(decision: decision, token: nil) }
@@ -130,7 +130,7 @@ public struct KeptDecision: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "KeptDecision",
         "Access to one feature",
         Self.init(decision:token:)

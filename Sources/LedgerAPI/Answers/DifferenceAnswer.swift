@@ -37,7 +37,7 @@ public struct DifferenceAnswer: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "Difference",
         "What differs between two points",
         Self.init
@@ -79,7 +79,7 @@ public struct ComparedPoint: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("ComparedPoint", "One side of a comparison", Self.init) {
+    package static let fields = Fields("ComparedPoint", "One side of a comparison", Self.init) {
         Field("at", \.at, .instant)
         Field("known", \.known, .orNull(.instant))
         Field(
@@ -105,7 +105,7 @@ public struct PublishedCatalog: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Publication", "A published catalog", Self.init) {
+    package static let fields = Fields("Publication", "A published catalog", Self.init) {
         Field("sequence", \.sequence, .count)
         Field("time", \.time, .instant)
     }

@@ -29,7 +29,7 @@ public struct ExplanationAnswer: AboutCustomer {
     public var token: String
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "Explanation",
         "Why a customer has or lacks a feature",
         Self.init
@@ -89,7 +89,7 @@ public struct ExplanationMark: Described {
     public var about: String?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("ExplanationMark", "What a step rests on", Self.init) {
+    package static let fields = Fields("ExplanationMark", "What a step rests on", Self.init) {
         Field("rule", \.rule, .orNull(.word), "A rule of the model")
         Field(
             "ruleText",
@@ -116,7 +116,7 @@ public struct ExplanationStep: Described {
     public var text: String
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("ExplanationStep", "A step to a decision", Self.init) {
+    package static let fields = Fields("ExplanationStep", "A step to a decision", Self.init) {
         Field(inline: \.mark)
         Field("effect", \.effect, .object)
         Field("text", \.text, .text)
@@ -187,7 +187,7 @@ public struct ExplanationEffect: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("ExplanationEffect", "What a step does", Self.init) {
+    package static let fields = Fields("ExplanationEffect", "What a step does", Self.init) {
         Field("kind", \.kind, .word)
         Field("tier", \.tier, .orAbsent(.orNull(.name)))
         Field("experiment", \.experiment, .orAbsent(.name))
@@ -235,7 +235,7 @@ public struct ExplanationChange: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "ExplanationChange",
         "What would change a decision",
         Self.init
@@ -281,7 +281,7 @@ public struct ExplanationRemark: Described {
         (Reason.allCases.map(\.rawValue) + ExplanationEffect.Kind.allCases.map(\.rawValue)).sorted()
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("ExplanationRemark", "What is not used", Self.init) {
+    package static let fields = Fields("ExplanationRemark", "What is not used", Self.init) {
         Field(inline: \.mark)
         Field("reason", \.reason, .text(.choice(reasons)))
         Field("count", \.count, .count)
@@ -303,7 +303,7 @@ public struct StoreCompleteness: Described {
     public var lastRefusedAt: Instant?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "StoreCompleteness",
         "How complete what is known of a store is",
         Self.init

@@ -19,7 +19,7 @@ public struct FeatureAccess: Described {
     public var limit: UsageLimit?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Feature", "Access to one feature", Self.init) {
+    package static let fields = Fields("Feature", "Access to one feature", Self.init) {
         Field("allowed", \.isAllowed, .boolean)
         Field(
             "usable",
@@ -54,7 +54,7 @@ public struct UsageLimit: Described {
     public var resetsAt: Instant?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Limit", "A limit and what is left of it", Self.init) {
+    package static let fields = Fields("Limit", "A limit and what is left of it", Self.init) {
         Field("period", \.period, .orNull(.word))
         Field("count", \.count, .orNull(.count))
         Field("remaining", \.remaining, .orNull(.count))
@@ -70,7 +70,7 @@ public struct UsageLimit: Described {
         public var unit: String?
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("Amount", "How much one use takes", Self.init) {
+        package static let fields = Fields("Amount", "How much one use takes", Self.init) {
             Field("amount", \.amount, .count)
             Field("unit", \.unit, .orNull(.name))
         }

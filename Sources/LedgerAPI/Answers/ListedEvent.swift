@@ -46,7 +46,7 @@ public struct ListedEvent: Described {
     }
 
     /// Its attributes, in the order in which they are written (`EventAttribute`).
-    public static let fields = Fields(
+    package static let fields = Fields(
         "Event",
         "A CloudEvent",
         { _, id, source, type, subject, time, environment, sequence, recordedAt, data in

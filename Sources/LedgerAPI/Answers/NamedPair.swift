@@ -2,7 +2,7 @@ import Encodings
 import Entitlements
 
 /// One thing by its name, as it was and as it is.
-public struct NamedPair<Thing: NamedThing>: Described {
+public struct NamedPair<Thing: JSONWritable>: Hashable, Sendable {
     /// Unique among its kind.
     public var name: String
     /// The members that differ, in their order; none where it came or went.
@@ -11,9 +11,11 @@ public struct NamedPair<Thing: NamedThing>: Described {
     public var before: Thing?
     /// How it is; nil: it is not there.
     public var after: Thing?
+}
 
+extension NamedPair: JSONWritable, Described where Thing: NamedThing {
     /// Its members, in the order in which they are written.
-    public static var fields: Fields<Self> { Thing.pairFields }
+    package static var fields: Fields<Self> { Thing.pairFields }
 
     fileprivate static func fields(
         _ component: String,
@@ -34,7 +36,7 @@ public struct NamedPair<Thing: NamedThing>: Described {
     }
 }
 
-extension NamedPair {
+extension NamedPair where Thing: NamedThing {
     /// What differs between two sets of things; by name.
     ///
     /// Names compare byte by byte, as the ledger's ids do. O(n log n).
@@ -72,19 +74,19 @@ extension NamedPair {
 }
 
 /// What differs by its name.
-public protocol NamedThing: Described {
+package protocol NamedThing: Described {
     /// The fields of what differs of one.
     static var pairFields: Fields<NamedPair<Self>> { get }
 }
 
 extension FeatureAccess: NamedThing {
     /// By `feature`.
-    public static let pairFields = NamedPair<Self>.fields("FeatureChange", key: "feature", .name)
+    package static let pairFields = NamedPair<Self>.fields("FeatureChange", key: "feature", .name)
 }
 
 extension PurchaseState: NamedThing {
     /// By `purchase`.
-    public static let pairFields = NamedPair<Self>.fields(
+    package static let pairFields = NamedPair<Self>.fields(
         "PurchaseChange",
         key: "purchase",
         .source
@@ -93,7 +95,7 @@ extension PurchaseState: NamedThing {
 
 extension GrantState: NamedThing {
     /// By `grantId`.
-    public static let pairFields = NamedPair<Self>.fields(
+    package static let pairFields = NamedPair<Self>.fields(
         "GrantChange",
         key: "grantId",
         .identifier
@@ -102,5 +104,5 @@ extension GrantState: NamedThing {
 
 extension TrialState: NamedThing {
     /// By `trialId`.
-    public static let pairFields = NamedPair<Self>.fields("TrialChange", key: "trialId", .name)
+    package static let pairFields = NamedPair<Self>.fields("TrialChange", key: "trialId", .name)
 }

@@ -1,31 +1,31 @@
-public import Encodings
-public import Entitlements
+package import Encodings
+package import Entitlements
 
 /// What a paywall shows (rows 4.4, 1.1, B7): `GET /v1/offerings`.
-public struct OfferingAnswer: Described {
+package struct OfferingAnswer: Described {
     /// Whose closed gate leads there; nil: at large.
-    public var feature: String?
+    package var feature: String?
     /// T.
-    public var at: Instant
+    package var at: Instant
     /// What is shown, in its order.
-    public var products: [Product]
+    package var products: [Product]
 
     /// A product as it is shown.
-    public struct Product: Described {
+    package struct Product: Described {
         /// The catalog's id.
-        public var id: String
+        package var id: String
         /// Its kind.
-        public var kind: ProductKind
+        package var kind: ProductKind
         /// The tier that it opens; nil: none.
-        public var tier: String?
+        package var tier: String?
         /// The features that it opens.
-        public var features: [String]
+        package var features: [String]
         /// Its ids in the stores that say their own (K9), by store.
-        public var stores: [Keyed<[String]>]
+        package var stores: [Keyed<[String]>]
         /// The language of its text; nil: it has none.
-        public var locale: String?
+        package var locale: String?
         /// Its text, as the catalog has it; null: it has none.
-        public var text: JSONValue
+        package var text: JSONValue
 
         /// Makes a product.
         package init(
@@ -47,7 +47,7 @@ public struct OfferingAnswer: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields(
+        package static let fields = Fields(
             "OfferedProduct",
             "A product as a paywall shows it",
             Self.init
@@ -70,7 +70,7 @@ public struct OfferingAnswer: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Offering", "What a paywall shows", Self.init) {
+    package static let fields = Fields("Offering", "What a paywall shows", Self.init) {
         Field("feature", \.feature, .orNull(.name), "Whose closed gate leads there")
         Field("at", \.at, .instant)
         Field("products", \.products, .list(.object))

@@ -11,7 +11,7 @@ public struct PurchasesAnswer: Provable {
     public var token: String?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "Purchases",
         "What a customer owns, with its history",
         Self.init
@@ -50,7 +50,7 @@ public struct OwnedPurchase: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "OwnedPurchase",
         "A purchase with its history",
         Self.init
@@ -106,7 +106,7 @@ public struct PurchasePeriod: Described {
     public var recordedAt: Instant
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Period", "What one transaction gave", Self.init) {
+    package static let fields = Fields("Period", "What one transaction gave", Self.init) {
         Field("transactionId", \.transactionID, .orNull(.identifier))
         Field("productId", \.productID, .name)
         Field("productKind", \.productKind, .productKind)
@@ -193,7 +193,7 @@ extension PurchasePeriod {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("Verification", "A verdict", Self.init) {
+        package static let fields = Fields("Verification", "A verdict", Self.init) {
             Field("at", \.at, .instant)
             Field("method", \.method, .orNull(.value(of: .method)))
             Field("reason", \.reason, .orNull(.value(of: .reason)))
@@ -233,7 +233,7 @@ extension PurchasePeriod {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("Revocation", "A refund or revocation", Self.init) {
+        package static let fields = Fields("Revocation", "A refund or revocation", Self.init) {
             Field("type", \.type, .words(["revocation.refunded", "revocation.revoked"]))
             Field("at", \.at, .instant)
             Field("until", \.until, .orNull(.instant))

@@ -29,7 +29,7 @@ public struct QuestionEcho: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Question", "A question", Self.init) {
+    package static let fields = Fields("Question", "A question", Self.init) {
         Field("customer", \.customer, .masked(.identifier))
         Field("environment", \.environment, .environment)
         Field("at", \.at, .instant).echoed

@@ -10,7 +10,7 @@ public struct StateAnswer: Provable {
     public var token: String?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("State", "The state of a customer", Self.init) {
+    package static let fields = Fields("State", "The state of a customer", Self.init) {
         Field(inline: \.question)
         Field(inline: \.state)
         Field("token", \.token, .token).echoed
@@ -42,7 +42,7 @@ public struct StateContent: Described {
     public var warnings: [StateWarning]
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("StateContent", "What a customer has", Self.init) {
+    package static let fields = Fields("StateContent", "What a customer has", Self.init) {
         Field("tier", \.tier, .name)
         Field(
             "validUntil",
@@ -82,7 +82,7 @@ public struct PurchaseState: Described {
     public var nextProductID: String?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Purchase", "A purchase", Self.init) {
+    package static let fields = Fields("Purchase", "A purchase", Self.init) {
         Field("purchase", \.purchase, .source)
         Field("productId", \.productID, .orNull(.name))
         Field("productKind", \.productKind, .orNull(.productKind))
@@ -112,7 +112,7 @@ public struct GrantState: Described {
     public var isActive: Bool
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Grant", "A grant", Self.init) {
+    package static let fields = Fields("Grant", "A grant", Self.init) {
         Field("grantId", \.grantID, .identifier)
         Field("features", \.features, .list(.name))
         Field("tier", \.tier, .orNull(.name))
@@ -130,7 +130,7 @@ public struct TrialState: Described {
     public var remainingDays: Int64
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Trial", "A trial", Self.init) {
+    package static let fields = Fields("Trial", "A trial", Self.init) {
         Field("trialId", \.trialID, .name)
         Field("remainingDays", \.remainingDays, .count)
     }
@@ -168,7 +168,7 @@ public struct StateWarning: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Warning", "What is odd about an answer", Self.init) {
+    package static let fields = Fields("Warning", "What is odd about an answer", Self.init) {
         Field("code", \.code, .word)
         Field("productId", \.productID, .orAbsent(.name))
         Field("purchase", \.purchase, .orAbsent(.source))

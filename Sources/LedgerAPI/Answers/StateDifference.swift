@@ -22,7 +22,7 @@ public struct StateDifference: Described {
     public var warnings: Change<[StateWarning]>?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("StateDifference", "What differs", Self.init) {
+    package static let fields = Fields("StateDifference", "What differs", Self.init) {
         Field("tier", \.tier, .orNull(.change(of: .name)))
         Field("validUntil", \.validUntil, .orNull(.change(of: .orNull(.instant))))
         Field("features", \.features, .list(.object))

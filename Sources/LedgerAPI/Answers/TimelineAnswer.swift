@@ -21,7 +21,7 @@ public struct TimelineAnswer: Provable {
     public var token: String?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Timeline", "A customer over time", Self.init) {
+    package static let fields = Fields("Timeline", "A customer over time", Self.init) {
         Field(inline: \.question)
         Field("tiers", \.tiers, .list(.object))
         Field("features", \.features, .map(.list(.object)), "Why each is allowed")
@@ -80,7 +80,7 @@ public struct TierStretch: Described {
     public var end: Instant?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("TierStretch", "A stretch of one tier", Self.init) {
+    package static let fields = Fields("TierStretch", "A stretch of one tier", Self.init) {
         Field("value", \.value, .name)
         Field("from", \.start, .instant)
         Field("to", \.end, .orNull(.instant))
@@ -97,7 +97,7 @@ public struct ReasonStretch: Described {
     public var end: Instant?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("ReasonStretch", "A stretch of one reason", Self.init) {
+    package static let fields = Fields("ReasonStretch", "A stretch of one reason", Self.init) {
         Field("value", \.value, .word)
         Field("from", \.start, .instant)
         Field("to", \.end, .orNull(.instant))
@@ -114,7 +114,7 @@ public struct StatusStretch: Described {
     public var end: Instant?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("StatusStretch", "A stretch of one status", Self.init) {
+    package static let fields = Fields("StatusStretch", "A stretch of one status", Self.init) {
         Field("value", \.value, .word)
         Field("from", \.start, .instant)
         Field("to", \.end, .orNull(.instant))
@@ -133,7 +133,7 @@ public struct SourceStretch: Described {
     public var end: Instant?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("SourceStretch", "What gives access, when", Self.init) {
+    package static let fields = Fields("SourceStretch", "What gives access, when", Self.init) {
         Field("source", \.source, .source)
         Field("productId", \.productID, .orNull(.name))
         Field("from", \.start, .instant)
@@ -149,7 +149,7 @@ public struct LateEvent: Described {
     public var seconds: Int64
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("LateEvent", "What was learned of late", Self.init) {
+    package static let fields = Fields("LateEvent", "What was learned of late", Self.init) {
         Field("sequence", \.sequence, .count)
         Field("seconds", \.seconds, .count, "From the effective to the recorded time")
     }

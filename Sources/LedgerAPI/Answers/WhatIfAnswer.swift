@@ -51,7 +51,7 @@ public struct WhatIfAnswer: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields(
+        package static let fields = Fields(
             "WhatIfFeature",
             "How many gain and lose a feature",
             Self.init
@@ -91,7 +91,7 @@ public struct WhatIfAnswer: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields(
+        package static let fields = Fields(
             "WhatIfProduct",
             "How many of those with a product gain and lose something",
             Self.init
@@ -126,7 +126,7 @@ public struct WhatIfAnswer: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields(
+        package static let fields = Fields(
             "WhatIfMove",
             "How many move from one tier to another",
             Self.init
@@ -171,7 +171,7 @@ public struct WhatIfAnswer: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "WhatIf",
         "Who gains and who loses by another catalog",
         Self.init
@@ -233,7 +233,7 @@ public struct WhatIfEntry: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "WhatIfEntry",
         "A feature that a customer gains or loses",
         Self.init
@@ -262,7 +262,7 @@ public struct WhatIfLine: Described {
     }
 
     /// Its members, in the order in which they are written: those of the entry, and the change.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "WhatIfLine",
         "One gain or loss",
         { customer, change, feature, reason, sources in

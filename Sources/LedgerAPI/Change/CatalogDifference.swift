@@ -1,12 +1,12 @@
-public import Encodings
+package import Encodings
 
 /// What differs between the catalog in force and another one, and whom it would affect:
 /// `catalog diff`.
-public struct CatalogDifferenceAnswer: Described {
+package struct CatalogDifferenceAnswer: Described {
     /// What differs.
-    public var difference: CatalogDifference
+    package var difference: CatalogDifference
     /// Who gains and who loses.
-    public var affected: WhatIfAnswer
+    package var affected: WhatIfAnswer
 
     /// Makes an answer.
     package init(difference: CatalogDifference, affected: WhatIfAnswer) {
@@ -15,7 +15,7 @@ public struct CatalogDifferenceAnswer: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "CatalogDifferenceAnswer",
         "What differs between two catalogs",
         Self.init
@@ -26,32 +26,32 @@ public struct CatalogDifferenceAnswer: Described {
 }
 
 /// What differs between two catalog documents, texts and prices included.
-public struct CatalogDifference: Described {
+package struct CatalogDifference: Described {
     /// Ordered names.
-    public var tiers: ValueChange?
+    package var tiers: ValueChange?
     /// By feature id.
-    public var features: [ThingChange]
+    package var features: [ThingChange]
     /// By product id.
-    public var products: [ThingChange]
+    package var products: [ThingChange]
     /// By trial id.
-    public var trials: [ThingChange]
+    package var trials: [ThingChange]
     /// By experiment id.
-    public var experiments: [ThingChange]
+    package var experiments: [ThingChange]
     /// All of them: their order counts.
-    public var offerings: ValueChange?
+    package var offerings: ValueChange?
     /// Rules of the whole catalog.
-    public var policy: ValueChange?
+    package var policy: ValueChange?
     /// Whether zones were resolved otherwise.
-    public var hasOtherTimeZones: Bool
+    package var hasOtherTimeZones: Bool
 
     /// Whether the documents say the same, up to the order of things that have ids.
-    public var isEmpty: Bool {
+    package var isEmpty: Bool {
         tiers == nil && features.isEmpty && products.isEmpty && trials.isEmpty
             && experiments.isEmpty && offerings == nil && policy == nil && !hasOtherTimeZones
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "CatalogDifference",
         "What differs between two catalog documents",
         Self.init
@@ -72,30 +72,30 @@ public struct CatalogDifference: Described {
     }
 
     /// One value that is another one.
-    public struct ValueChange: Described {
+    package struct ValueChange: Described {
         /// What it was.
-        public var before: JSONValue
+        package var before: JSONValue
         /// What it is.
-        public var after: JSONValue
+        package var after: JSONValue
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("ValueChange", "A value that is another", Self.init) {
+        package static let fields = Fields("ValueChange", "A value that is another", Self.init) {
             Field("before", \.before, .anything, "As the catalog had it; null: it had none")
             Field("after", \.after, .anything, "As the other has it; null: it has none")
         }
     }
 
     /// One thing of a catalog by its id, as it was and as it is.
-    public struct ThingChange: Described {
+    package struct ThingChange: Described {
         /// Unique among its kind.
-        public var id: String
+        package var id: String
         /// How it was; nil: it was not there.
-        public var before: JSONValue?
+        package var before: JSONValue?
         /// How it is; nil: it is not there.
-        public var after: JSONValue?
+        package var after: JSONValue?
 
         /// The members that differ, in their order; none where it came or went.
-        public var changed: [String] {
+        package var changed: [String] {
             guard let before, let after else { return [] }
             let old = before.members ?? []
             let new = after.members ?? []
@@ -105,7 +105,7 @@ public struct CatalogDifference: Described {
         }
 
         /// Its members, in the order in which they are written; what changed follows from both.
-        public static let fields = Fields(
+        package static let fields = Fields(
             "ThingChange",
             "A feature, product, trial or experiment that is another, came or went",
             { id, _, before, after in Self(id: id, before: before, after: after) }

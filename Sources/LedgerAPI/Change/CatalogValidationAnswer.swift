@@ -1,9 +1,9 @@
 /// What is wrong with a catalog, and what is doubtful: `catalog validate`.
-public struct CatalogValidationAnswer: Described {
+package struct CatalogValidationAnswer: Described {
     /// What is wrong (K10): a catalog with a fault is not published.
-    public var faults: [CatalogFaultAnswer]
+    package var faults: [CatalogFaultAnswer]
     /// What is doubtful, such as a misspelt member.
-    public var warnings: [CatalogFaultAnswer]
+    package var warnings: [CatalogFaultAnswer]
 
     /// Makes an answer.
     package init(faults: [CatalogFaultAnswer], warnings: [CatalogFaultAnswer]) {
@@ -12,10 +12,10 @@ public struct CatalogValidationAnswer: Described {
     }
 
     /// Whether it may be published.
-    public var isOK: Bool { faults.isEmpty }
+    package var isOK: Bool { faults.isEmpty }
 
     /// Its members, in the order in which they are written; `ok` follows from the faults.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "CatalogValidation",
         "What is wrong with a catalog",
         { _, faults, warnings in Self(faults: faults, warnings: warnings) }

@@ -1,13 +1,13 @@
 /// What became of signed transactions, one item for each in their order: `claim`.
-public struct ClaimAnswer: Described {
+package struct ClaimAnswer: Described {
     /// What became of each.
-    public var items: [ClaimItem]
+    package var items: [ClaimItem]
 
     /// Makes an answer.
     package init(items: [ClaimItem]) { self.items = items }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "Claim",
         "What became of signed transactions",
         Self.init
@@ -17,15 +17,15 @@ public struct ClaimAnswer: Described {
 }
 
 /// What became of a restore; no items are nothing to restore (row 6.4).
-public struct RestoreAnswer: Described {
+package struct RestoreAnswer: Described {
     /// What became of each transaction, in their order.
-    public var items: [ClaimItem]
+    package var items: [ClaimItem]
 
     /// Makes an answer.
     package init(items: [ClaimItem]) { self.items = items }
 
     /// Its members, in the order in which they are written; the counts follow from the items.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "RestoreAnswer",
         "What became of a restore",
         { _, _, _, items in Self(items: items) }
@@ -46,22 +46,22 @@ public struct RestoreAnswer: Described {
 }
 
 /// What became of one signed transaction.
-public struct ClaimItem: Described {
+package struct ClaimItem: Described {
     /// What became of it.
-    public var outcome: Outcome
+    package var outcome: Outcome
     /// `STORE/ORIGINAL_ID`; nil: the transaction could not be verified.
-    public var purchase: String?
+    package var purchase: String?
     /// The first event that says so; nil: there is none.
-    public var sequence: UInt64?
+    package var sequence: UInt64?
     /// Why it is refused, a code of a closed set; nil: it is not.
-    public var code: String?
+    package var code: String?
     /// A sentence beside the code; holds no id.
-    public var detail: String?
+    package var detail: String?
     /// Who owns the purchase where that is why it is refused, for support only (Stores, rule 7).
-    public var owner: String?
+    package var owner: String?
 
     /// What may become of one.
-    public enum Outcome: String, Sendable, CaseIterable {
+    package enum Outcome: String, Sendable, CaseIterable {
         /// Something of it was new.
         case recorded
         /// The ledger knew it, and the customer owns it.
@@ -93,7 +93,7 @@ public struct ClaimItem: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "ClaimOutcome",
         "What became of a signed transaction",
         Self.init

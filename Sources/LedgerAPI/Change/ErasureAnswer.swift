@@ -21,7 +21,7 @@ public struct ErasureAnswer: Described {
     public var outcome: Outcome { receipt == nil ? .unknown : .erased }
 
     /// Its members, in the order in which they are written; the outcome follows from the receipt.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "Erasure",
         "What an erasure came to",
         { _, receipt in Self(receipt: receipt) }
@@ -80,7 +80,7 @@ public struct ErasureReceipt: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("ErasedBackups", "What became of backups", Self.init) {
+        package static let fields = Fields("ErasedBackups", "What became of backups", Self.init) {
             Field("reached", \.reached, .list(.text), "Backups in which it is erased, too")
             Field(
                 "missed",
@@ -105,7 +105,7 @@ public struct ErasureReceipt: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields(
+        package static let fields = Fields(
             "MissedBackup",
             "A backup that could not be reached",
             Self.init
@@ -148,7 +148,7 @@ public struct ErasureReceipt: Described {
     package static let title = "entitlement-ledger erasure v1"
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "ErasureReceipt",
         "What proves an erasure and names nobody",
         Self.init

@@ -38,7 +38,7 @@ public struct ErasurePlanAnswer: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("ErasedStream", "A stream that would go", Self.init) {
+        package static let fields = Fields("ErasedStream", "A stream that would go", Self.init) {
             Field("subject", \.subject, .subject, "The name that would go")
             Field("environment", \.environment, .environment)
             Field("stream", \.number, .erasedStream, "What would stand in its place")
@@ -53,7 +53,7 @@ public struct ErasurePlanAnswer: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("ErasurePlan", "What an erasure would take", Self.init) {
+    package static let fields = Fields("ErasurePlan", "What an erasure would take", Self.init) {
         Field("streams", \.streams, .list(.object))
         Field("unknown", \.unknown, .list(.text), "Customers of whom nothing is known")
     }

@@ -1,28 +1,28 @@
 /// What an import did: `import`.
 ///
 /// Counts are of items: lines, or webhooks of a line that holds several.
-public struct ImportAnswer: Described {
+package struct ImportAnswer: Described {
     /// Items whose events were appended.
-    public var appended: Int
+    package var appended: Int
     /// Items that were known.
-    public var duplicate: Int
+    package var duplicate: Int
     /// Items that were refused.
-    public var refused: Int
+    package var refused: Int
     /// Events of the log afterwards.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// The first refusals; all are counted.
-    public var refusals: [Refusal]
+    package var refusals: [Refusal]
 
     /// An item that was refused.
-    public struct Refusal: Described {
+    package struct Refusal: Described {
         /// Its line, from 1.
-        public var line: Int
+        package var line: Int
         /// Why, a code of a closed set.
-        public var code: String
+        package var code: String
         /// The member concerned; empty for the whole.
-        public var path: String
+        package var path: String
         /// A sentence; holds no id.
-        public var detail: String
+        package var detail: String
 
         /// Makes a refusal.
         package init(line: Int, code: String, path: String, detail: String) {
@@ -33,7 +33,7 @@ public struct ImportAnswer: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields(
+        package static let fields = Fields(
             "ImportRefusal",
             "An item that was refused",
             Self.init
@@ -61,7 +61,7 @@ public struct ImportAnswer: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Import", "What an import did", Self.init) {
+    package static let fields = Fields("Import", "What an import did", Self.init) {
         Field("appended", \.appended, .count)
         Field("duplicate", \.duplicate, .count)
         Field("refused", \.refused, .count)
@@ -71,16 +71,16 @@ public struct ImportAnswer: Described {
 }
 
 /// What became of one item of an import: a line of `import --acknowledge`.
-public struct ImportedLine: Described {
+package struct ImportedLine: Described {
     /// Its line, from 1.
-    public var line: Int
+    package var line: Int
     /// What became of it.
-    public var outcome: Outcome
+    package var outcome: Outcome
     /// Its first event; nil: there is none.
-    public var sequence: UInt64?
+    package var sequence: UInt64?
 
     /// What may become of an item.
-    public enum Outcome: String, Sendable, CaseIterable {
+    package enum Outcome: String, Sendable, CaseIterable {
         case appended, duplicate, known, refused
     }
 
@@ -92,7 +92,7 @@ public struct ImportedLine: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "ImportedLine",
         "What became of one item of an import",
         Self.init

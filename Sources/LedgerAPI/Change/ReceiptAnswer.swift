@@ -1,28 +1,28 @@
-public import Entitlements
+package import Entitlements
 
 /// What became of a request: `grant`, `withdraw`, `trial`, `link`, `use`, `claim`, `catalog publish`.
-public struct ReceiptAnswer: Described {
+package struct ReceiptAnswer: Described {
     /// What became of it, and where it stands.
-    public var receipt: SignalReceipt
+    package var receipt: SignalReceipt
     /// The idempotency key.
-    public var id: String
+    package var id: String
     /// For a claim: whether any event names the purchase; nil: it is none.
-    public var isPurchaseKnown: Bool?
+    package var isPurchaseKnown: Bool?
     /// The grant that was given or ended; nil: none was.
-    public var grantID: String?
+    package var grantID: String?
     /// The use that was recorded or taken back; nil: none was.
-    public var useID: String?
+    package var useID: String?
     /// What a use leaves; nil: the request is none.
-    public var use: Use?
+    package var use: Use?
     /// What a dry run found; nil: it was recorded.
-    public var dryRun: DryRun?
+    package var dryRun: DryRun?
 
     /// What a use leaves.
-    public struct Use: Described {
+    package struct Use: Described {
         /// The end of the lease, for a limit in seconds a use; nil: there is none.
-        public var endsAt: Instant?
+        package var endsAt: Instant?
         /// The limit as it stands then; nil: the feature has none.
-        public var limit: UsageLimit?
+        package var limit: UsageLimit?
 
         /// Tells what is left.
         package init(endsAt: Instant?, limit: UsageLimit?) {
@@ -31,7 +31,7 @@ public struct ReceiptAnswer: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("Use", "What a use leaves", Self.init) {
+        package static let fields = Fields("Use", "What a use leaves", Self.init) {
             Field(
                 "endsAt",
                 \.endsAt,
@@ -43,15 +43,15 @@ public struct ReceiptAnswer: Described {
     }
 
     /// What a dry run found.
-    public struct DryRun: Described {
+    package struct DryRun: Described {
         /// What would differ for the customer; nil: it is about nobody in particular.
-        public var difference: DifferenceAnswer?
+        package var difference: DifferenceAnswer?
 
         /// Tells what would differ.
         package init(difference: DifferenceAnswer?) { self.difference = difference }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields(
+        package static let fields = Fields(
             "DryRun",
             "What a dry run found",
             { _, difference in Self(difference: difference) }
@@ -91,7 +91,7 @@ public struct ReceiptAnswer: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Receipt", "What became of a request", Self.init) {
+    package static let fields = Fields("Receipt", "What became of a request", Self.init) {
         Field(inline: \.receipt)
         Field("id", \.id, .identifier, "The idempotency key")
         Field(
@@ -108,14 +108,14 @@ public struct ReceiptAnswer: Described {
 }
 
 /// What became of something that was to be recorded.
-public struct SignalReceipt: Described {
+package struct SignalReceipt: Described {
     /// What became of it.
-    public var outcome: Outcome
+    package var outcome: Outcome
     /// Its first event; nil: there is none.
-    public var sequence: UInt64?
+    package var sequence: UInt64?
 
     /// What may become of it.
-    public enum Outcome: String, Sendable, CaseIterable {
+    package enum Outcome: String, Sendable, CaseIterable {
         /// It stands in the log.
         case appended
         /// It was recorded before (E1).
@@ -131,7 +131,7 @@ public struct SignalReceipt: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("SignalReceipt", "What became of a signal", Self.init) {
+    package static let fields = Fields("SignalReceipt", "What became of a signal", Self.init) {
         Field("outcome", \.outcome, .word)
         Field("sequence", \.sequence, .orNull(.count), "Its first event; null: there is none")
     }

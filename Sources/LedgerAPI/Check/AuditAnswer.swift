@@ -44,7 +44,7 @@ public struct AuditAnswer: Described {
     public var isOK: Bool { faults.isEmpty }
 
     /// Its members, in the order in which they are written; `ok` follows from the faults.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "Audit",
         "What an audit found",
         { _, records, treeSize, rootHash, checkpoints, faults, orphans, erased in
@@ -120,7 +120,7 @@ public struct AuditFault: Described {
     }
 
     /// Its members, in the order in which they are written; the hint follows from the kind.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "AuditFault",
         "One thing that is wrong",
         { kind, sequence, detail, _, isKnown in Self(kind, sequence, detail, isKnown: isKnown) }

@@ -1,9 +1,9 @@
 /// What a command goes by where no flag says otherwise: `config show`.
-public struct ConfigurationAnswer: Described {
+package struct ConfigurationAnswer: Described {
     /// The configuration file; nil: there is none.
-    public var file: String?
+    package var file: String?
     /// Every setting, by name.
-    public var settings: [Setting]
+    package var settings: [Setting]
 
     /// Lists settings.
     package init(file: String?, settings: [Setting]) {
@@ -12,15 +12,15 @@ public struct ConfigurationAnswer: Described {
     }
 
     /// One setting.
-    public struct Setting: Described {
+    package struct Setting: Described {
         /// Its name in the file.
-        public var name: String
+        package var name: String
         /// The variable that sets it, too.
-        public var variable: String
+        package var variable: String
         /// What it is; nil: its default, or a secret that is not shown.
-        public var value: String?
+        package var value: String?
         /// Where the value comes from.
-        public var origin: Origin
+        package var origin: Origin
 
         /// Makes one.
         package init(name: String, variable: String, value: String?, origin: Origin) {
@@ -31,7 +31,7 @@ public struct ConfigurationAnswer: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("Setting", "A setting", Self.init) {
+        package static let fields = Fields("Setting", "A setting", Self.init) {
             Field("name", \.name, .text, "Its name in the configuration file")
             Field("variable", \.variable, .text)
             Field(
@@ -45,12 +45,12 @@ public struct ConfigurationAnswer: Described {
     }
 
     /// Where a value comes from; the first that has one counts.
-    public enum Origin: String, Sendable, CaseIterable {
+    package enum Origin: String, Sendable, CaseIterable {
         case flag, variable, file, `default`
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Configuration", "What commands go by", Self.init) {
+    package static let fields = Fields("Configuration", "What commands go by", Self.init) {
         Field("file", \.file, .orNull(.text))
         Field("settings", \.settings, .list(.object))
     }

@@ -38,7 +38,7 @@ public struct DriftAnswer: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Drift", "What a drift check found", Self.init) {
+    package static let fields = Fields("Drift", "What a drift check found", Self.init) {
         Field("ok", \.isOK, .boolean)
         Field("sequence", \.sequence, .count, "Size of the prefix that was folded")
         Field("environment", \.environment, .environment)
@@ -84,7 +84,7 @@ public struct DriftDifference: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("DriftDifference", "What differs", Self.init) {
+    package static let fields = Fields("DriftDifference", "What differs", Self.init) {
         Field("kind", \.kind, .word)
         Field("stream", \.stream, .count, "The customer's number in the log")
         Field("detail", \.detail, .text)

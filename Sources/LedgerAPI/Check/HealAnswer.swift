@@ -15,7 +15,7 @@ public struct HealAnswer: Described {
     public var isOK: Bool { faults.isEmpty }
 
     /// Its members, in the order in which they are written; `ok` follows from the faults.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "Heal",
         "What was mended in place, and whether the ledger is sound",
         { _, healed, faults in Self(healed: healed, faults: faults) }
@@ -48,7 +48,7 @@ public struct HealedPart: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("HealedPart", "What was mended", Self.init) {
+    package static let fields = Fields("HealedPart", "What was mended", Self.init) {
         Field("part", \.name, .word)
         Field(
             "page",

@@ -1,11 +1,11 @@
-public import Entitlements
+package import Entitlements
 
 /// Proves that an event stands in the log: `GET /v1/proofs/{sequence}`.
-public struct RecordProofAnswer: Described {
+package struct RecordProofAnswer: Described {
     /// The event.
-    public var sequence: UInt64
+    package var sequence: UInt64
     /// What it is proven in, and by what.
-    public var tree: ProvenTree
+    package var tree: ProvenTree
 
     /// Makes a proof.
     package init(sequence: UInt64, tree: ProvenTree) {
@@ -14,7 +14,7 @@ public struct RecordProofAnswer: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "InclusionProofFile",
         "Proves that an event stands in the log",
         Self.init
@@ -25,11 +25,11 @@ public struct RecordProofAnswer: Described {
 }
 
 /// Proves that the log extends its first events: `GET /v1/consistency/{size}`.
-public struct GrowthProofAnswer: Described {
+package struct GrowthProofAnswer: Described {
     /// How many they are.
-    public var oldSize: UInt64
+    package var oldSize: UInt64
     /// What extends them, and by what that is proven.
-    public var tree: ProvenTree
+    package var tree: ProvenTree
 
     /// Makes a proof.
     package init(oldSize: UInt64, tree: ProvenTree) {
@@ -38,7 +38,7 @@ public struct GrowthProofAnswer: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "ConsistencyProofFile",
         "Proves that the log extends its first events",
         Self.init
@@ -49,17 +49,17 @@ public struct GrowthProofAnswer: Described {
 }
 
 /// A signed tree, and a way that leads to its root (RFC 9162).
-public struct ProvenTree: Described {
+package struct ProvenTree: Described {
     /// Its size.
-    public var size: UInt64
+    package var size: UInt64
     /// Its root, in base64.
-    public var rootHash: String
+    package var rootHash: String
     /// The hashes of the way, in base64.
-    public var hashes: [String]
+    package var hashes: [String]
     /// The signed note (C2SP tlog-checkpoint).
-    public var checkpoint: String
+    package var checkpoint: String
     /// The proof as a text that other programs check (C2SP tlog-proof, tlog-witness).
-    public var proof: String
+    package var proof: String
 
     /// Makes one.
     package init(
@@ -77,7 +77,7 @@ public struct ProvenTree: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("ProvenTree", "A signed tree", Self.init) {
+    package static let fields = Fields("ProvenTree", "A signed tree", Self.init) {
         Field("size", \.size, .count)
         Field("rootHash", \.rootHash, .text(.common(.digest)))
         Field("hashes", \.hashes, .list(.text(.common(.digest))))
@@ -87,28 +87,28 @@ public struct ProvenTree: Described {
 }
 
 /// What a proof proves: `check-proof`.
-public struct CheckedProofAnswer: Described {
+package struct CheckedProofAnswer: Described {
     /// What kind it is.
-    public var kind: Kind
+    package var kind: Kind
     /// The log's name.
-    public var origin: String
+    package var origin: String
     /// The size of the signed tree.
-    public var size: UInt64
+    package var size: UInt64
     /// Its root, in base64.
-    public var rootHash: String
+    package var rootHash: String
     /// Whose keys signed it, by their names.
-    public var signedBy: [String]
+    package var signedBy: [String]
     /// The event; nil: it is a proof of consistency.
-    public var sequence: UInt64?
+    package var sequence: UInt64?
     /// The hash of its record, in base64; nil likewise.
-    public var leafHash: String?
+    package var leafHash: String?
     /// When it was recorded (T3); nil likewise, and for a record that cannot be read.
-    public var recordedAt: Instant?
+    package var recordedAt: Instant?
     /// How many events the older checkpoint has; nil: it is a proof of inclusion.
-    public var oldSize: UInt64?
+    package var oldSize: UInt64?
 
     /// The kinds of proofs.
-    public enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable, CaseIterable {
         /// That an event stands in the log.
         case inclusion
         /// That the log extends an older one.
@@ -131,7 +131,7 @@ public struct CheckedProofAnswer: Described {
     }
 
     /// Its members, in the order in which they are written; one that does not hold is a problem.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "CheckedProof",
         "What a proof proves",
         { _, kind, origin, size, rootHash, signedBy, sequence, leafHash, recordedAt, oldSize in

@@ -1,18 +1,18 @@
 /// What folding everything again gave: `replay`.
-public struct ReplayAnswer: Described {
+package struct ReplayAnswer: Described {
     /// Events that were folded.
-    public var events: UInt64
+    package var events: UInt64
     /// Customers whose state was answered.
-    public var customers: Int
+    package var customers: Int
     /// SHA-256 over all answers, in the order of the streams, in hexadecimal: two replays of one
     /// prefix agree.
-    public var answersDigest: String
+    package var answersDigest: String
     /// Where the views say other than the log.
-    public var differences: [String]
+    package var differences: [String]
     /// What the evidence came to; nil: it was not asked for.
-    public var evidence: EvidenceReplay?
+    package var evidence: EvidenceReplay?
     /// What decision tokens came to; nil: none were given.
-    public var tokens: TokenReplay?
+    package var tokens: TokenReplay?
 
     /// Makes an answer.
     package init(
@@ -32,12 +32,12 @@ public struct ReplayAnswer: Described {
     }
 
     /// Whether nothing says other than the log.
-    public var isOK: Bool {
+    package var isOK: Bool {
         differences.isEmpty && (evidence?.refused ?? 0) == 0 && (tokens?.isOK ?? true)
     }
 
     /// Its members, in the order in which they are written; `ok` follows from the others.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "Replay",
         "What a replay found",
         { _, events, customers, digest, differences, evidence, tokens in
@@ -77,26 +77,26 @@ public struct ReplayAnswer: Described {
 }
 
 /// What judging the evidence of a prefix again came to.
-public struct EvidenceReplay: Described {
+package struct EvidenceReplay: Described {
     /// Payloads whose signatures held when they were signed.
-    public var verified: Int
+    package var verified: Int
     /// Those whose source signs nothing.
-    public var unsigned: Int
+    package var unsigned: Int
     /// Those that nobody is configured to judge.
-    public var unchecked: Int
+    package var unchecked: Int
     /// Those that an erasure has closed.
-    public var erased: Int
+    package var erased: Int
     /// Those that are not their source's word: how many.
-    public var refused: Int
+    package var refused: Int
     /// Those, by their first event; a thousand at most.
-    public var refusals: [Refusal]
+    package var refusals: [Refusal]
 
     /// A payload that is not its source's word.
-    public struct Refusal: Described {
+    package struct Refusal: Described {
         /// Its first event.
-        public var sequence: UInt64
+        package var sequence: UInt64
         /// Why, a code of a closed set.
-        public var code: String
+        package var code: String
 
         /// Makes a refusal.
         package init(sequence: UInt64, code: String) {
@@ -105,7 +105,7 @@ public struct EvidenceReplay: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields(
+        package static let fields = Fields(
             "EvidenceRefusal",
             "Evidence that is not its source's word",
             Self.init
@@ -116,7 +116,7 @@ public struct EvidenceReplay: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "EvidenceReplay",
         "What judging evidence again came to",
         Self.init
@@ -145,17 +145,17 @@ extension EvidenceReplay {
 }
 
 /// What decision tokens came to, held against the log (row Z11).
-public struct TokenReplay: Described {
+package struct TokenReplay: Described {
     /// How many came to what; those to which none came may be left out.
-    public private(set) var counts: [Outcome: Int] = [:]
+    package private(set) var counts: [Outcome: Int] = [:]
     /// Those that did not come out the same; a thousand at most.
-    public private(set) var others: [Other] = []
+    package private(set) var others: [Other] = []
 
     /// More are counted, not listed.
     private static let listLimit = 1000
 
     /// What one token came to.
-    public enum Outcome: String, CaseIterable, Sendable {
+    package enum Outcome: String, CaseIterable, Sendable {
         /// The log gives the same answer, byte for byte.
         case same
         /// It gives another.
@@ -174,7 +174,7 @@ public struct TokenReplay: Described {
         case malformed
 
         /// Whether the log contradicts the token, or the token is none of its own.
-        public var isFault: Bool {
+        package var isFault: Bool {
             switch self {
             case .differs, .otherLedger, .otherCustomer, .malformed: true
             case .same, .erased, .otherRules, .customerMissing: false
@@ -183,14 +183,14 @@ public struct TokenReplay: Described {
     }
 
     /// A token that did not come out the same.
-    public struct Other: Described {
+    package struct Other: Described {
         /// Its place among those given, from 1.
-        public var number: Int
+        package var number: Int
         /// What it came to.
-        public var outcome: Outcome
+        package var outcome: Outcome
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields(
+        package static let fields = Fields(
             "OtherToken",
             "A token that did not come out the same",
             Self.init
@@ -204,17 +204,17 @@ public struct TokenReplay: Described {
     package init() {}
 
     /// Whether none is a fault.
-    public var isOK: Bool { !counts.contains { $0.key.isFault && $0.value > 0 } }
+    package var isOK: Bool { !counts.contains { $0.key.isFault && $0.value > 0 } }
 
     /// Counts a token.
-    public mutating func add(_ outcome: Outcome) {
+    package mutating func add(_ outcome: Outcome) {
         counts[outcome, default: 0] += 1
         guard outcome != .same, others.count < Self.listLimit else { return }
         others.append(Other(number: counts.values.reduce(0, +), outcome: outcome))
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("TokenReplay", "What decision tokens came to", read) {
+    package static let fields = Fields("TokenReplay", "What decision tokens came to", read) {
         count(of: .same)
         count(of: .differs)
         count(of: .erased)

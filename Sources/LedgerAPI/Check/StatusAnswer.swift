@@ -49,7 +49,8 @@ public struct StatusAnswer: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("EnvironmentCounts", "Events by environment", Self.init) {
+        package static let fields = Fields("EnvironmentCounts", "Events by environment", Self.init)
+        {
             Field("production", \.production, .count)
             Field("sandbox", \.sandbox, .count)
             Field("local", \.local, .count)
@@ -70,7 +71,7 @@ public struct StatusAnswer: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("ViewsStatus", "How the views are", Self.init) {
+        package static let fields = Fields("ViewsStatus", "How the views are", Self.init) {
             Field("position", \.position, .count)
             Field(
                 "discarded",
@@ -95,7 +96,7 @@ public struct StatusAnswer: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("SignedSize", "What a checkpoint signs", Self.init) {
+        package static let fields = Fields("SignedSize", "What a checkpoint signs", Self.init) {
             Field("size", \.size, .count)
             Field("rootHash", \.rootHash, .text(.common(.digest)))
         }
@@ -121,7 +122,7 @@ public struct StatusAnswer: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("DiskUse", "Bytes on the disk", Self.init) {
+        package static let fields = Fields("DiskUse", "Bytes on the disk", Self.init) {
             Field("log", \.log, .count)
             Field("vault", \.vault, .count)
             Field("views", \.views, .count)
@@ -143,14 +144,14 @@ public struct StatusAnswer: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("Completeness", "How complete a source is", Self.init) {
+        package static let fields = Fields("Completeness", "How complete a source is", Self.init) {
             Field("events", \.events, .count)
             Field("through", \.through, .orNull(.instant))
         }
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Status", "How a ledger is", Self.init) {
+    package static let fields = Fields("Status", "How a ledger is", Self.init) {
         Field("health", \.health, .word, "The worst that holds")
         Field("sequence", \.sequence, .count)
         Field("environmentCounts", \.environmentCounts, .object)

@@ -1,13 +1,13 @@
 /// What was exported: `export`.
-public struct ExportAnswer: Described {
+package struct ExportAnswer: Described {
     /// The directory, absolute.
-    public var path: String
+    package var path: String
     /// Records that are in it.
-    public var records: UInt64
+    package var records: UInt64
     /// What is hidden.
-    public var redaction: ExportRedaction
+    package var redaction: ExportRedaction
     /// SHA-256 of its manifest, in hexadecimal.
-    public var manifest: String
+    package var manifest: String
 
     /// Makes an answer.
     package init(path: String, records: UInt64, redaction: ExportRedaction, manifest: String) {
@@ -18,7 +18,7 @@ public struct ExportAnswer: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Export", "What was exported", Self.init) {
+    package static let fields = Fields("Export", "What was exported", Self.init) {
         Field("path", \.path, .text, "The directory, absolute")
         Field("records", \.records, .count)
         Field("redaction", \.redaction, .word)

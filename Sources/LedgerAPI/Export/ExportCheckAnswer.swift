@@ -1,29 +1,29 @@
 /// What checking an export found; needs no ledger: `check-export`.
-public struct ExportCheckAnswer: Described {
+package struct ExportCheckAnswer: Described {
     /// Records whose place in the tree was proven.
-    public var records: UInt64
+    package var records: UInt64
     /// The ledger's key, by which everything was verified; nil: there is none.
-    public var key: String?
+    package var key: String?
     /// Whether the key was given, rather than taken from the export itself.
-    public var isKeyGiven: Bool
+    package var isKeyGiven: Bool
     /// The checkpoint's size; nil: it is not signed by the key.
-    public var size: UInt64?
+    package var size: UInt64?
     /// What is wrong, in the order of finding; at most `faultLimit`.
-    public var faults: [Fault]
+    package var faults: [Fault]
 
     /// More are not listed.
     package static let faultLimit = 1000
 
     /// One thing that is wrong.
-    public struct Fault: Described {
+    package struct Fault: Described {
         /// What kind.
-        public var kind: Kind
+        package var kind: Kind
         /// The file; nil: the export as a whole.
-        public var file: String?
+        package var file: String?
         /// The record; nil: none in particular.
-        public var sequence: UInt64?
+        package var sequence: UInt64?
         /// A sentence; holds no id.
-        public var detail: String
+        package var detail: String
 
         /// Names a fault.
         package init(kind: Kind, file: String?, sequence: UInt64?, detail: String) {
@@ -34,7 +34,7 @@ public struct ExportCheckAnswer: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields(
+        package static let fields = Fields(
             "ExportFault",
             "What is wrong with an export",
             Self.init
@@ -47,7 +47,7 @@ public struct ExportCheckAnswer: Described {
     }
 
     /// The closed set of faults.
-    public enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable, CaseIterable {
         /// The manifest is missing, unreadable, or not signed by the key.
         case manifest
         /// A file is missing, too much, or has other bytes.
@@ -72,7 +72,7 @@ public struct ExportCheckAnswer: Described {
     }
 
     /// Whether nothing is wrong.
-    public var isOK: Bool { faults.isEmpty }
+    package var isOK: Bool { faults.isEmpty }
 
     /// Lists a fault, as long as there are not too many.
     package mutating func note(
@@ -86,7 +86,7 @@ public struct ExportCheckAnswer: Described {
     }
 
     /// Its members, in the order in which they are written; `ok` follows from the faults.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "ExportCheck",
         "What checking an export found",
         { _, records, key, isKeyGiven, size, faults in

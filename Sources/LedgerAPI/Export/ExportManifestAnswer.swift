@@ -1,52 +1,52 @@
-public import Entitlements
+package import Entitlements
 
 /// What ties the files of an export together: `manifest.json`.
-public struct ExportManifestAnswer: Described {
+package struct ExportManifestAnswer: Described {
     /// The form of the export.
-    public var format: String
+    package var format: String
     /// The ledger's id, in hexadecimal.
-    public var ledger: String
+    package var ledger: String
     /// The verifier key of the ledger's checkpoints (C2SP signed-note).
-    public var publicKey: String
+    package var publicKey: String
     /// When the export was begun.
-    public var madeAt: Instant
+    package var madeAt: Instant
     /// Whose or which events it holds.
-    public var scope: Scope
+    package var scope: Scope
     /// What is hidden.
-    public var redaction: ExportRedaction
+    package var redaction: ExportRedaction
     /// The customer's environment; nil: a range, which has all.
-    public var environment: StoreEnvironment?
+    package var environment: StoreEnvironment?
     /// T of the state and the explanations.
-    public var at: Instant
+    package var at: Instant
     /// R, where it was given as an instant.
-    public var known: Instant?
+    package var known: Instant?
     /// Events of the prefix that is known at R.
-    public var size: UInt64
+    package var size: UInt64
     /// Records that are in it.
-    public var records: UInt64
+    package var records: UInt64
     /// The first of a range; nil: it is of a customer.
-    public var first: UInt64?
+    package var first: UInt64?
     /// The last of a range; nil: it is of a customer.
-    public var last: UInt64?
+    package var last: UInt64?
     /// A signed note: every record is in its tree.
-    public var checkpoint: String
+    package var checkpoint: String
     /// The files beside it.
-    public var files: [File]
+    package var files: [File]
 
     /// The format that this program reads and writes.
     package static let format = "entitlement-ledger-export/1"
 
     /// Whose or which events.
-    public enum Scope: String, Sendable, CaseIterable { case customer, range }
+    package enum Scope: String, Sendable, CaseIterable { case customer, range }
 
     /// A file beside the manifest.
-    public struct File: Described {
+    package struct File: Described {
         /// Its name.
-        public var name: String
+        package var name: String
         /// How many bytes it has.
-        public var bytes: UInt64
+        package var bytes: UInt64
         /// SHA-256 of them, in hexadecimal.
-        public var sha256: String
+        package var sha256: String
 
         /// Describes a file.
         package init(name: String, bytes: UInt64, sha256: String) {
@@ -56,7 +56,7 @@ public struct ExportManifestAnswer: Described {
         }
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("ExportedFile", "A file of an export", Self.init) {
+        package static let fields = Fields("ExportedFile", "A file of an export", Self.init) {
             Field("name", \.name, .text(.pattern("^[a-z][a-z.]*$")))
             Field("bytes", \.bytes, .count)
             Field("sha256", \.sha256, .sha256)
@@ -64,7 +64,7 @@ public struct ExportManifestAnswer: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "ExportManifest",
         "The manifest of an export",
         Self.init

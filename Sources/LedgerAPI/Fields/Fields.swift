@@ -1,9 +1,15 @@
 package import Encodings
 import Entitlements
 
+/// A value with a JSON text: every answer is one.
+public protocol JSONWritable: Hashable, Sendable {
+    /// Its JSON, made anew each time it is asked for.
+    var jsonText: AnswerText { get }
+}
+
 /// A value whose JSON one list of fields describes: what is written, what is read, the component of
 /// the interface description and the schema in a file are all made from it.
-public protocol Described: Hashable, Sendable {
+package protocol Described: JSONWritable {
     /// The list, in the order in which members are written.
     static var fields: Fields<Self> { get }
 }
@@ -14,6 +20,9 @@ extension Described {
 
     /// Its members' values: a row of that table.
     package var cells: [JSONValue] { Self.fields.members(of: self).map(\.value) }
+
+    /// Its JSON, by the rules that are in force.
+    public var jsonText: AnswerText { AnswerText(self) }
 
     /// Two answers are equal where their texts are: names that differ in their bytes alone are two.
     public static func == (left: Self, right: Self) -> Bool {
@@ -35,7 +44,7 @@ extension Described {
 ///             Field("remainingDays", \.remainingDays, .count)
 ///         }
 ///     }
-public struct Fields<Answer: Sendable>: Sendable {
+package struct Fields<Answer: Sendable>: Sendable {
     /// The name of its component.
     package let name: String
     /// What it is, in a few words.

@@ -3,7 +3,7 @@ import Entitlements
 /// An answer and its JSON text, which is made once: the token, the entity tag and the body are of
 /// these bytes.
 @dynamicMemberLookup
-public struct Written<Answer: Described>: Hashable, Sendable {
+public struct Written<Answer: JSONWritable>: Hashable, Sendable {
     /// The answer.
     public let answer: Answer
     /// Its text.
@@ -12,7 +12,7 @@ public struct Written<Answer: Described>: Hashable, Sendable {
     /// Writes an answer.
     public init(_ answer: Answer) {
         self.answer = answer
-        text = AnswerText(answer)
+        text = answer.jsonText
     }
 
     /// What the answer says.
@@ -22,13 +22,13 @@ public struct Written<Answer: Described>: Hashable, Sendable {
 }
 
 /// An answer that carries a decision token (row Z11).
-public protocol Provable: AboutCustomer {
+package protocol Provable: AboutCustomer {
     /// What asks the same question again and proves the answer; nil: the answer is masked.
     var token: String? { get set }
 }
 
 /// An answer about a customer.
-public protocol AboutCustomer: Described {
+package protocol AboutCustomer: Described {
     /// Whom and which point it is about.
     var question: QuestionEcho { get }
 }

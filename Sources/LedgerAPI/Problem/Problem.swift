@@ -1,26 +1,26 @@
-public import Entitlements
+package import Entitlements
 
 /// Why a call is not answered as asked.
 ///
 /// It names nobody: neither `detail` nor any other member holds an id, but for `owner`, which support
 /// alone is told.
-public struct Problem: Error, Hashable, Sendable {
+package struct Problem: Error, Hashable, Sendable {
     /// The reason, of a closed set.
-    public var code: ProblemCode
+    package var code: ProblemCode
     /// A sentence on this occurrence.
-    public var detail: String?
+    package var detail: String?
     /// The member or parameter that it is about, such as `data.expiresAt`.
-    public var path: String?
+    package var path: String?
     /// Seconds after which to try again; nil: not said.
-    public var retryAfter: Int?
+    package var retryAfter: Int?
     /// Who owns the purchase that was claimed, for support (Stores, rule 7).
-    public var owner: String?
+    package var owner: String?
     /// When there are uses again (C5).
-    public var resetsAt: Instant?
+    package var resetsAt: Instant?
     /// Every fault of a catalog (K10).
-    public var faults: [CatalogFaultAnswer]?
+    package var faults: [CatalogFaultAnswer]?
     /// The rate limits that were passed, by name.
-    public var violatedPolicies: [String]?
+    package var violatedPolicies: [String]?
 
     /// Makes a problem.
     package init(
@@ -37,39 +37,40 @@ public struct Problem: Error, Hashable, Sendable {
 }
 
 /// A problem document (RFC 9457) with `code` and `retryable`; members without a value are left out.
-public struct ProblemAnswer: Described {
+package struct ProblemAnswer: Described {
     /// The problem's kind; its code says more.
-    public var type: String
+    package var type: String
     /// The code in words.
-    public var title: String
+    package var title: String
     /// The status of the response.
-    public var status: Int
+    package var status: Int
     /// The reason; a newer server may say what this program does not know.
-    public var code: String
+    package var code: String
     /// Whether the same request may succeed later.
-    public var isRetryable: Bool
+    package var isRetryable: Bool
     /// A sentence on this occurrence.
-    public var detail: String?
+    package var detail: String?
     /// The member or parameter that it is about.
-    public var path: String?
+    package var path: String?
     /// What the app shows to its people.
-    public var error: ServiceErrorAnswer
+    package var error: ServiceErrorAnswer
     /// Who owns the purchase that was claimed.
-    public var owner: String?
+    package var owner: String?
     /// When there are uses again.
-    public var resetsAt: Instant?
+    package var resetsAt: Instant?
     /// Every fault of a catalog.
-    public var faults: [CatalogFaultAnswer]?
+    package var faults: [CatalogFaultAnswer]?
     /// The rate limits that were passed (draft-ietf-httpapi-ratelimit-headers).
-    public var violatedPolicies: [String]?
+    package var violatedPolicies: [String]?
     /// The request, by which the server's log knows it.
-    public var requestID: String
+    package var requestID: String
 
     /// The media type.
-    public static let mediaType = "application/problem+json"
+    package static let mediaType = "application/problem+json"
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("Problem", "Why a call is not answered as asked", Self.init) {
+    package static let fields = Fields("Problem", "Why a call is not answered as asked", Self.init)
+    {
         Field("type", \.type, .text)
         Field("title", \.title, .text)
         Field("status", \.status, .integer)
@@ -110,16 +111,16 @@ extension ProblemAnswer {
 }
 
 /// What is wrong with a catalog at one place (K10), or doubtful there.
-public struct CatalogFaultAnswer: Described {
+package struct CatalogFaultAnswer: Described {
     /// Which rule is broken, a code of a closed set.
-    public var code: String
+    package var code: String
     /// Where.
-    public var path: String
+    package var path: String
     /// A sentence.
-    public var detail: String
+    package var detail: String
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("CatalogFault", "What is wrong with a catalog", Self.init) {
+    package static let fields = Fields("CatalogFault", "What is wrong with a catalog", Self.init) {
         Field("code", \.code, .text)
         Field("path", \.path, .text)
         Field("detail", \.detail, .text)

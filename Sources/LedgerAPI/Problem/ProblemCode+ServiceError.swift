@@ -1,6 +1,6 @@
 extension ProblemCode {
     /// What an app tells its customer of this problem (Promises, "Errors"; rows 2.5, 8.2).
-    public var serviceError: ServiceError {
+    package var serviceError: ServiceError {
         switch self {
         case .notSigned:
             ServiceError(.notSigned, platform: "app_store")

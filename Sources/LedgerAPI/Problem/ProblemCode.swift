@@ -1,7 +1,7 @@
 /// Every reason for which a call is not answered as asked: a closed set.
 ///
 /// The raw value is the `code` of a problem document (RFC 9457).
-public enum ProblemCode: String, CaseIterable, Sendable {
+package enum ProblemCode: String, CaseIterable, Sendable {
     // What the request looks like
     case invalidRequest = "invalid_request"
     case malformed
@@ -70,7 +70,7 @@ extension ProblemCode {
     ///
     /// 4xx only for what can never succeed as it was sent, 5xx where the fault is ours, so that a
     /// store sends again (Stores, rule 10).
-    public var status: Int {
+    package var status: Int {
         switch self {
         case .invalidRequest, .malformed, .missingField, .invalidValue, .outOfRange,
             .unknownField, .unknownParameter:
@@ -98,7 +98,7 @@ extension ProblemCode {
     }
 
     /// Whether the same call may succeed later.
-    public var isRetryable: Bool {
+    package var isRetryable: Bool {
         switch self {
         case .rateLimited, .purchaseInProgress, .notThereYet, .notConfigured,
             .busy, .clockBehind, .clockAhead, .storageFull, .storage, .internal:
@@ -108,7 +108,7 @@ extension ProblemCode {
     }
 
     /// A few words that do not change with the occurrence.
-    public var title: String {
+    package var title: String {
         switch self {
         case .invalidRequest: "The request is not valid"
         case .malformed: "Not what is expected here"

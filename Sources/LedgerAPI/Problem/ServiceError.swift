@@ -4,20 +4,20 @@ import Entitlements
 /// trying again helps, and a message in their language.
 ///
 /// It holds nothing that identifies a person.
-public struct ServiceError: Hashable, Sendable {
+package struct ServiceError: Hashable, Sendable {
     /// What happened.
-    public var code: Code
+    package var code: Code
     /// What more is known of it; each stands with one code only.
-    public var reason: Reason?
+    package var reason: Reason?
     /// Whether the same request may succeed later.
-    public var isRetryable: Bool
+    package var isRetryable: Bool
     /// Whose native code it is, such as `app_store` or `play_store`: lower snake case.
-    public var platform: String?
+    package var platform: String?
     /// What the store or system called it, such as `SKErrorDomain/2`.
-    public var nativeCode: String?
+    package var nativeCode: String?
 
     /// Bytes that a native code may have at most.
-    public static let nativeCodeByteLimit = 64
+    package static let nativeCodeByteLimit = 64
 
     /// Makes an error.
     ///
@@ -44,7 +44,7 @@ public struct ServiceError: Hashable, Sendable {
     }
 
     /// What happened and what to do, in one or two polite sentences.
-    public func message(in language: Language) -> String {
+    package func message(in language: Language) -> String {
         ServiceErrorMessages.texts(self)[language]
     }
 
@@ -56,7 +56,7 @@ public struct ServiceError: Hashable, Sendable {
 
 extension ServiceError {
     /// The closed set of codes.
-    public enum Code: String, CaseIterable, Sendable {
+    package enum Code: String, CaseIterable, Sendable {
         /// The customer or the app gave up what it was doing.
         case cancelled = "CANCELLED"
         /// The server was not reached, or did not answer yet.
@@ -83,7 +83,7 @@ extension ServiceError {
         case unknown = "UNKNOWN_ERROR"
 
         /// Whether the same request may succeed later, if nothing more is known.
-        public var isRetryable: Bool {
+        package var isRetryable: Bool {
             switch self {
             case .networkError, .storeProblem, .keyNotFound, .databaseError: true
             case .cancelled, .purchaseCancelled, .purchaseInvalid, .productUnavailable,
@@ -94,7 +94,7 @@ extension ServiceError {
     }
 
     /// What more is known, so that a customer is told what they can do about it.
-    public enum Reason: String, CaseIterable, Sendable {
+    package enum Reason: String, CaseIterable, Sendable {
         /// It does not carry the store's signature.
         case notSigned = "not_signed"
         /// It was made in another app.
@@ -125,7 +125,7 @@ extension ServiceError {
         case busy
 
         /// The code with which it stands.
-        public var code: Code {
+        package var code: Code {
             switch self {
             case .notSigned, .wrongBundle, .revoked, .claimedByAnother, .trialUsed:
                 .purchaseInvalid

@@ -1,20 +1,20 @@
 /// What an app shows to its people when something did not work (rows 2.5, 8.2).
-public struct ServiceErrorAnswer: Described {
+package struct ServiceErrorAnswer: Described {
     /// What happened; a newer server may say what this program does not know.
-    public var code: String
+    package var code: String
     /// The error in words, in the language that was asked for.
-    public var message: String
+    package var message: String
     /// Whether the same request may succeed later.
-    public var isRetryable: Bool
+    package var isRetryable: Bool
     /// Whose native code it is; nil: nobody's.
-    public var platform: String?
+    package var platform: String?
     /// What the store or system called it; nil: it is not known.
-    public var nativeCode: String?
+    package var nativeCode: String?
     /// What more is known of it; nil: nothing.
-    public var reason: String?
+    package var reason: String?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "ServiceError",
         "What an app shows to its people",
         Self.init

@@ -15,12 +15,12 @@ public struct CustomersAnswer: ReportAnswer {
     public var omitted: Int
 
     /// Which report.
-    public static var kind: ReportKind { .customers }
+    package static var kind: ReportKind { .customers }
     /// It raises none.
-    public var alerts: Int? { nil }
+    package var alerts: Int? { nil }
 
     /// Its tables.
-    public var tables: [NamedRows] {
+    package var tables: [NamedRows] {
         [
             NamedRows("tiers", tiers), NamedRows("statuses", statuses),
             NamedRows("products", products),
@@ -28,7 +28,7 @@ public struct CustomersAnswer: ReportAnswer {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         kind.component,
         "Customers by tier, and what they own by status and product",
         { _, question, tiers, statuses, products, omitted in
@@ -57,7 +57,7 @@ public struct CustomersAnswer: ReportAnswer {
         public var customers: Int
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("CustomersOfTier", "Customers of a tier", Self.init) {
+        package static let fields = Fields("CustomersOfTier", "Customers of a tier", Self.init) {
             Field("tier", \.tier, .name)
             Field("customers", \.customers, .count)
         }
@@ -73,7 +73,8 @@ public struct CustomersAnswer: ReportAnswer {
         public var purchases: Int
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields("OwnedInStatus", "What is owned in a status", Self.init) {
+        package static let fields = Fields("OwnedInStatus", "What is owned in a status", Self.init)
+        {
             Field("status", \.status, .word)
             Field("customers", \.customers, .count)
             Field("purchases", \.purchases, .count)
@@ -94,7 +95,7 @@ public struct CustomersAnswer: ReportAnswer {
         public var purchases: Int
 
         /// Its members, in the order in which they are written.
-        public static let fields = Fields(
+        package static let fields = Fields(
             "OwnedOfProduct",
             "What is owned of a product in a status",
             Self.init

@@ -1,5 +1,5 @@
 import Encodings
-public import Entitlements
+package import Entitlements
 
 /// How a variant of an experiment did (row B7): rates with 95 % confidence intervals.
 public struct ExperimentRow: ReportRow {
@@ -31,10 +31,10 @@ public struct ExperimentRow: ReportRow {
     public var differenceHigh: Double?
 
     /// The report whose row this is.
-    public static var kind: ReportKind { .experiments }
+    package static var kind: ReportKind { .experiments }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "ExperimentRow",
         "Experiments by variant: rates with 95 % confidence intervals (Wilson, Newcombe)",
         Self.init

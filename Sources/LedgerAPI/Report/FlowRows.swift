@@ -25,10 +25,10 @@ public struct FunnelRow: ReportRow {
     public var conversion: Double?
 
     /// The report whose row this is.
-    public static var kind: ReportKind { .funnel }
+    package static var kind: ReportKind { .funnel }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("FunnelRow", "Purchase flows by their last end", Self.init) {
+    package static let fields = Fields("FunnelRow", "Purchase flows by their last end", Self.init) {
         Field("productId", \.productID, .orNull(.name))
         Field("platform", \.platform, .orNull(.name))
         Field("started", \.started, .count, "Flows, each once, by its earliest statement")
@@ -44,7 +44,7 @@ public struct FunnelRow: ReportRow {
 
 extension FunnelReport {
     /// A row for each product and platform, those with most flows first.
-    public var rows: [FunnelRow] {
+    package var rows: [FunnelRow] {
         let ranked = lines.sorted { left, right in
             left.value.flows != right.value.flows
                 ? left.value.flows > right.value.flows : left.key.order < right.key.order
@@ -95,12 +95,12 @@ public struct StageRow: ReportRow, Alarming {
     public var isSlow: Bool
 
     /// The report whose row this is.
-    public static var kind: ReportKind { .stages }
+    package static var kind: ReportKind { .stages }
     /// A slow stage raises an alert.
-    public var isAlarming: Bool { isSlow }
+    package var isAlarming: Bool { isSlow }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "StageRow",
         "How long the stages of purchase flows took: milliseconds, percentiles by the nearest rank",
         Self.init
@@ -162,12 +162,12 @@ public struct ErrorRow: ReportRow, Alarming {
     public var isAlert: Bool
 
     /// The report whose row this is.
-    public static var kind: ReportKind { .errors }
+    package static var kind: ReportKind { .errors }
     /// Whether they come far more often than a while ago.
-    public var isAlarming: Bool { isAlert }
+    package var isAlarming: Bool { isAlert }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("ErrorRow", "Errors by code", Self.init) {
+    package static let fields = Fields("ErrorRow", "Errors by code", Self.init) {
         Field(
             "origin",
             \.origin,
@@ -191,7 +191,7 @@ public struct ErrorRow: ReportRow, Alarming {
 
 extension ErrorReport {
     /// A row for each code, the most frequent first.
-    public func rows(_ rule: AlertRule) -> [ErrorRow] {
+    package func rows(_ rule: AlertRule) -> [ErrorRow] {
         let counted = errors.filter { $0.value != Counts() }.sorted { left, right in
             left.value.inRange != right.value.inRange
                 ? left.value.inRange > right.value.inRange

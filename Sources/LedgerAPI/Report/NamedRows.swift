@@ -1,5 +1,5 @@
 /// Rows of a report under their name: mostly that of the member of the answer that holds them.
-public struct NamedRows: Sendable {
+package struct NamedRows: Sendable {
     /// What the rows are, in a word.
     package let name: String
     /// What a row is, told also where there is none.

@@ -1,10 +1,8 @@
 import Encodings
 public import Entitlements
 
-/// A report, made (rows 10.1 to 10.6, B7): `report`.
-///
-/// What lies in the range and had come to pass at T, as known at R.
-public protocol ReportAnswer: Described {
+/// What all reports have.
+package protocol ReportAnswer: Described {
     /// Which report.
     static var kind: ReportKind { get }
     /// What was asked.
@@ -50,7 +48,7 @@ public struct ReportEcho: Described {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("ReportEcho", "What was asked", Self.init) {
+    package static let fields = Fields("ReportEcho", "What was asked", Self.init) {
         Field("environment", \.environment, .environment)
         Field("at", \.at, .instant).echoed
         Field("known", \.known, .orNull(.instant))
@@ -66,7 +64,7 @@ public struct ReportEcho: Described {
 }
 
 /// A row of a report that has one table.
-public protocol ReportRow: Described {
+package protocol ReportRow: Described {
     /// The report whose row this is.
     static var kind: ReportKind { get }
     /// The sums of rows, as far as they can be added: a row for each currency.
@@ -75,11 +73,11 @@ public protocol ReportRow: Described {
 
 extension ReportRow {
     /// None: there is nothing to add.
-    public static func totals(of rows: [Self]) -> [Self] { [] }
+    package static func totals(of rows: [Self]) -> [Self] { [] }
 }
 
 /// A report of one table.
-public struct RowsAnswer<Row: ReportRow>: ReportAnswer {
+public struct RowsAnswer<Row: JSONWritable>: Hashable, Sendable {
     /// What was asked.
     public var question: ReportEcho
     /// The first rows, in their order.
@@ -87,21 +85,23 @@ public struct RowsAnswer<Row: ReportRow>: ReportAnswer {
     /// Rows beyond the limit, left out.
     public var omitted: Int
     /// The sums of all rows, those left out too; no member of its JSON.
-    public private(set) var totals: [Row] = []
+    public fileprivate(set) var totals: [Row] = []
+}
 
+extension RowsAnswer: JSONWritable, Described, ReportAnswer where Row: ReportRow {
     /// Which report.
-    public static var kind: ReportKind { Row.kind }
+    package static var kind: ReportKind { Row.kind }
     /// It raises none.
-    public var alerts: Int? { nil }
+    package var alerts: Int? { nil }
 
     /// Its rows, and their sums where there are some.
-    public var tables: [NamedRows] {
+    package var tables: [NamedRows] {
         [NamedRows("rows", rows)]
             + (totals.isEmpty ? [] : [NamedRows("totals", totals)])
     }
 
     /// Its members, in the order in which they are written.
-    public static var fields: Fields<Self> {
+    package static var fields: Fields<Self> {
         Fields(
             kind.component,
             Row.fields.title,
@@ -117,7 +117,7 @@ public struct RowsAnswer<Row: ReportRow>: ReportAnswer {
     }
 }
 
-extension RowsAnswer {
+extension RowsAnswer where Row: ReportRow {
     /// Makes a report of rows in their order; those beyond the limit are left out.
     package init(_ question: ReportEcho, _ rows: [Row]) {
         self.init(
@@ -130,7 +130,7 @@ extension RowsAnswer {
 }
 
 /// A report of one table whose rows may raise alerts (rows 10.4, 10.5).
-public struct AlertRowsAnswer<Row: ReportRow & Alarming>: ReportAnswer {
+public struct AlertRowsAnswer<Row: JSONWritable>: Hashable, Sendable {
     /// What was asked.
     public var question: ReportEcho
     /// Rows that raise one, those that are left out too.
@@ -139,16 +139,19 @@ public struct AlertRowsAnswer<Row: ReportRow & Alarming>: ReportAnswer {
     public var rows: [Row]
     /// Rows beyond the limit, left out.
     public var omitted: Int
+}
 
+extension AlertRowsAnswer: JSONWritable, Described, ReportAnswer
+where Row: ReportRow & Alarming {
     /// Which report.
-    public static var kind: ReportKind { Row.kind }
+    package static var kind: ReportKind { Row.kind }
     /// Rows that raise one.
-    public var alerts: Int? { raised }
+    package var alerts: Int? { raised }
     /// Its table.
-    public var tables: [NamedRows] { [NamedRows("rows", rows)] }
+    package var tables: [NamedRows] { [NamedRows("rows", rows)] }
 
     /// Its members, in the order in which they are written.
-    public static var fields: Fields<Self> {
+    package static var fields: Fields<Self> {
         Fields(
             kind.component,
             Row.fields.title,
@@ -165,7 +168,7 @@ public struct AlertRowsAnswer<Row: ReportRow & Alarming>: ReportAnswer {
     }
 }
 
-extension AlertRowsAnswer {
+extension AlertRowsAnswer where Row: ReportRow & Alarming {
     /// Makes a report of rows in their order; those beyond the limit are left out, and counted.
     package init(_ question: ReportEcho, _ rows: [Row]) {
         self.init(
@@ -178,7 +181,7 @@ extension AlertRowsAnswer {
 }
 
 /// What may raise an alert.
-public protocol Alarming {
+package protocol Alarming {
     /// Whether it does.
     var isAlarming: Bool { get }
 }

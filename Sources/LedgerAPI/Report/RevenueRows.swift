@@ -1,5 +1,5 @@
 import Encodings
-public import Entitlements
+package import Entitlements
 
 /// What a product brought in within a month, less refunds, told three ways (row 10.2); currencies
 /// are never added.
@@ -30,10 +30,10 @@ public struct RevenueRow: ReportRow {
     public var bookedNetMicros: Int128
 
     /// The report whose row this is.
-    public static var kind: ReportKind { .revenue }
+    package static var kind: ReportKind { .revenue }
 
     /// The sums of each currency.
-    public static func totals(of rows: [Self]) -> [Self] {
+    package static func totals(of rows: [Self]) -> [Self] {
         RevenueKey.byCurrency(rows, \.key).map { key, rows in
             func sum<Number: FixedWidthInteger>(_ figure: (Self) -> Number) -> Number {
                 rows.reduce(0) { $0 + figure($1) }
@@ -56,7 +56,7 @@ public struct RevenueRow: ReportRow {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields(
+    package static let fields = Fields(
         "RevenueRow",
         "What products brought in, less refunds, told three ways; currencies are never added",
         Self.init
@@ -117,10 +117,10 @@ public struct RefundRow: ReportRow {
     public var bookedRefundedMicros: Int128
 
     /// The report whose row this is.
-    public static var kind: ReportKind { .refunds }
+    package static var kind: ReportKind { .refunds }
 
     /// The sums of each currency.
-    public static func totals(of rows: [Self]) -> [Self] {
+    package static func totals(of rows: [Self]) -> [Self] {
         RevenueKey.byCurrency(rows, \.key).map { key, rows in
             func sum<Number: FixedWidthInteger>(_ figure: (Self) -> Number) -> Number {
                 rows.reduce(0) { $0 + figure($1) }
@@ -143,7 +143,7 @@ public struct RefundRow: ReportRow {
     }
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("RefundRow", "Refunds, told three ways", Self.init) {
+    package static let fields = Fields("RefundRow", "Refunds, told three ways", Self.init) {
         Field(inline: \.key)
         Field("purchases", \.purchases, .count, "Transactions that started in this month")
         Field("refundsByPurchaseDate", \.refundsByPurchaseDate, .count)
@@ -170,7 +170,7 @@ public struct RevenueKey: Described {
     public var currencyCode: String?
 
     /// Its members, in the order in which they are written.
-    public static let fields = Fields("RevenueKey", "A product in a month", Self.init) {
+    package static let fields = Fields("RevenueKey", "A product in a month", Self.init) {
         Field("month", \.month, .text(.pattern("^[0-9]{4}-[0-9]{2}$")), "A month of UTC")
         Field("store", \.store, .text(.common(.store)))
         Field("productId", \.productID, .name)
@@ -185,7 +185,7 @@ public struct RevenueKey: Described {
 
 extension RevenueReport {
     /// A row for each month, store, product and currency, in that order.
-    public var rows: [RevenueRow] {
+    package var rows: [RevenueRow] {
         sorted { $0 != Line() }.map { key, line in
             let refunded = line.refunded.micros - line.reversed.micros
             return RevenueRow(
@@ -206,7 +206,7 @@ extension RevenueReport {
     }
 
     /// A row for each in which something was given back.
-    public var refundRows: [RefundRow] {
+    package var refundRows: [RefundRow] {
         sorted(where: \.hasRefunds).map { key, line in
             RefundRow(
                 key: RevenueKey(key),

@@ -1,12 +1,12 @@
 import DurableFiles
-public import EntitlementLedger
+package import EntitlementLedger
 package import EventLog
 import Foundation
 import LMDBStorage
 import LedgerAPI
 
 /// Checkpoints in places where others find them.
-public enum Publication {
+package enum Publication {
     /// Writes a checkpoint to a file, or into a directory as `checkpoint` and under its size.
     ///
     /// What was published is what shows that history was changed, so it is replaced by nothing that
@@ -16,7 +16,7 @@ public enum Publication {
     ///
     /// - Throws: `OperationFault.forked` where the place holds a checkpoint that the log does not
     ///   extend; where it cannot be read or written; `NoteFault`.
-    public static func put(_ note: String, at path: String, of ledger: Ledger) throws {
+    package static func put(_ note: String, at path: String, of ledger: Ledger) throws {
         var isDirectory = false
         _ = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
         let file = isDirectory ? path + "/" + ArchiveLayout.checkpoint : path

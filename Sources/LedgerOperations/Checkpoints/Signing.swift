@@ -1,15 +1,15 @@
-public import EntitlementLedger
+package import EntitlementLedger
 import EventLog
 import LMDBStorage
 
 /// Signed checkpoints of a ledger that somebody else may be writing to.
-public enum Signing {
+package enum Signing {
     /// Signs the log's end, unless the log was restored to less than a published checkpoint.
     ///
     /// `warn`: told why none was signed.
     ///
     /// - Throws: `LedgerFault`, `LogStorageFault`.
-    public static func signIfAllowed(_ ledger: Ledger, warn: (String) -> Void) throws {
+    package static func signIfAllowed(_ ledger: Ledger, warn: (String) -> Void) throws {
         do {
             _ = try ledger.prover.checkpoint()
         } catch let fault as LedgerFault where fault.code == .shortened {
@@ -23,7 +23,7 @@ public enum Signing {
     /// `open`: opens it, to be written to or only to be read.
     ///
     /// - Throws: what opening throws; `LedgerFault`, `LogStorageFault`.
-    public static func openCheckpointed(
+    package static func openCheckpointed(
         warn: (String) -> Void,
         _ open: (_ writing: Bool) throws -> OpenLedger
     ) throws -> OpenLedger {

@@ -1,20 +1,20 @@
 import Encodings
-public import EntitlementLedger
+package import EntitlementLedger
 import Entitlements
 import Foundation
 
 /// An export in one file, as the server streams it: `{"file":NAME,"line":LINE}` a line.
-public struct ExportBundle: ExportSource {
+package struct ExportBundle: ExportSource {
     let path: String
 
     /// Reads it at its path.
-    public init(path: String) { self.path = path }
+    package init(path: String) { self.path = path }
 
     private static let prefix = #"{"file":""#
     private static let separator = #"","line":"#
 
     /// Lends a file in pieces; false: there is none.
-    public func read(_ name: String, _ body: ([UInt8]) throws -> Void) throws -> Bool {
+    package func read(_ name: String, _ body: ([UInt8]) throws -> Void) throws -> Bool {
         // A file without lines has none here.
         try each { file, line in
             guard file == name else { return }
@@ -34,7 +34,7 @@ public struct ExportBundle: ExportSource {
     }
 
     /// The files that are there.
-    public func names() throws -> [String] {
+    package func names() throws -> [String] {
         var names: Set<String> = []
         try each { file, _ in names.insert(file) }
         return names.sorted()

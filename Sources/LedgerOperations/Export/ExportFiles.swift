@@ -1,19 +1,19 @@
 import DurableFiles
-public import EntitlementLedger
+package import EntitlementLedger
 import Foundation
 import LMDBStorage
 
 /// An export in a directory, to be checked.
-public struct ExportFiles: ExportSource {
+package struct ExportFiles: ExportSource {
     let path: String
 
     /// Reads it at its path.
-    public init(path: String) { self.path = path }
+    package init(path: String) { self.path = path }
 
     private static let pieceByteCount = 1 << 20
 
     /// Lends a file in pieces; false: there is none.
-    public func read(_ name: String, _ body: ([UInt8]) throws -> Void) throws -> Bool {
+    package func read(_ name: String, _ body: ([UInt8]) throws -> Void) throws -> Bool {
         guard let file = file(name), let handle = FileHandle(forReadingAtPath: file) else {
             return false
         }
@@ -39,7 +39,7 @@ public struct ExportFiles: ExportSource {
     }
 
     /// The files that are there.
-    public func names() throws -> [String] {
+    package func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path).sorted()
     }
 

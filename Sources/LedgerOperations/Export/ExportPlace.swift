@@ -1,12 +1,12 @@
 import Foundation
 
 /// Where an export may be written.
-public enum ExportPlace {
+package enum ExportPlace {
     /// Refuses a path inside of the ledger: what is exported must be free to be deleted, and the
     /// ledger holds nothing in clear (law 6).
     ///
     /// - Throws: `OperationFault`.
-    public static func check(_ output: String, ledger: String) throws {
+    package static func check(_ output: String, ledger: String) throws {
         let inside = resolved(output) + "/"
         guard inside.hasPrefix(resolved(ledger) + "/") else { return }
         throw OperationFault(

@@ -11,7 +11,7 @@ import Stores
 /// can name it.
 public struct ExportRun {
     /// What is exported.
-    public let export: LedgerExport
+    package let export: LedgerExport
     private let folder: ExportFolder
     private let ledgerPath: String
 

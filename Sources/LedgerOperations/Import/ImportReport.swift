@@ -1,5 +1,5 @@
 import EntitlementLedger
-public import LedgerAPI
+package import LedgerAPI
 
 /// What an import did so far.
 public struct ImportReport: Sendable {
@@ -29,7 +29,7 @@ public struct ImportReport: Sendable {
     /// What it did.
     ///
     /// `sequence`: events of the log afterwards.
-    public func answer(sequence: UInt64) -> ImportAnswer {
+    package func answer(sequence: UInt64) -> ImportAnswer {
         ImportAnswer(
             appended: appended,
             duplicate: duplicate,

@@ -51,18 +51,15 @@ extension RouteTable {
             ?? Language(acceptLanguage: call.headers[.acceptLanguage])
         let zone = try zone(call, service)
         let written = try await written(call, service) { ledger, question in
-            switch try ledger.questions.explain(feature, question) {
-            case .explained(let explanation, let size):
-                return try Written(
-                    ledger.questions.tell(
-                        explanation,
-                        of: question,
-                        size: size,
-                        to: audience,
-                        in: language,
-                        zone
-                    )
-                )
+            let explained = try ledger.questions.explain(
+                feature,
+                question,
+                to: audience,
+                in: language,
+                zone
+            )
+            switch explained {
+            case .explained(let answer): return Written(answer)
             case .unknownFeature(let near):
                 let hint = near.isEmpty ? "" : "; near it: " + near.joined(separator: ", ")
                 throw Problem(

@@ -100,9 +100,9 @@ extension RouteTable {
         let media = call.preferred(ReportMedia.allCases)
         let (body, lasting, sequence) = try await service.reports.make {
             let report = try service.ledger.reports.report(question)
-            let text = AnswerText(report)
+            let text = report.jsonText
             let body = media == .json ? text.bytes : Array(report.csv.utf8)
-            return (body, text.lasting, report.question.sequence)
+            return (body, text.lasting, report.answer.question.sequence)
         }
         var answer = Answer(bytes: body, mediaType: media.rawValue)
         // At a fixed T nothing changes without a new event.

@@ -60,12 +60,17 @@ package struct ReportTable: Sendable {
     }
 }
 
-extension ReportAnswer {
+extension Report {
     /// The report as one table of comma-separated values with a heading (RFC 4180), for spreadsheets.
     ///
     /// The first column says which table a row is of; one that a table does not have is empty in its
     /// rows. Beside millionths stand whole units.
-    public var csv: String {
+    public var csv: String { answer.csv }
+}
+
+extension ReportAnswer {
+    /// The report for spreadsheets.
+    package var csv: String {
         let tables = tables.map { ReportTable($0).withUnits }
         var columns: [Name] = []
         for name in tables.flatMap(\.columns).map({ Name($0) }) where !columns.contains(name) {

@@ -33,13 +33,16 @@ extension DifferenceAnswer {
         "\(point.at)\(CellText.known(at: point.known)) (sequence \(point.sequence))"
     }
 
-    private static func list<Thing>(_ part: String, _ changes: [NamedPair<Thing>]) -> [String] {
+    private static func list(
+        _ part: String,
+        _ changes: [NamedPair<some NamedThing>]
+    ) -> [String] {
         guard !changes.isEmpty else { return [] }
         return [part]
             + changes.map { "  \($0.name): " + words($0).joined(separator: "; ") }
     }
 
-    private static func words<Thing>(_ change: NamedPair<Thing>) -> [String] {
+    private static func words<Thing: NamedThing>(_ change: NamedPair<Thing>) -> [String] {
         guard let after = change.after.map(Thing.fields.members) else { return ["went"] }
         guard let before = change.before.map(Thing.fields.members) else {
             return ["came"] + after.compactMap(plain)

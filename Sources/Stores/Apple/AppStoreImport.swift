@@ -1,11 +1,11 @@
-public import Encodings
-public import Entitlements
+package import Encodings
+package import Entitlements
 
 /// Reads what the App Store has signed from files and bodies (`entitle import --format app-store`,
 /// webhooks, what apps hand in).
-public enum AppStoreImport {
+package enum AppStoreImport {
     /// What became of one item of an import.
-    public typealias Outcome = Result<Submission, SignalRefusal>
+    package typealias Outcome = Result<Submission, SignalRefusal>
 
     /// Reads an object with signed members, a compact JWS as a string, or an array of them, in
     /// their order.
@@ -13,7 +13,7 @@ public enum AppStoreImport {
     /// An item that is refused does not hold up the others; the path of a refusal begins with
     /// where it stands, such as `[2].signedPayload`. `body` are the bytes that `json` was read
     /// from: the evidence of a single notification; nil, and in an array: its JWS.
-    public static func outcomes(
+    package static func outcomes(
         of json: JSONValue,
         body: [UInt8]? = nil,
         verifier: any AppStoreSignalVerifier,
@@ -31,7 +31,7 @@ public enum AppStoreImport {
     }
 
     /// Reads a compact JWS by itself.
-    public static func outcome(
+    package static func outcome(
         ofJWS jws: [UInt8],
         verifier: any AppStoreSignalVerifier,
         now: Instant
@@ -41,14 +41,14 @@ public enum AppStoreImport {
 
     /// Whether a value looks like the App Store's rather than another format's; an array is
     /// judged by its first item.
-    public static func looksLikeAppStore(_ json: JSONValue) -> Bool {
+    package static func looksLikeAppStore(_ json: JSONValue) -> Bool {
         let item = json.array?.first ?? json
         if let text = item.string { return looksLikeJWS(Array(text.utf8)) }
         return members.contains { item[$0.name]?.string != nil }
     }
 
     /// Whether bytes look like a compact JWS: three parts, the first a JSON object.
-    public static func looksLikeJWS(_ bytes: [UInt8]) -> Bool {
+    package static func looksLikeJWS(_ bytes: [UInt8]) -> Bool {
         // `{"` is `eyJ` in base64url.
         bytes.starts(with: Array("eyJ".utf8)) && (try? CompactJWS(bytes)) != nil
     }

@@ -66,10 +66,10 @@ public final class AppStoreVerifier: AppStoreSignalVerifier {
     }
 
     /// How many verified chains are kept now.
-    public var keptChainCount: Int { trust.cache.count }
+    package var keptChainCount: Int { trust.cache.count }
 
     /// How many chains were verified in full since the start, also those that were refused.
-    public var chainVerificationCount: Int {
+    package var chainVerificationCount: Int {
         trust.chainVerifications.load(ordering: .relaxed)
     }
 }

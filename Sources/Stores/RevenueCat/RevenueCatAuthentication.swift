@@ -12,9 +12,9 @@ public struct RevenueCatAuthentication: Sendable {
     private let hmacSecret: SymmetricKey?
 
     /// How far the header's time may lie from ours.
-    public static let toleranceMilliseconds: Int64 = 300_000
+    package static let toleranceMilliseconds: Int64 = 300_000
     /// Bytes of a signature header.
-    public static let headerByteLimit = 4096
+    package static let headerByteLimit = 4096
 
     /// Takes the secrets; nil if there is none.
     public init?(authorization: [UInt8]?, hmacSecret: [UInt8]?) {

@@ -1,10 +1,10 @@
-public import Encodings
-public import Entitlements
+package import Encodings
+package import Entitlements
 
 /// Reads webhook bodies that the operator hands in (`entitle import --format revenuecat`).
-public enum RevenueCatImport {
+package enum RevenueCatImport {
     /// What became of one item of an import.
-    public typealias Outcome = Result<Submission, SignalRefusal>
+    package typealias Outcome = Result<Submission, SignalRefusal>
 
     /// Reads a webhook body, a bare event, or an array of them, in their order.
     ///
@@ -18,7 +18,7 @@ public enum RevenueCatImport {
     ///     nil, and for the items of an array: the item as JSON text without white space, numbers
     ///     as they were written.
     /// - Returns: One outcome for each item, in their order.
-    public static func outcomes(of json: JSONValue, body: [UInt8]? = nil) -> [Outcome] {
+    package static func outcomes(of json: JSONValue, body: [UInt8]? = nil) -> [Outcome] {
         guard let items = json.array else { return [outcome(of: json, body: body)] }
         return items.enumerated().map { index, item in
             outcome(of: item, body: nil).mapError { $0.inside("[\(index)]") }
@@ -27,7 +27,7 @@ public enum RevenueCatImport {
 
     /// Whether a value looks like RevenueCat's rather than another format's; an array is judged
     /// by its first item.
-    public static func looksLikeWebhook(_ json: JSONValue) -> Bool {
+    package static func looksLikeWebhook(_ json: JSONValue) -> Bool {
         let item = json.array?.first ?? json
         let event = item["event"] ?? item
         return event["type"] != nil && event["event_timestamp_ms"] != nil

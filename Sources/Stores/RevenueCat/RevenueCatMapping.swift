@@ -49,7 +49,7 @@ public enum RevenueCatMapping {
     }
 
     /// The event types that have a row.
-    public static var knownTypes: Set<String> { Set(rows.keys) }
+    package static var knownTypes: Set<String> { Set(rows.keys) }
 
     private typealias Row =
         @Sendable (

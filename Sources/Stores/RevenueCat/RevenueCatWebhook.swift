@@ -10,7 +10,7 @@ public struct UnverifiedRevenueCatWebhook: Hashable, Sendable {
     let event: RevenueCatEvent
 
     /// Bytes that `api_version` may have at most.
-    public static let versionByteLimit = 32
+    package static let versionByteLimit = 32
 
     /// Reads a body received over the wire.
     public static func reading(
@@ -89,7 +89,7 @@ public enum RevenueCatChannel: Hashable, Sendable {
 public struct VerifiedRevenueCatWebhook: Hashable, Sendable {
     let event: RevenueCatEvent
     /// Why it is believed.
-    public let channel: RevenueCatChannel
+    package let channel: RevenueCatChannel
 
     fileprivate init(event: RevenueCatEvent, channel: RevenueCatChannel) {
         self.event = event
@@ -100,5 +100,5 @@ public struct VerifiedRevenueCatWebhook: Hashable, Sendable {
     public var signalID: String { event.id }
 
     /// The event's type as sent, such as `INITIAL_PURCHASE`.
-    public var type: String { event.type }
+    package var type: String { event.type }
 }

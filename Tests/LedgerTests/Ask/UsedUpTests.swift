@@ -112,18 +112,11 @@ struct `A feature that is used up` {
     func `is explained as such`(_ audience: Audience) async throws {
         try await Self.with { scratch, now in
             let question = Self.question(at: now)
-            let outcome = try scratch.ledger.questions.explain("scan", question)
-            guard case .explained(let why, let size) = outcome else {
+            let outcome = try scratch.ledger.questions.explain("scan", question, to: audience)
+            guard case .explained(let answer) = outcome else {
                 Issue.record("the catalog lists the feature")
                 return
             }
-            let answer = try scratch.ledger.questions.tell(
-                why,
-                of: question,
-                size: size,
-                to: audience,
-                in: .english
-            )
             #expect(answer.summary.contains("used up"), "\(answer.summary)")
             #expect(answer.access.refusal == .usedUp)
         }

@@ -218,8 +218,7 @@ struct `An experiment` {
                     "mismatches", "rate", "control",
                 ]
                 let rows =
-                    try AnswerText(scratch.ledger.reports.report(question)).json["rows"]?.array
-                    ?? []
+                    try scratch.ledger.reports.report(question).jsonText.json["rows"]?.array ?? []
                 return rows.map { row in
                     names.map { (row[$0] ?? .null).description }.joined(separator: " ")
                         .replacing("\"", with: "")

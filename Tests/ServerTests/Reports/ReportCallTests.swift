@@ -47,7 +47,7 @@ struct `A report over HTTP` {
                     point: BitemporalPoint(at: server.clock.now, knownAt: .everything)
                 )
             )
-            #expect(answer.body == AnswerText(report).description)
+            #expect(answer.body == report.jsonText.description)
             // Nobody is named.
             #expect(!answer.body.contains("alice"))
             // As a table it is another representation, with a tag of its own.

@@ -84,18 +84,12 @@ struct `An exported life story` {
         _ feature: String
     ) throws -> JSONValue? {
         guard
-            case .explained(let explanation, let size) = try ledger.questions.explain(
+            case .explained(let answer) = try ledger.questions.explain(
                 feature,
-                question
+                question,
+                to: .support
             )
         else { return nil }
-        let answer = try ledger.questions.tell(
-            explanation,
-            of: question,
-            size: size,
-            to: .support,
-            in: .english
-        )
         return try JSONValue(parsing: AnswerText(answer).bytes)
     }
 }

@@ -80,7 +80,7 @@ public enum AppStoreMapping {
 
     /// The types and subtypes of notifications that have a row; a subtype is empty where none is
     /// sent.
-    public static var knownTypes: [(type: String, subtype: String)] { AppStoreRows.all }
+    package static var knownTypes: [(type: String, subtype: String)] { AppStoreRows.all }
 
     private static func meaning(of notification: VerifiedAppStoreNotification) -> AppStoreMeaning {
         let content = notification.content

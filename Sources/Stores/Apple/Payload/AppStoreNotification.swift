@@ -1,16 +1,16 @@
 package import Encodings
-public import Entitlements
+package import Entitlements
 
 /// A message of the App Store about one purchase or app (`responseBodyV2DecodedPayload`,
 /// developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload).
-public struct AppStoreNotification: Hashable, Sendable {
+package struct AppStoreNotification: Hashable, Sendable {
     let payload: AppStorePayload
     /// The member that says what it is about.
     let content: Content
     /// The notification's id, which each retry has too.
-    public let signalID: String
+    package let signalID: String
     /// As sent, such as `DID_RENEW`.
-    public let type: String
+    package let type: String
 
     /// The member that says what a notification is about: exactly one of these.
     enum Content: String, CaseIterable, Sendable {
@@ -23,11 +23,11 @@ public struct AppStoreNotification: Hashable, Sendable {
     /// All that was signed.
     package var json: JSONValue { payload.json }
     /// As sent, such as `BILLING_RECOVERY`.
-    public var subtype: String? { payload.text("subtype") }
+    package var subtype: String? { payload.text("subtype") }
     /// When the App Store signed it.
-    public var signedAt: Instant { payload.signedAt }
+    package var signedAt: Instant { payload.signedAt }
     /// The environment.
-    public var environment: StoreEnvironment { payload.environment }
+    package var environment: StoreEnvironment { payload.environment }
 
     /// What every notification has: its content, `notificationUUID` and `notificationType`.
     init(_ payload: AppStorePayload) throws(SignalRefusal) {

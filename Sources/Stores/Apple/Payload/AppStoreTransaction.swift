@@ -1,65 +1,65 @@
 package import Encodings
-public import Entitlements
+package import Entitlements
 
 /// A transaction as the App Store signs it (`JWSTransactionDecodedPayload`,
 /// developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload).
 ///
 /// Words are as sent, so that new ones survive; a field of another shape counts as absent here.
-public struct AppStoreTransaction: Hashable, Sendable {
+package struct AppStoreTransaction: Hashable, Sendable {
     let payload: AppStorePayload
 
     /// All that was signed.
     package var json: JSONValue { payload.json }
     /// The app.
-    public var bundleID: String? { payload.text("bundleId") }
+    package var bundleID: String? { payload.text("bundleId") }
     /// This transaction.
-    public var transactionID: String? { payload.identifier("transactionId") }
+    package var transactionID: String? { payload.identifier("transactionId") }
     /// What names the purchase for life; for a subscription one for each Apple Account and group.
-    public var originalTransactionID: String? { payload.identifier("originalTransactionId") }
+    package var originalTransactionID: String? { payload.identifier("originalTransactionId") }
     /// What was bought.
-    public var productID: String? { payload.name("productId") }
+    package var productID: String? { payload.name("productId") }
     /// `Auto-Renewable Subscription`, `Non-Consumable`, `Consumable`,
     /// `Non-Renewing Subscription`.
-    public var type: String? { payload.text("type") }
+    package var type: String? { payload.text("type") }
     /// `PURCHASE` or `RENEWAL`.
-    public var transactionReason: String? { payload.text("transactionReason") }
+    package var transactionReason: String? { payload.text("transactionReason") }
     /// `PURCHASED` or `FAMILY_SHARED`.
-    public var inAppOwnershipType: String? { payload.text("inAppOwnershipType") }
+    package var inAppOwnershipType: String? { payload.text("inAppOwnershipType") }
     /// `REFUND_FULL`, `REFUND_PRORATED` or `FAMILY_REVOKE`.
-    public var revocationType: String? { payload.text("revocationType") }
+    package var revocationType: String? { payload.text("revocationType") }
     /// The period's start.
-    public var purchaseDate: Instant? { payload.plausibleInstant("purchaseDate") }
+    package var purchaseDate: Instant? { payload.plausibleInstant("purchaseDate") }
     /// When the purchase was made first.
-    public var originalPurchaseDate: Instant? { payload.plausibleInstant("originalPurchaseDate") }
+    package var originalPurchaseDate: Instant? { payload.plausibleInstant("originalPurchaseDate") }
     /// The period's end; nil also for one after 2200.
-    public var expiresDate: Instant? { payload.plausibleInstant("expiresDate") }
+    package var expiresDate: Instant? { payload.plausibleInstant("expiresDate") }
     /// When it was refunded or taken from the family.
-    public var revocationDate: Instant? { payload.plausibleInstant("revocationDate") }
+    package var revocationDate: Instant? { payload.plausibleInstant("revocationDate") }
     /// The customer that the app named when it bought: a UUID in lower case.
-    public var appAccountToken: CustomerID? { AppAccountToken.id(payload.text("appAccountToken")) }
+    package var appAccountToken: CustomerID? { AppAccountToken.id(payload.text("appAccountToken")) }
     /// When the App Store signed it.
-    public var signedAt: Instant { payload.signedAt }
+    package var signedAt: Instant { payload.signedAt }
     /// The environment.
-    public var environment: StoreEnvironment { payload.environment }
+    package var environment: StoreEnvironment { payload.environment }
 }
 
 /// What a subscription will do next, as the App Store signs it (`JWSRenewalInfoDecodedPayload`,
 /// developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload).
 ///
 /// It names no app: its notification or the asker binds it by `originalTransactionId`.
-public struct AppStoreRenewalInfo: Hashable, Sendable {
+package struct AppStoreRenewalInfo: Hashable, Sendable {
     let payload: AppStorePayload
 
     /// All that was signed.
     package var json: JSONValue { payload.json }
     /// The purchase.
-    public var originalTransactionID: String? { payload.identifier("originalTransactionId") }
+    package var originalTransactionID: String? { payload.identifier("originalTransactionId") }
     /// The product that runs.
-    public var productID: String? { payload.name("productId") }
+    package var productID: String? { payload.name("productId") }
     /// The product that it renews to.
-    public var autoRenewProductID: String? { payload.name("autoRenewProductId") }
+    package var autoRenewProductID: String? { payload.name("autoRenewProductId") }
     /// Whether it will renew; nil if that is not said.
-    public var willRenew: Bool? {
+    package var willRenew: Bool? {
         switch payload.integer("autoRenewStatus") {
         case 0: false
         case 1: true
@@ -67,36 +67,36 @@ public struct AppStoreRenewalInfo: Hashable, Sendable {
         }
     }
     /// 1 cancelled, 2 billing error, 3 price not agreed to, 4 product gone, 5 other.
-    public var expirationIntent: Int64? { payload.integer("expirationIntent") }
+    package var expirationIntent: Int64? { payload.integer("expirationIntent") }
     /// Until when access goes on although a payment failed.
-    public var gracePeriodExpiresDate: Instant? {
+    package var gracePeriodExpiresDate: Instant? {
         payload.plausibleInstant("gracePeriodExpiresDate")
     }
     /// When the App Store signed it.
-    public var signedAt: Instant { payload.signedAt }
+    package var signedAt: Instant { payload.signedAt }
     /// The environment.
-    public var environment: StoreEnvironment { payload.environment }
+    package var environment: StoreEnvironment { payload.environment }
 }
 
 /// The download of an app as the App Store signs it (`AppTransaction`,
 /// developer.apple.com/documentation/appstoreserverapi/jwsapptransactiondecodedpayload).
-public struct AppTransaction: Hashable, Sendable {
+package struct AppTransaction: Hashable, Sendable {
     let payload: AppStorePayload
 
     /// All that was signed.
     package var json: JSONValue { payload.json }
     /// The app.
-    public var bundleID: String? { payload.text("bundleId") }
+    package var bundleID: String? { payload.text("bundleId") }
     /// One for each Apple Account and app.
-    public var appTransactionID: String? { payload.identifier("appTransactionId") }
+    package var appTransactionID: String? { payload.identifier("appTransactionId") }
     /// The version that the customer got first.
-    public var originalApplicationVersion: String? { payload.text("originalApplicationVersion") }
+    package var originalApplicationVersion: String? { payload.text("originalApplicationVersion") }
     /// When the app was got first.
-    public var originalPurchaseDate: Instant? { payload.plausibleInstant("originalPurchaseDate") }
+    package var originalPurchaseDate: Instant? { payload.plausibleInstant("originalPurchaseDate") }
     /// When the App Store made it.
-    public var createdAt: Instant { payload.signedAt }
+    package var createdAt: Instant { payload.signedAt }
     /// The environment.
-    public var environment: StoreEnvironment { payload.environment }
+    package var environment: StoreEnvironment { payload.environment }
 }
 
 /// The customer's id that an app gives to the App Store: a UUID (RFC 9562, section 4).

@@ -40,15 +40,15 @@ public enum VerifiedAppStoreSignal: Hashable, Sendable {
 /// Only a verifier makes one.
 public struct VerifiedAppStoreNotification: Hashable, Sendable {
     /// What it says.
-    public let content: AppStoreNotification
+    package let content: AppStoreNotification
     /// The transaction that it carries.
-    public let transaction: VerifiedAppStoreTransaction?
+    package let transaction: VerifiedAppStoreTransaction?
     /// The renewal info that it carries.
-    public let renewalInfo: VerifiedAppStoreRenewalInfo?
+    package let renewalInfo: VerifiedAppStoreRenewalInfo?
     /// The app transaction that it carries.
-    public let appTransaction: VerifiedAppTransaction?
+    package let appTransaction: VerifiedAppTransaction?
     /// The compact JWS as received.
-    public let jws: [UInt8]
+    package let jws: [UInt8]
 
     /// The signal's id, the same on each retry.
     public var signalID: String { content.signalID }
@@ -61,9 +61,9 @@ public struct VerifiedAppStoreNotification: Hashable, Sendable {
 /// Only a verifier makes one.
 public struct VerifiedAppStoreTransaction: Hashable, Sendable {
     /// What it says.
-    public let content: AppStoreTransaction
+    package let content: AppStoreTransaction
     /// The compact JWS as received.
-    public let jws: [UInt8]
+    package let jws: [UInt8]
 
     /// The purchase that it belongs to; nil if it names none.
     public var purchase: PurchaseName? { .appStore(content.originalTransactionID) }
@@ -80,9 +80,9 @@ public struct VerifiedAppStoreTransaction: Hashable, Sendable {
 /// Only a verifier makes one.
 public struct VerifiedAppStoreRenewalInfo: Hashable, Sendable {
     /// What it says.
-    public let content: AppStoreRenewalInfo
+    package let content: AppStoreRenewalInfo
     /// The compact JWS as received.
-    public let jws: [UInt8]
+    package let jws: [UInt8]
 
     /// The purchase that it belongs to; nil if it names none.
     public var purchase: PurchaseName? { .appStore(content.originalTransactionID) }
@@ -95,9 +95,9 @@ public struct VerifiedAppStoreRenewalInfo: Hashable, Sendable {
 /// Only a verifier makes one.
 public struct VerifiedAppTransaction: Hashable, Sendable {
     /// What it says.
-    public let content: AppTransaction
+    package let content: AppTransaction
     /// The compact JWS as received.
-    public let jws: [UInt8]
+    package let jws: [UInt8]
 
     /// The environment.
     public var environment: StoreEnvironment { content.environment }

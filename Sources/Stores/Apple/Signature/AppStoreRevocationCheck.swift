@@ -20,7 +20,7 @@ public struct AppStoreRevocationCheck: Sendable {
     /// How long an answer holds: a quarter of an hour.
     public static let defaultIntervalMilliseconds: Int64 = 900_000
     /// Bytes of an answer; a larger one counts as absent.
-    public static let answerByteLimit = 64 * 1024
+    package static let answerByteLimit = 64 * 1024
 
     private let timeoutMilliseconds: Int64
     private let intervalMilliseconds: Int64

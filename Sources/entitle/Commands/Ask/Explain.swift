@@ -53,16 +53,15 @@ struct Explain: ParsableCommand {
         )
         let answer = try options.withLedger(writing: access.isNoted) { ledger in
             try access.note("explain", of: question.customer, question.environment, ledger)
-            return switch try ledger.questions.explain(feature, question) {
-            case .explained(let explanation, let size):
-                try ledger.questions.tell(
-                    explanation,
-                    of: question,
-                    size: size,
-                    to: audience,
-                    in: language,
-                    zone
-                )
+            let explained = try ledger.questions.explain(
+                feature,
+                question,
+                to: audience,
+                in: language,
+                zone
+            )
+            switch explained {
+            case .explained(let answer): return answer
             case .unknownFeature(let near): throw OperationFault(unknownFeatureNear: near)
             }
         }

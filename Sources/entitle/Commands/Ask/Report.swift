@@ -63,15 +63,15 @@ struct Report: ParsableCommand {
 
     func run() throws {
         let question = try question()
-        let answer = try options.withLedger(writing: false) { try $0.reports.report(question) }
+        let report = try options.withLedger(writing: false) { try $0.reports.report(question) }
         if options.json {
-            Terminal.line(AnswerText(answer))
+            Terminal.line(report.jsonText)
         } else if csv {
-            Terminal.write(answer.csv)
+            Terminal.write(report.csv)
         } else {
-            Terminal.lines(answer.textLines)
+            Terminal.lines(report.answer.textLines)
         }
-        if failOnAlert, let alerts = answer.alerts, alerts > 0 { throw ExitCode(.no) }
+        if failOnAlert, let alerts = report.answer.alerts, alerts > 0 { throw ExitCode(.no) }
     }
 
     private func question() throws -> ReportQuestion {

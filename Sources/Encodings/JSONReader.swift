@@ -23,14 +23,35 @@ extension JSONValue {
     public init(parsing bytes: [UInt8]) throws(JSONFault) {
         try self.init(parsing: bytes.span)
     }
+
+    /// Reads one JSON text of a store's, whose texts others wrote (Stores, rule 6): one with a lone
+    /// surrogate is null, and a member with such a name is left out.
+    ///
+    /// None stands for another: two broken names would be one, were they replaced by characters.
+    package init(parsingStoreText bytes: Span<UInt8>) throws(JSONFault) {
+        var reader = JSONReader(count: bytes.count, dropsBrokenText: true)
+        self = try reader.document(bytes)
+    }
+
+    /// Reads one JSON text of a store's held in an array.
+    package init(parsingStoreText bytes: [UInt8]) throws(JSONFault) {
+        try self.init(parsingStoreText: bytes.span)
+    }
 }
 
 /// A recursive-descent reader over lent bytes.
 private struct JSONReader {
     private var position = 0
     private let count: Int
+    /// Whether a text with a lone surrogate is dropped rather than refused.
+    private let dropsBrokenText: Bool
+    /// Whether the text that was read last has one.
+    private var isBroken = false
 
-    init(count: Int) { self.count = count }
+    init(count: Int, dropsBrokenText: Bool = false) {
+        self.count = count
+        self.dropsBrokenText = dropsBrokenText
+    }
 
     mutating func document(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONValue {
         let value = try self.value(bytes, depth: 0)
@@ -65,7 +86,9 @@ private struct JSONReader {
         switch bytes[position] {
         case UInt8(ascii: "{"): return try object(bytes, depth: depth)
         case UInt8(ascii: "["): return try array(bytes, depth: depth)
-        case UInt8(ascii: "\""): return .string(try string(bytes))
+        case UInt8(ascii: "\""):
+            let text = try string(bytes)
+            return isBroken ? .null : .string(text)
         case UInt8(ascii: "t"): return try word("true", .bool(true), bytes)
         case UInt8(ascii: "f"): return try word("false", .bool(false), bytes)
         case UInt8(ascii: "n"): return try word("null", .null, bytes)
@@ -99,12 +122,14 @@ private struct JSONReader {
                 throw fault("expected a member name")
             }
             let name = try string(bytes)
-            guard isNew(name, in: members, &names) else {
+            let isLeftOut = isBroken
+            guard isLeftOut || isNew(name, in: members, &names) else {
                 throw fault("repeated member name")
             }
             skipSpace(bytes)
             guard take(UInt8(ascii: ":"), bytes) else { throw fault("expected ':'") }
-            members.append(JSONMember(name, try value(bytes, depth: depth + 1)))
+            let value = try value(bytes, depth: depth + 1)
+            if !isLeftOut { members.append(JSONMember(name, value)) }
             skipSpace(bytes)
         } while take(UInt8(ascii: ","), bytes)
         guard take(UInt8(ascii: "}"), bytes) else { throw fault("expected ',' or '}'") }
@@ -154,6 +179,7 @@ private struct JSONReader {
     }
 
     private mutating func string(_ bytes: Span<UInt8>) throws(JSONFault) -> String {
+        isBroken = false
         position += 1
         let start = position
         while position < count {
@@ -217,15 +243,24 @@ private struct JSONReader {
     private mutating func unicodeEscape(_ bytes: Span<UInt8>) throws(JSONFault) -> Unicode.Scalar {
         let high = try hex4(bytes)
         if let scalar = Unicode.Scalar(high) { return scalar }
-        guard high < 0xDC00, take(UInt8(ascii: "\\"), bytes), take(UInt8(ascii: "u"), bytes) else {
-            throw fault("lone surrogate")
+        let next = position
+        if high < 0xDC00, take(UInt8(ascii: "\\"), bytes), take(UInt8(ascii: "u"), bytes) {
+            let low = try hex4(bytes)
+            if (0xDC00...0xDFFF).contains(low),
+                let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00))
+            {
+                return scalar
+            }
         }
-        let low = try hex4(bytes)
-        guard (0xDC00...0xDFFF).contains(low),
-            let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00))
-        else { throw fault("lone surrogate") }
-        return scalar
+        guard dropsBrokenText else { throw fault("lone surrogate") }
+        // What follows stands for itself.
+        position = next
+        isBroken = true
+        return Self.replacement
     }
+
+    /// Stands for what is no character, in texts that are dropped.
+    private static let replacement: Unicode.Scalar = "\u{FFFD}"
 
     private mutating func hex4(_ bytes: Span<UInt8>) throws(JSONFault) -> UInt32 {
         guard count - position >= 4 else { throw fault("unexpected end of a string") }

@@ -50,7 +50,7 @@ package struct PayloadNames: Sendable {
         if Self.space.contains(first) || first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
             || first == UInt8(ascii: "\"")
         {
-            return (try? JSONValue(parsing: Array(text))).map { [$0] } ?? []
+            return (try? JSONValue(parsingStoreText: Array(text))).map { [$0] } ?? []
         }
         let parts = text.split(
             separator: UInt8(ascii: "."),
@@ -58,7 +58,7 @@ package struct PayloadNames: Sendable {
             omittingEmptySubsequences: false
         )
         guard parts.count == 3, let payload = Base64.decode(Array(parts[1]).span, .url),
-            let json = try? JSONValue(parsing: payload)
+            let json = try? JSONValue(parsingStoreText: payload)
         else { return [] }
         return [json]
     }
@@ -90,8 +90,9 @@ extension PayloadNames {
         purchase: { members in
             let store = members.first { $0.name == "store" }?.value.string?.lowercased()
             guard let store, Identifier.isStore(store) else { return nil }
-            return purchase(members, "original_transaction_id", store: store)
-                ?? purchase(members, "transaction_id", store: store)
+            let canonical = AppleStore.canonical(store)
+            return purchase(members, "original_transaction_id", store: canonical)
+                ?? purchase(members, "transaction_id", store: canonical)
         }
     )
 

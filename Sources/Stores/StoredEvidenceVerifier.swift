@@ -18,7 +18,7 @@ package struct StoredEvidenceVerifier: EvidenceVerifier {
         guard event.source == Source.appStore, event.environment != .local else { return .unsigned }
         guard let appStore else { return .unchecked }
         let outcomes =
-            if let json = try? JSONValue(parsing: evidence) {
+            if let json = try? JSONValue(parsingStoreText: evidence) {
                 await AppStoreImport.outcomes(of: json, verifier: appStore, now: recordedAt)
             } else {
                 [

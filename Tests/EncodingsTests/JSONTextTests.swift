@@ -29,6 +29,24 @@ struct `JSON text` {
         #expect(fault?.offset == at && fault?.message == why, "\(text)")
     }
 
+    // Stores, rule 6: another's text that is not well-formed is dropped, and none stands for another
+    @Test(arguments: [
+        (#"{"a":"x\ud83d","b":1}"#, #"{"a":null,"b":1}"#),
+        (#"["\udc00","\ud83d\ud83d\ude00","\ud83d\n","\ud83d\u0041"]"#, "[null,null,null,null]"),
+        (#"{"\ud83d":1,"\ud83d":{"c":"\udfff"},"a":"\ud83d\ude00"}"#, #"{"a":"😀"}"#),
+        (#"{"a":{"\udfff":[1]},"b":["y"]}"#, #"{"a":{},"b":["y"]}"#),
+    ])
+    func `of a store is read without its broken texts`(text: String, expected: String) throws {
+        let bytes = Array(text.utf8)
+        #expect(try JSONValue(parsingStoreText: bytes).description == expected)
+        #expect(throws: JSONFault.self) { try JSONValue(parsing: bytes) }
+    }
+
+    @Test(arguments: [#"{"a":"\ud83d""#, #""\ud83d\u00g0""#, #"{"a":1,"a":2}"#, #""\x""#])
+    func `of a store is refused where more is wrong with it`(text: String) {
+        #expect(throws: JSONFault.self) { try JSONValue(parsingStoreText: Array(text.utf8)) }
+    }
+
     @Test func `is refused where it is no text of UTF-8 or nested too deeply`() {
         #expect(throws: JSONFault.self) { try JSONValue(parsing: [0x22, 0xC0, 0x80, 0x22]) }
         let deep = JSONValue.depthLimit + 1

@@ -49,6 +49,22 @@ struct `A catalog` {
             ["ambiguous_product products[1]"]
         ),
         (
+            #"{"tiers":["free"],"features":[],"products":[{"id":"x","kind":"non_renewing","duration":"P030D"},{"id":"y","kind":"auto_renewable","duration":"P1M"},{"id":"z","kind":"non_renewing","duration":30}]}"#,
+            [
+                "malformed products[0].duration", "malformed products[1].duration",
+                "malformed products[2].duration",
+            ]
+        ),
+        // K9: Apple's two keys are one store's.
+        (
+            #"{"tiers":["free"],"features":[],"products":[{"id":"x","kind":"consumable","stores":{"mac_app_store":["z"]}},{"id":"y","kind":"consumable","stores":{"app_store":["z"]}}]}"#,
+            ["ambiguous_product products[1]"]
+        ),
+        (
+            #"{"tiers":["free"],"features":[],"products":[{"id":"x","kind":"consumable","stores":{"mac_app_store":["z"],"app_store":["z"]}}]}"#,
+            []
+        ),
+        (
             #"{"tiers":["free"],"features":[],"products":[],"offerings":[{"feature":"gone","products":["gone"]}]}"#,
             ["unknown_feature offerings[0].feature", "unknown_product offerings[0].products[0]"]
         ),

@@ -10,7 +10,7 @@ struct `What is read of a catalog` {
          "features":[{"id":"a","level":"free","limits":{"free":{
            "perUse":{"amount":1,"unit":"s"},
            "perPeriod":{"count":1,"period":"day","timeZone":"Europe/Berlin"}}}}],
-         "products":[{"id":"p","kind":"auto_renewable","stores":{"app_store":["p1"]},
+         "products":[{"id":"p","kind":"non_renewing","duration":"P30D","stores":{"app_store":["p1"]},
            "unlocks":{"features":["a"],"tier":"pro","all":true}}],
          "trials":[{"id":"t","days":7,"features":["a"],"tier":"pro"}],
          "offerings":[{"feature":"a","products":["p"]}],
@@ -77,6 +77,7 @@ extension CatalogPart.Form {
         case .part(let part): part.altered(json)
         case .orNull(let form): form.altered(json)
         case .text: []
+        case .duration: [("number", .integer(1)), ("text", "P0D"), ("word", "P1Dx")]
         }
     }
 }

@@ -51,7 +51,8 @@ struct `A gate map` {
             let catalog = try Catalog(document: document)
             guard catalog.experiments.isEmpty else { continue }
             let map = GateMap(catalog)
-            for product in catalog.products where product.stores["app_store"] == nil {
+            for product in catalog.products
+            where product.stores["app_store"] == nil && product.stores["mac_app_store"] == nil {
                 let log = try Self.bought(product, document)
                 let answer = SlowModel(log: log).show(
                     customer: "ann",

@@ -17,8 +17,9 @@ enum SwallowedErrors {
 
     /// What throws nothing but that bytes at hand are none of its kind, which nil says as well.
     private static let readers = [
-        "JSONValue(parsing:", "RecordHeader(checking:", "RecordHeader(reading:",
-        "SignedNote.parse(", "UTF8Span(validating:", "VerifierKey(parsing:",
+        "JSONValue(parsing:", "JSONValue(parsingStoreText:", "RecordHeader(checking:",
+        "RecordHeader(reading:", "SignedNote.parse(", "UTF8Span(validating:",
+        "VerifierKey(parsing:",
     ]
 
     /// A pause throws only where its task is cancelled, and the next line looks for that; a reader of

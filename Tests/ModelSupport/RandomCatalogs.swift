@@ -90,19 +90,23 @@ extension RandomEvents {
 
     /// No two products for one store id (K10).
     private mutating func products(_ tiers: [String], _ features: [String]) -> [JSONValue] {
-        let stores = ["app_store", "play_store", "stripe"]
-        var taken: [String: Set<String>] = [:]
+        let stores = [["app_store", "mac_app_store"], ["play_store"], ["stripe"]]
+        var taken: [[String]: Set<String>] = [:]
         var products: [JSONValue] = []
         for id in random.some(of: Self.products, 88) {
             var ids: [String: [String]] = [:]
-            for store in random.some(of: stores, 20) {
+            for store in random.some(of: stores.flatMap(\.self), 20) {
                 ids[store] = random.some(of: [id] + Self.products.suffix(2), 45)
             }
-            let isFree = stores.allSatisfy { store in
-                taken[store, default: []].isDisjoint(with: ids[store] ?? [id])
+            func sold(_ keys: [String]) -> [String] {
+                let named = keys.compactMap { ids[$0] }
+                return named.isEmpty ? [id] : named.flatMap(\.self)
+            }
+            let isFree = stores.allSatisfy { keys in
+                taken[keys, default: []].isDisjoint(with: sold(keys))
             }
             if !isFree { continue }
-            for store in stores { taken[store, default: []].formUnion(ids[store] ?? [id]) }
+            for keys in stores { taken[keys, default: []].formUnion(sold(keys)) }
             var unlocked = unlocks(tiers, features)
             if random.chance(12) { unlocked.append(JSONMember("all", .bool(random.chance(80)))) }
             var members = [
@@ -110,6 +114,10 @@ extension RandomEvents {
                 JSONMember("kind", .string(Self.usualKinds[id] ?? "auto_renewable")),
                 JSONMember("unlocks", .object(unlocked)),
             ]
+            if Self.usualKinds[id] == "non_renewing", random.chance(70) {
+                let duration = random.pick(["P1D", "P10D", "P2W", "P1M", "P6M", "P1Y"])
+                members.append(JSONMember("duration", .string(duration)))
+            }
             if !ids.isEmpty {
                 let named = ids.sorted { $0.key < $1.key }.map {
                     JSONMember($0.key, .strings(Array(Set($0.value)).sorted()))

@@ -17,6 +17,9 @@ extension RandomEvents {
         }
     }
 
+    /// In how many of a hundred cases a kind has a stated end.
+    private static let chanceOfEnd = ["non_consumable": 15, "non_renewing": 45]
+
     /// What one transaction gives.
     mutating func period(_ kind: EventKind) -> EventData {
         let product = random.pick(Self.products, skewed: true)
@@ -27,7 +30,7 @@ extension RandomEvents {
                 .transactionID: .text(random.pick(transactions, skewed: true)),
                 .productID: .text(product),
                 .productKind: .text(random.chance(85) ? usual : random.pick(Self.kinds)),
-                .expiresAt: random.chance(usual == "non_consumable" ? 15 : 85)
+                .expiresAt: random.chance(Self.chanceOfEnd[usual] ?? 85)
                     ? .instant(later()) : nil,
                 .priceMicros: .integer(990_000), .currencyCode: .text("EUR"),
             ]

@@ -97,7 +97,8 @@ package struct RandomEvents {
             )
         )
         let names = [
-            "app_store/1", "play_store/a", "app_store/2", "stripe/s", "play_store/b", "app_store/3",
+            "app_store/1", "play_store/a", "mac_app_store/2", "stripe/s", "play_store/b",
+            "app_store/3",
         ]
         let start = Int.random(in: 0..<3, using: &random)
         purchases = Array(

@@ -173,10 +173,20 @@ extension SlowWorld {
         instants += catalogs.flatMap { catalog in
             instants.map { $0.advanced(byMilliseconds: catalog.leewayMilliseconds) }
         }
+        instants += durationEnds
         instants += catalogs.map(\.event.time)
         instants += trials.compactMap(\.interval.end)
         instants += catalogs.flatMap { windowEnds(in: $0, at: instant) }
         return Set(instants).filter { $0 > instant }.sorted()
+    }
+
+    /// The ends that any catalog's durations give what was bought (P2).
+    private var durationEnds: [Instant] {
+        let durations = catalogs.flatMap { $0.document["products"]?.array ?? [] }
+            .compactMap { $0["duration"]?.string.flatMap(SlowDuration.init) }
+        return events.of(.purchaseCompleted, .purchaseRenewed).flatMap { event in
+            durations.compactMap { $0.end(from: event.time) }
+        }
     }
 
     /// The ends of the windows that contain T, of every limit.

@@ -1,6 +1,7 @@
 import Crypto
 import Encodings
 import Entitlements
+import Foundation
 
 /// A catalog document as the rules read it.
 struct SlowCatalog {
@@ -74,11 +75,12 @@ struct SlowCatalog {
 
     /// K9: the product of a store's product id.
     func product(_ productID: String, in store: String) -> JSONValue? {
-        (document["products"]?.array ?? []).first { product in
-            if let ids = product["stores"]?[store]?.array {
-                return ids.contains { $0.string == productID }
-            }
-            return product["id"]?.string == productID
+        let apple = ["app_store", "mac_app_store"]
+        let keys = apple.contains(store) ? apple : [store]
+        return (document["products"]?.array ?? []).first { product in
+            let lists = keys.compactMap { product["stores"]?[$0]?.array }
+            if lists.isEmpty { return product["id"]?.string == productID }
+            return lists.joined().contains { $0.string == productID }
         }
     }
 
@@ -120,5 +122,43 @@ extension [SlowCatalog] {
     func inForce(at instant: Instant) -> SlowCatalog? {
         let ordered = sorted { $1.event.isLater(than: $0.event) }
         return ordered.last { $0.event.time <= instant } ?? ordered.first
+    }
+
+    /// The catalog in force at an instant, and all that are in force later.
+    func inForceAndLater(from instant: Instant) -> [SlowCatalog] {
+        guard let first = inForce(at: instant) else { return [] }
+        return [first]
+            + sorted { $1.event.isLater(than: $0.event) }
+            .filter { $0.event.isLater(than: first.event) }
+    }
+}
+
+/// A product's duration (P2), by the calendar of another library.
+struct SlowDuration {
+    private let component: Calendar.Component
+    private let count: Int
+
+    init?(_ text: String) {
+        guard text.hasPrefix("P"), let count = Int(text.dropFirst().dropLast()) else { return nil }
+        switch text.last {
+        case "D": (component, self.count) = (.second, count * 86_400)
+        case "W": (component, self.count) = (.second, count * 7 * 86_400)
+        case "M": (component, self.count) = (.month, count)
+        case "Y": (component, self.count) = (.year, count)
+        default: return nil
+        }
+    }
+
+    func end(from start: Instant) -> Instant? {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        // Whole seconds: a fraction of a `Date` is not exact.
+        let seconds = start.milliseconds / 1000
+        let date = Date(timeIntervalSince1970: Double(seconds))
+        return calendar.date(byAdding: component, value: count, to: date).map {
+            Instant(
+                milliseconds: Int64($0.timeIntervalSince1970) * 1000 + start.milliseconds % 1000
+            )
+        }
     }
 }

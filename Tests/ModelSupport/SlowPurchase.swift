@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 
 /// One purchase under all its names (section 3).
@@ -17,23 +18,28 @@ struct SlowPurchase {
         periods = Self.periods(of: events)
     }
 
-    /// P1, P3: one period per transaction, by `(start, lowest sequence)`.
+    /// P1, P3: one period per transaction, by `(start, earliest observed, lowest sequence)`.
     private static func periods(of events: [RecordedEvent]) -> [SlowPeriod] {
         let statements = events.of(.purchaseCompleted, .purchaseRenewed)
         let transactions = Set(statements.compactMap { $0.data.text(.transactionID) })
         let periods = transactions.compactMap { transaction -> SlowPeriod? in
             let own = statements.filter { $0.data.text(.transactionID) == transaction }
-            guard let newest = own.newest, let lowest = own.map(\.sequence).min() else {
-                return nil
-            }
+            guard let newest = own.newest, let lowest = own.map(\.sequence).min(),
+                let earliest = own.map(\.event.observedAt).min()
+            else { return nil }
             return SlowPeriod(
                 transaction: transaction,
                 statement: newest,
+                earliestObserved: earliest,
                 lowestSequence: lowest
             )
         }
-        return periods.sorted {
-            $0.start != $1.start ? $0.start < $1.start : $0.lowestSequence < $1.lowestSequence
+        return periods.sorted { left, right in
+            if left.start != right.start { return left.start < right.start }
+            if left.earliestObserved != right.earliestObserved {
+                return left.earliestObserved < right.earliestObserved
+            }
+            return left.lowestSequence < right.lowestSequence
         }
     }
 
@@ -76,12 +82,26 @@ struct SlowPurchase {
     /// P2 and P3; nil: without end.
     func end(of period: SlowPeriod) -> Instant? {
         var ends = cuts(of: period).map(\.time)
-        if let end = base(of: period).data.instant(.expiresAt) { ends.append(end) }
+        if let end = base(of: period).data.instant(.expiresAt) ?? lasting(period) {
+            ends.append(end)
+        }
         // P2: an end before the start counts as the start.
         var end = ends.min().map { max($0, period.start) }
         // P3
         if let next = next(after: period) { end = min(end ?? next.start, next.start) }
         return end
+    }
+
+    /// P2: the end that the catalog gives a non-renewing period; nil: none.
+    private func lasting(_ period: SlowPeriod) -> Instant? {
+        guard period.kind == "non_renewing" else { return nil }
+        let listing = catalogs.inForceAndLater(from: period.start).lazy.compactMap {
+            $0.product(period.productID, in: name.store)
+        }
+        guard let product = listing.first, product["kind"]?.string == "non_renewing",
+            let duration = product["duration"]?.string
+        else { return nil }
+        return SlowDuration(duration)?.end(from: period.start)
     }
 
     // P4
@@ -171,6 +191,7 @@ struct SlowPurchase {
 struct SlowPeriod {
     let transaction: String
     let statement: RecordedEvent
+    let earliestObserved: Instant
     let lowestSequence: UInt64
 
     var start: Instant { statement.time }

@@ -22,13 +22,14 @@ struct RevenueRollUp: Sendable, Equatable {
 
 /// The file that keeps a roll-up; replaced whole.
 ///
-/// Layout: `ELM2`, the position (length u16, bytes), environment u8, content (length u32 before and
-/// u32 after compression, one Zstandard frame), the code of all this. The content: `through` i64, pending streams
-/// (u32, then stream u64 and time i64 each), texts (u32, then text each), lines (u32, then day i64,
-/// number of store, product and currency u32 each, `UInt32.max` for none, unpriced i64, and for each
-/// of the six amounts count i64, units i64, micros in two halves u64).
+/// Layout: `ELM3`, the rules by which it was summed (`RulesVersion`, u16), the position (length u16,
+/// bytes), environment u8, content (length u32 before and u32 after compression, one Zstandard
+/// frame), the code of all this. The content: `through` i64, pending streams (u32, then stream u64 and
+/// time i64 each), texts (u32, then text each), lines (u32, then day i64, number of store, product and
+/// currency u32 each, `UInt32.max` for none, unpriced i64, and for each of the six amounts count i64,
+/// units i64, micros in two halves u64).
 enum RevenueRollUpFile {
-    private static let magic: UInt32 = 0x324D_4C45
+    private static let magic: UInt32 = 0x334D_4C45
     /// The file's purpose under a ledger's seal.
     private static let purpose = "revenue"
     /// Bytes of the content.
@@ -47,6 +48,7 @@ enum RevenueRollUpFile {
         let place = position.encoded
         var writer = ByteWriter(reservingCapacity: frame.count + place.count + 32)
         writer.append(magic)
+        writer.append(RulesVersion.current)
         writer.append(UInt16(place.count))
         writer.append(place.span)
         writer.append(environment.rawValue)
@@ -69,6 +71,9 @@ enum RevenueRollUpFile {
         }
         _ = try seal.contentCount(of: bytes, purpose)
         var cursor = ByteCursor(position: 4)
+        guard try cursor.uint16(bytes) == RulesVersion.current else {
+            throw DecodingFault(what: "a roll-up by other rules", offset: 4)
+        }
         let place = try cursor.bytes(bytes, count: Int(cursor.uint16(bytes)))
         let position = try ViewPosition(decoding: bytes.extracting(place))
         guard try cursor.uint8(bytes) == environment.rawValue else {

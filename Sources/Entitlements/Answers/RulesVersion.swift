@@ -2,6 +2,7 @@
 package enum RulesVersion {
     /// Raised whenever the same events may get another answer than before.
     ///
-    /// 2: answers say what is used up and warn of more.
-    package static let current: UInt16 = 2
+    /// 2: answers say what is used up and warn of more. 3: periods of one start go by the time at
+    /// which the store first told of them (P3), products go by either of Apple's keys (K9), and the catalog may say how long one lasts (P2).
+    package static let current: UInt16 = 3
 }

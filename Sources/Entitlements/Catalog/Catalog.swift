@@ -67,6 +67,8 @@ public struct Catalog: Sendable, Hashable {
         package var kind: ProductKind
         /// What it unlocks.
         package var unlocks: Unlocks
+        /// How long one of no stated end lasts, where it does not renew (P2).
+        package var duration: CatalogDuration?
         /// Its titles by language tag in lower case.
         var titles: [Name: String] = [:]
     }
@@ -121,11 +123,12 @@ extension Catalog {
     ///
     /// Cost: linear in the products.
     package func product(_ storeProductID: String, in store: String) -> Product? {
-        products.first { product in
-            guard let ids = product.stores[store] else {
-                return product.id.isSame(as: storeProductID)
-            }
-            return ids.holds(storeProductID)
+        let keys = AppleStore.keys(of: store)
+        return products.first { product in
+            let ids = product.stores[keys.first]
+            let more = keys.second.flatMap { product.stores[$0] }
+            guard ids != nil || more != nil else { return product.id.isSame(as: storeProductID) }
+            return ids?.holds(storeProductID) ?? false || more?.holds(storeProductID) ?? false
         }
     }
 

@@ -46,7 +46,7 @@ extension CatalogPart.Form {
             (json.members ?? []).flatMap { entry in
                 form.doubts(entry.value, path + "." + entry.name.cut)
             }
-        case .id, .store, .text, .choice, .integer, .flag, .tiers, .transition: []
+        case .id, .store, .text, .duration, .choice, .integer, .flag, .tiers, .transition: []
         }
     }
 }

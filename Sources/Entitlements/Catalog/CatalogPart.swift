@@ -52,6 +52,8 @@ package struct CatalogPart: Sendable {
         /// A store's name.
         case store
         case text
+        /// `P30D`, `P2W`, `P6M`, `P1Y`.
+        case duration
         case choice([String])
         case integer(ClosedRange<Int64>)
         case flag
@@ -133,6 +135,11 @@ extension CatalogPart {
                     + "empty: not sold there"
             ),
             Member("unlocks", .orNull(.part(unlocks))),
+            Member(
+                "duration",
+                .orNull(.duration),
+                about: "Of a non_renewing product: how long it lasts where the store states no end"
+            ),
         ]
     )
 

@@ -72,6 +72,7 @@ extension CatalogReader {
             stores: stores(json["stores"], path + ".stores"),
             kind: kind ?? .consumable,
             unlocks: unlocks(json["unlocks"], path + ".unlocks"),
+            duration: duration(json["duration"], path + ".duration", of: kind),
             titles: ProductText.titles(of: json)
         )
     }
@@ -92,6 +93,23 @@ extension CatalogReader {
         return stores
     }
 
+    /// What was recorded before durations were read is no fault: it is passed over.
+    private mutating func duration(
+        _ json: JSONValue?,
+        _ path: String,
+        of kind: ProductKind?
+    ) -> CatalogDuration? {
+        guard let json, !json.isNull else { return nil }
+        let duration = json.string.flatMap { CatalogDuration($0) }
+        if isLimited, duration == nil {
+            note(.malformed, path, "expected a duration such as P30D, P2W, P6M or P1Y")
+        }
+        if isLimited, kind != nil, kind != .nonRenewing {
+            note(.malformed, path, "only a non_renewing product has a duration")
+        }
+        return kind == .nonRenewing ? duration : nil
+    }
+
     private mutating func unlocks(_ json: JSONValue?, _ path: String) -> Catalog.Unlocks {
         if let json, json.members == nil, !json.isNull {
             note(.malformed, path, "expected an object")
@@ -107,16 +125,24 @@ extension CatalogReader {
 
     /// K10: no store sells two products under one id, be it named or by default (K9).
     mutating func noteAmbiguousProducts(_ products: [Catalog.Product]) {
-        let named = Set(products.flatMap { $0.stores.keys })
+        let named = Set(products.flatMap { $0.stores.keys }.map { AppleStore.canonical($0) })
         guard !isLimited || named.count <= CatalogList.storeLimit else {
             let most = CatalogList.storeLimit
             return note(.outOfRange, "products", "expected at most \(most) stores in all")
         }
         for store in named.sortedByBytes() {
+            let keys = AppleStore.keys(of: store)
+            // What was recorded while Apple's keys were two stores may not be plain as one: there the
+            // first product counts.
+            if keys.second != nil && !isLimited { continue }
             var seen: Set<Name> = []
             for (index, product) in products.enumerated() {
-                for id in product.stores[store] ?? [product.id]
-                where !seen.insert(Name(id)).inserted {
+                let lists = [keys.first, keys.second].compactMap {
+                    $0.flatMap { product.stores[$0] }
+                }
+                // A product may have one id under both keys.
+                let ids = lists.count == 2 ? Set(texts: lists.joined()).texts : lists.first
+                for id in ids ?? [product.id] where !seen.insert(Name(id)).inserted {
                     note(
                         .ambiguousProduct,
                         "products[\(index)]",

@@ -71,9 +71,13 @@ extension Explainer {
                 Explanation.Step(topic: topic, effect: effect, sequence: sequence, time: time)
             )
         }
-        let stated = fact(period.statement.sequence)
+        // What no store states the catalog may say (P2).
+        let lasting =
+            period.lacksStatedEnd
+            ? timeline.catalogs.end(of: period.productID, in: purchase.store, from: period.start)
+            : nil
         add(
-            .period(start: period.start, end: stated?.end),
+            .period(start: period.start, end: fact(period.statement.sequence)?.end ?? lasting),
             period.statement.sequence,
             period.start
         )

@@ -20,8 +20,8 @@ extension CatalogHistory {
 extension CustomerTimeline {
     /// The same facts under other catalogs (row Z3): what the fold would have made of them.
     ///
-    /// Folds again only what a catalog takes part in: trials (C4), purchases whose leeway it moves
-    /// (P12), and the stretches of both.
+    /// Folds again only what a catalog takes part in: trials (C4), purchases of which it makes other
+    /// periods (P2, P12), and the stretches of both.
     ///
     /// `position`: K8's x for an experiment's id of the other catalogs and this customer's name.
     package func under(
@@ -40,14 +40,8 @@ extension CustomerTimeline {
         grants = timeline.grants
         uses = timeline.uses
         self.catalogs = seen
-        // A leeway is asked for at the end of a period, and nowhere else.
-        let isMoved = timeline.purchases.map { purchase in
-            purchase.timeline.periods.contains { period in
-                period.end.map {
-                    timeline.catalogs.leewayMilliseconds(at: $0)
-                        != catalogs.leewayMilliseconds(at: $0)
-                } ?? false
-            }
+        let isMoved = timeline.purchases.map {
+            $0.timeline.isMoved(from: timeline.catalogs, to: catalogs)
         }
         guard isMoved.contains(true) || !timeline.trials.isEmpty else {
             (purchases, trials) = (timeline.purchases, timeline.trials)
@@ -57,9 +51,7 @@ extension CustomerTimeline {
         purchases = zip(timeline.purchases, isMoved).map { purchase, isMoved in
             guard isMoved else { return purchase }
             return OwnedPurchase(
-                timeline: purchase.timeline.folded(
-                    leewayMilliseconds: catalogs.leewayMilliseconds
-                ),
+                timeline: purchase.timeline.folded(under: catalogs),
                 ownership: purchase.ownership
             )
         }

@@ -85,7 +85,7 @@ package struct CustomerTimeline: Sendable {
             facts,
             names,
             customers,
-            leewayMilliseconds: catalogs.leewayMilliseconds
+            catalogs
         )
         let own = facts.filter { fact in
             switch fact.kind {
@@ -106,7 +106,7 @@ package struct CustomerTimeline: Sendable {
         _ facts: [Fact],
         _ texts: FactNames,
         _ customers: Links,
-        leewayMilliseconds: (Instant) -> Int64
+        _ catalogs: CatalogHistory
     ) -> [OwnedPurchase] {
         let names = Links(facts, of: .purchaseLinked)
         let claims = FactsByPurchase(facts) { fact in
@@ -132,7 +132,7 @@ package struct CustomerTimeline: Sendable {
                     number: purchase,
                     facts: statements[purchase],
                     names: texts,
-                    leewayMilliseconds: leewayMilliseconds
+                    catalogs: catalogs
                 ),
                 ownership: stretches
             )

@@ -10,7 +10,7 @@ extension [PurchaseTimeline.Period] {
             }
             self[index].restate(fact, names)
         }
-        sort { ($0.start, $0.lowestSequence) < ($1.start, $1.lowestSequence) }
+        sort { ($0.start, $0.tie) < ($1.start, $1.tie) }
     }
 
     /// The period that a statement speaks of (section 3, before P13).
@@ -30,13 +30,22 @@ extension [PurchaseTimeline.Period] {
     }
 
     /// P2, then P3's cut of auto-renewable periods.
-    mutating func addEnds(_ facts: FactsByKind) {
+    ///
+    /// `lasting`: the end of a non-renewing period that the catalog gives it.
+    mutating func addEnds(
+        _ facts: FactsByKind,
+        lasting: (PurchaseTimeline.Period) -> Instant?
+    ) {
         for fact in facts[.purchaseExtended] {
             guard let index = index(spokenOfBy: fact),
                 fact.statement.isNewer(than: self[index].base)
             else { continue }
             self[index].base = fact.statement
             self[index].end = fact.end
+        }
+        for index in indices where self[index].kind == .nonRenewing && self[index].end == nil {
+            self[index].lacksStatedEnd = true
+            self[index].end = lasting(self[index])
         }
         for expired in facts[.purchaseExpired] {
             guard let index = index(spokenOfBy: expired),
@@ -160,18 +169,17 @@ extension PurchaseTimeline.Period {
         kind = fact.productKind ?? .consumable
         start = fact.time
         end = fact.end
-        lowestSequence = fact.sequence
+        tie = PeriodTie(fact)
         base = fact.statement
     }
 
-    /// P1: a newer statement of the transaction gives all of the period but its place in ties,
-    /// which is the lowest sequence (P3).
+    /// P1: a newer statement of the transaction gives all of the period but its place in ties (P3).
     fileprivate mutating func restate(_ fact: Fact, _ names: FactNames) {
-        let lowest = min(lowestSequence, fact.sequence)
+        let tie = tie.joined(PeriodTie(fact))
         if fact.statement.isNewer(than: base) {
             self = Self(fact, names, transaction: transaction)
         }
-        lowestSequence = lowest
+        self.tie = tie
     }
 
     /// The stretches without a `passed` verdict.

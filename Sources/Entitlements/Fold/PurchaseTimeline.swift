@@ -41,10 +41,12 @@ package struct PurchaseTimeline: Sendable {
         /// The stretches in which the period gives access (P8).
         package var access: [Interval] = []
 
-        /// Lowest sequence of a completed or renewed of the transaction (P3).
-        var lowestSequence: UInt64
+        /// What decides between periods of one start.
+        var tie: PeriodTie
         /// The newest of P1's statement and the extensions (P2).
         var base: Statement
+        /// Whether it does not renew and the base states no end: the catalog's duration is its end.
+        var lacksStatedEnd = false
         /// Whether an `expired` newer than the base speaks of it (P2, P12).
         var isCut = false
     }
@@ -74,12 +76,12 @@ package struct PurchaseTimeline: Sendable {
     ///
     /// `names`: the texts of the facts.
     ///
-    /// `leewayMilliseconds`: P12's L by the catalog in force at an instant, in milliseconds.
+    /// `catalogs`: of the same prefix, for leeways (P12) and durations (P2).
     package init(
         number: UInt64,
         facts: [Fact],
         names: FactNames,
-        leewayMilliseconds: (Instant) -> Int64
+        catalogs: CatalogHistory
     ) {
         self.init(
             number: number,
@@ -87,7 +89,7 @@ package struct PurchaseTimeline: Sendable {
                 .map { names[$0] },
             facts: FactsByKind(facts),
             names: names,
-            leewayMilliseconds: leewayMilliseconds
+            catalogs: catalogs
         )
     }
 
@@ -96,16 +98,16 @@ package struct PurchaseTimeline: Sendable {
         store: String?,
         facts byKind: FactsByKind,
         names: FactNames,
-        leewayMilliseconds: (Instant) -> Int64
+        catalogs: CatalogHistory
     ) {
         self.number = number
         self.store = store
         self.names = names
         facts = byKind
         var periods = [Period](orderedFrom: byKind, names)
-        periods.addEnds(byKind)
+        periods.addEnds(byKind) { catalogs.end(of: $0.productID, in: store, from: $0.start) }
         periods.addGrace(byKind)
-        periods.addLeeway(byKind, milliseconds: leewayMilliseconds)
+        periods.addLeeway(byKind, milliseconds: catalogs.leewayMilliseconds)
         periods.addRevocations(byKind)
         periods.addVerdicts(byKind)
         let pauses = Self.pauses(byKind, periods)
@@ -114,16 +116,29 @@ package struct PurchaseTimeline: Sendable {
         self.pauses = pauses
     }
 
-    /// The same statements with another leeway (P12), which is all that a purchase takes from a
-    /// catalog.
-    func folded(leewayMilliseconds: (Instant) -> Int64) -> PurchaseTimeline {
+    /// The same statements under other catalogs.
+    func folded(under catalogs: CatalogHistory) -> PurchaseTimeline {
         PurchaseTimeline(
             number: number,
             store: store,
             facts: facts,
             names: names,
-            leewayMilliseconds: leewayMilliseconds
+            catalogs: catalogs
         )
+    }
+
+    /// Whether other catalogs make other periods of it: by the leeway behind an end (P12), or by the
+    /// duration of a period without a stated one (P2), which is all that a purchase takes from them.
+    func isMoved(from catalogs: CatalogHistory, to others: CatalogHistory) -> Bool {
+        periods.contains { period in
+            let ends = [catalogs, others].map {
+                $0.end(of: period.productID, in: store, from: period.start)
+            }
+            if period.lacksStatedEnd && ends[0] != ends[1] { return true }
+            return period.end.map {
+                catalogs.leewayMilliseconds(at: $0) != others.leewayMilliseconds(at: $0)
+            } ?? false
+        }
     }
 
     /// P5: each pause ends at the earliest resumption or period start strictly after it.

@@ -28,7 +28,8 @@ struct PurchaseMoney {
     struct Transaction {
         /// P1; nil until a statement gives the period.
         var newest: MoneyFact?
-        var lowestSequence = UInt64.max
+        /// P3; nil until a statement gives the period.
+        var tie: PeriodTie?
         var own = Statements()
     }
 
@@ -143,26 +144,23 @@ struct PurchaseMoney {
     /// The period that a statement without a transaction speaks of: the last in P3's order that
     /// starts before it, consumables left out.
     private func place(spokenOfBy fact: Fact) -> Int? {
-        var found: (place: Int, start: Instant, lowest: UInt64)?
+        var found: (place: Int, start: Instant, tie: PeriodTie)?
         for (place, transaction) in transactions.enumerated() {
-            guard let statement = transaction.newest?.fact,
+            guard let statement = transaction.newest?.fact, let tie = transaction.tie,
                 statement.productKind != .consumable, statement.time < fact.time
             else { continue }
-            if let last = found,
-                (statement.time, transaction.lowestSequence) < (last.start, last.lowest)
-            {
-                continue
-            }
-            found = (place, statement.time, transaction.lowestSequence)
+            if let last = found, (statement.time, tie) < (last.start, last.tie) { continue }
+            found = (place, statement.time, tie)
         }
         return found?.place
     }
 }
 
 extension PurchaseMoney.Transaction {
-    /// P1: the newest statement gives all but the place in ties, which is the lowest sequence (P3).
+    /// P1: the newest statement gives all but the place in ties (P3).
     fileprivate mutating func state(_ fact: MoneyFact) {
-        lowestSequence = min(lowestSequence, fact.fact.sequence)
+        let told = PeriodTie(fact.fact)
+        tie = tie?.joined(told) ?? told
         if newest.map({ fact.fact.isNewer(than: $0.fact) }) ?? true { newest = fact }
     }
 }

@@ -41,6 +41,8 @@ enum CatalogSchema {
         case .id: Shape.common(.name).schema(in: .file)
         case .store: Shape.common(.store).schema(in: .file)
         case .text: Shape.text.schema(in: .file)
+        case .duration:
+            .members(["type": "string", "pattern": .string(CatalogDuration.pattern)])
         case .choice(let words): Shape.words(words)
         case .integer(let range): Shape.integer(range)
         case .flag: Shape.boolean.schema(in: .file)

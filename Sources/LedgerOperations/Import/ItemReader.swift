@@ -27,10 +27,22 @@ struct ItemReader: Sendable {
         do {
             return items(try JSONValue(parsing: bytes), bytes, line)
         } catch {
+            if let json = storeMessage(bytes) { return items(json, bytes, line) }
             return [
                 refused(line, "malformed", "", "not JSON at byte \(error.offset): \(error.message)")
             ]
         }
+    }
+
+    /// A store's message of which a text is not well-formed: it is not lost for that (Stores, rule 6).
+    private func storeMessage(_ bytes: [UInt8]) -> JSONValue? {
+        // Text that is no JSON even so is refused for what is wrong with it as JSON.
+        guard format != .events, let json = try? JSONValue(parsingStoreText: bytes) else {
+            return nil
+        }
+        let isStores =
+            RevenueCatImport.looksLikeWebhook(json) || AppStoreImport.looksLikeAppStore(json)
+        return isStores ? json : nil
     }
 
     /// Reads one JSON value.
@@ -59,7 +71,8 @@ struct ItemReader: Sendable {
         _ bytes: [UInt8],
         _ line: LineReader.Line
     ) -> [ImportFormat.Item] {
-        RevenueCatImport.outcomes(of: json, body: bytes).enumerated().map { index, outcome in
+        let outcomes = RevenueCatImport.outcomes(of: json, body: bytes, now: clock())
+        return outcomes.enumerated().map { index, outcome in
             item(outcome, json.array.map { Array($0[index].description.utf8) } ?? bytes, line)
         }
     }

@@ -88,7 +88,7 @@ extension RouteTable {
         case .success(let webhook):
             return try await record(
                 RevenueCatMapping.submission(
-                    for: webhook.trusting(.authenticatedRequest),
+                    for: webhook.trusting(.authenticatedRequest, receivedAt: call.now),
                     body: call.body
                 ),
                 Source.revenueCat,

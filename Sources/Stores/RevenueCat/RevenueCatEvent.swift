@@ -7,8 +7,11 @@ struct RevenueCatEvent: Hashable, Sendable {
     let id: String
     /// As sent, such as `INITIAL_PURCHASE`.
     let type: String
-    /// `event_timestamp_ms`: when RevenueCat made the statement (T2), not when it holds.
-    let statedAt: Instant
+    /// `event_timestamp_ms`: when RevenueCat made the statement (T2), not when it holds; where that
+    /// is absurd, the time of arrival.
+    private(set) var statedAt: Instant
+    /// Whether `event_timestamp_ms` cannot be when it was said (Stores, rule 6).
+    private(set) var isOddlyDated: Bool
     private let fields: JSONValue
 
     /// Bytes that an id may have: leaves room for the `#N` of a signal's later events.
@@ -21,8 +24,21 @@ struct RevenueCatEvent: Hashable, Sendable {
         }
         id = try Self.id(json)
         type = try Self.type(json)
-        statedAt = try Self.statedAt(json)
+        let stated = try Self.statedAt(json)
+        statedAt = stated ?? .earliest
+        isOddlyDated = stated == nil
         fields = json
+    }
+
+    /// The event with the time of arrival in place of a time that is absurd: outside 2000 to 2200, or
+    /// more than a day ahead.
+    func received(at instant: Instant) -> RevenueCatEvent {
+        let latest = instant.advanced(byMilliseconds: Instant.millisecondsPerDay)
+        guard isOddlyDated || statedAt > latest else { return self }
+        var event = self
+        event.statedAt = instant
+        event.isOddlyDated = true
+        return event
     }
 
     /// A member; JSON's `null` counts as absent.
@@ -61,20 +77,13 @@ struct RevenueCatEvent: Hashable, Sendable {
         return type
     }
 
-    private static func statedAt(_ json: JSONValue) throws(SignalRefusal) -> Instant {
+    /// nil: no instant within 2000 to 2200.
+    private static func statedAt(_ json: JSONValue) throws(SignalRefusal) -> Instant? {
         let name = "event_timestamp_ms"
         guard case .number(let text) = try required(name, json) else {
             throw SignalRefusal(.invalidValue, name, "expected milliseconds as a number")
         }
-        guard let milliseconds = ExactDecimal(jsonNumber: text).integer,
-            case let instant = Instant(milliseconds: milliseconds), instant.isPlausible
-        else {
-            throw SignalRefusal(
-                .outOfRange,
-                name,
-                "expected whole milliseconds within 2000 to 2200"
-            )
-        }
-        return instant
+        let instant = ExactDecimal(jsonNumber: text).integer.map { Instant(milliseconds: $0) }
+        return instant?.isPlausible == true ? instant : nil
     }
 }

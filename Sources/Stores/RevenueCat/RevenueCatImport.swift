@@ -17,11 +17,16 @@ package enum RevenueCatImport {
     ///   - body: The bytes that `json` was read from, to be kept as evidence of a single item;
     ///     nil, and for the items of an array: the item as JSON text without white space, numbers
     ///     as they were written.
+    ///   - now: The time of arrival.
     /// - Returns: One outcome for each item, in their order.
-    package static func outcomes(of json: JSONValue, body: [UInt8]? = nil) -> [Outcome] {
-        guard let items = json.array else { return [outcome(of: json, body: body)] }
+    package static func outcomes(
+        of json: JSONValue,
+        body: [UInt8]? = nil,
+        now: Instant
+    ) -> [Outcome] {
+        guard let items = json.array else { return [outcome(of: json, body: body, now)] }
         return items.enumerated().map { index, item in
-            outcome(of: item, body: nil).mapError { $0.inside("[\(index)]") }
+            outcome(of: item, body: nil, now).mapError { $0.inside("[\(index)]") }
         }
     }
 
@@ -33,10 +38,14 @@ package enum RevenueCatImport {
         return event["type"] != nil && event["event_timestamp_ms"] != nil
     }
 
-    private static func outcome(of json: JSONValue, body: [UInt8]?) -> Outcome {
+    private static func outcome(
+        of json: JSONValue,
+        body: [UInt8]?,
+        _ now: Instant
+    ) -> Outcome {
         UnverifiedRevenueCatWebhook.reading(json).map {
             RevenueCatMapping.submission(
-                for: $0.trusting(.operatorImport),
+                for: $0.trusting(.operatorImport, receivedAt: now),
                 body: body ?? Array(json.description.utf8)
             )
         }

@@ -25,14 +25,15 @@ public enum RevenueCatMapping {
         let meaning = meaning(of: event)
         let environment = event.environment ?? .production
         let facts = meaning.facts + passedOver(meaning)
+        let id = SignalID.of(event.id)
         return Submission(
-            id: event.id,
+            id: id,
             source: Source.revenueCat,
             environment: environment,
             nature: .signal,
             events: facts.map {
                 Event(
-                    id: event.id,
+                    id: id,
                     source: Source.revenueCat,
                     subject: $0.subject,
                     time: $0.time,
@@ -64,6 +65,9 @@ public enum RevenueCatMapping {
                 on: RevenueCatMeaning.store(of: event),
                 detail: "environment is not known"
             )
+        }
+        guard !event.isOddlyDated else {
+            return RevenueCatMeaning(noting: event, detail: "event_timestamp_ms is absurd")
         }
         guard let row = rows[event.type] else { return RevenueCatMeaning(noting: event) }
         do throws(InputFault) {

@@ -31,10 +31,10 @@ extension RevenueCatPurchase {
     }
 
     /// `EXPIRATION`: the period's end, a refund's effect, or the start of a pause.
+    ///
+    /// The end is when RevenueCat says it: the stated one may lie before grace or an extension that
+    /// was given, which are not taken back, and access ends now where it lies ahead (Stores, rule 7).
     func expiration() throws(InputFault) -> [RevenueCatFact] {
-        guard expiresAt != .never else {
-            throw InputFault(unusable: "expiration_at_ms is without end")
-        }
         let end = expiresAt.instant ?? event.statedAt
         let reason = event.word("expiration_reason")
         switch reason {
@@ -52,7 +52,7 @@ extension RevenueCatPurchase {
                     .reason: reason.map { .text($0) },
                 ]
             )
-            return [fact(expired, at: end)]
+            return [fact(expired)]
         }
     }
 

@@ -1,5 +1,5 @@
 public import Encodings
-import Entitlements
+public import Entitlements
 
 /// A webhook body of RevenueCat that holds the envelope's rules and that nobody has vouched for.
 ///
@@ -17,7 +17,7 @@ public struct UnverifiedRevenueCatWebhook: Hashable, Sendable {
         bytes: [UInt8]
     ) -> Result<UnverifiedRevenueCatWebhook, SignalRefusal> {
         do throws(JSONFault) {
-            return reading(try JSONValue(parsing: bytes))
+            return reading(try JSONValue(parsingStoreText: bytes))
         } catch {
             return .failure(
                 SignalRefusal(.malformed, "", "\(error.message) at byte \(error.offset)")
@@ -39,8 +39,14 @@ public struct UnverifiedRevenueCatWebhook: Hashable, Sendable {
     /// The caller vouches for the channel. The check of the authorization header and of
     /// `X-RevenueCat-Webhook-Signature` (an HMAC over the raw bytes) belongs to the server, which
     /// calls this after it, and with nothing else.
-    public func trusting(_ channel: RevenueCatChannel) -> VerifiedRevenueCatWebhook {
-        VerifiedRevenueCatWebhook(event: event, channel: channel)
+    ///
+    /// `receivedAt`: the time of arrival, which stands in for a time of RevenueCat's that is absurd
+    /// (Stores, rule 6).
+    public func trusting(
+        _ channel: RevenueCatChannel,
+        receivedAt: Instant
+    ) -> VerifiedRevenueCatWebhook {
+        VerifiedRevenueCatWebhook(event: event.received(at: receivedAt), channel: channel)
     }
 
     private static func event(_ json: JSONValue) throws(SignalRefusal) -> RevenueCatEvent {
@@ -85,7 +91,7 @@ public enum RevenueCatChannel: Hashable, Sendable {
 
 /// A webhook body that counts as RevenueCat's word.
 ///
-/// Only `UnverifiedRevenueCatWebhook.trusting(_:)` makes one.
+/// Only `UnverifiedRevenueCatWebhook.trusting(_:receivedAt:)` makes one.
 public struct VerifiedRevenueCatWebhook: Hashable, Sendable {
     let event: RevenueCatEvent
     /// Why it is believed.

@@ -205,6 +205,32 @@ extension ModelRow {
             "5 cy tier = free",
             "5 cy warnings.0.productId = m"
         ),
+        // K9
+        ModelRow(
+            "K9",
+            "Apple's two keys are one store's",
+            """
+            catalog 1 products=[{"id":"m","stores":{"mac_app_store":["m.mac"],\
+            "app_store":["m.ios"]},"unlocks":{"tier":"plus"}},\
+            {"id":"y","stores":{"mac_app_store":["y.mac"]},"unlocks":{"tier":"pro"}}]
+            app_store/1 buy 1 t1 m.mac 31
+            app_store/1 ok 1
+            @ann claim 1 app_store/1
+            mac_app_store/2 buy 1 t2 m.ios 31
+            mac_app_store/2 ok 1
+            @bob claim 1 mac_app_store/2
+            app_store/3 buy 1 t3 y.mac 31
+            app_store/3 ok 1
+            @cy claim 1 app_store/3
+            app_store/4 buy 1 t4 y 31
+            app_store/4 ok 1
+            @dee claim 1 app_store/4
+            """,
+            "5 ann tier = plus",
+            "5 bob tier = plus",
+            "5 cy tier = pro",
+            "5 dee tier = free"
+        ),
         // K9, P13
         ModelRow(
             "K9",

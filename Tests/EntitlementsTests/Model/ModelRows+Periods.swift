@@ -118,6 +118,49 @@ extension ModelRow {
             "1 ann purchases.0.status = expired",
             "1 ann tier = free"
         ),
+        // P2
+        ModelRow(
+            "P2",
+            "a pass without a stated end lasts as the first catalog says that lists it",
+            """
+            catalog 1 products=[]
+            catalog 5 products=[{"id":"pass","kind":"non_renewing","duration":"P10D",\
+            "unlocks":{"tier":"pro"}}]
+            catalog 8 products=[{"id":"pass","kind":"non_renewing","duration":"P2D",\
+            "unlocks":{"tier":"pro"}}]
+            app_store/1 buy 2 t1 pass
+            app_store/1 ok 2
+            @ann claim 2 app_store/1
+            app_store/2 buy 9 t2 pass
+            app_store/2 ok 9
+            @bob claim 9 app_store/2
+            app_store/2 purchase.expired 10 transactionId=t2
+            """,
+            "3 ann purchases.0.expiresAt = 12",
+            "11.9 ann tier = pro",
+            "12 ann purchases.0.status = expired",
+            "12 ann tier = free",
+            "9/9 bob purchases.0.expiresAt = 11",
+            "9 bob purchases.0.expiresAt = 10"
+        ),
+        // P2
+        ModelRow(
+            "P2",
+            "what a store states, and other kinds, do not take the catalog's duration",
+            """
+            catalog 1 products=[{"id":"pass","kind":"non_renewing","duration":"P2D",\
+            "unlocks":{"tier":"pro"}},{"id":"life","kind":"non_consumable","unlocks":{"tier":"plus"}}]
+            app_store/1 buy 2 t1 pass 40
+            app_store/1 ok 2
+            @ann claim 2 app_store/1
+            app_store/2 buy 2 t2 life
+            app_store/2 ok 2
+            @bob claim 2 app_store/2
+            """,
+            "3 ann purchases.0.expiresAt = 40",
+            "30 ann tier = pro",
+            "99 bob tier = plus"
+        ),
         // P2, section 3: whom a statement speaks of
         ModelRow(
             "speaks of",
@@ -175,6 +218,18 @@ extension ModelRow {
             """,
             "5 ann purchases.0.productId = y",
             "5 ann tier = pro"
+        ),
+        // P3
+        ModelRow(
+            "P3",
+            "equal starts stand by when the store first told of each, in whatever order it came",
+            """
+            start
+            app_store/1 buy 1~0.5 t2 y 50
+            """,
+            "5/4 ann purchases.0.productId = m",
+            "5 ann purchases.0.productId = m",
+            "5 ann tier = plus"
         ),
         // P4
         ModelRow(

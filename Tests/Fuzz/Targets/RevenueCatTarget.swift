@@ -8,6 +8,9 @@ struct RevenueCatTarget: FuzzTarget {
     private let bodies: [JSONValue]
     private let mutation: JSONMutation
 
+    /// When everything arrives: after what the bodies say, and before some of what is made of it.
+    private static let now = Instant(milliseconds: 1_769_904_000_000)
+
     /// Members of a subscription's second period.
     private static let period: JSONValue = .members([
         "event_timestamp_ms": .integer(1_767_225_660_000), "app_user_id": "user",
@@ -65,7 +68,7 @@ struct RevenueCatTarget: FuzzTarget {
 
     func run(_ input: [UInt8]) {
         if case .success(let webhook) = UnverifiedRevenueCatWebhook.reading(bytes: input) {
-            let trusted = webhook.trusting(.authenticatedRequest)
+            let trusted = webhook.trusting(.authenticatedRequest, receivedAt: Self.now)
             let submission = RevenueCatMapping.submission(for: trusted, body: input)
             submission.demandLaws(source: Source.revenueCat, evidence: input)
             PlantedFault.strike(
@@ -77,7 +80,7 @@ struct RevenueCatTarget: FuzzTarget {
             )
         }
         guard let json = try? JSONValue(parsing: input) else { return }
-        for case .success(let submission) in RevenueCatImport.outcomes(of: json) {
+        for case .success(let submission) in RevenueCatImport.outcomes(of: json, now: Self.now) {
             submission.demandLaws(
                 source: Source.revenueCat,
                 evidence: submission.evidence ?? []

@@ -142,7 +142,10 @@ extension StoreMessages {
         guard let webhook = try? UnverifiedRevenueCatWebhook.reading(bytes: body).get() else {
             return nil
         }
-        return RevenueCatMapping.submission(for: webhook.trusting(.operatorImport), body: body)
+        return RevenueCatMapping.submission(
+            for: webhook.trusting(.operatorImport, receivedAt: .latest),
+            body: body
+        )
     }
 
     private mutating func revenueCatID(_ token: String) -> JSONValue {

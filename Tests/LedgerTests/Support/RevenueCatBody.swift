@@ -30,7 +30,7 @@ enum RevenueCatBody {
     static func submission(of body: [UInt8]) throws -> Submission {
         let webhook = try UnverifiedRevenueCatWebhook.reading(bytes: body).get()
         return RevenueCatMapping.submission(
-            for: webhook.trusting(.authenticatedRequest),
+            for: webhook.trusting(.authenticatedRequest, receivedAt: .latest),
             body: body
         )
     }

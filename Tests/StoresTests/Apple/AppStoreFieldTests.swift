@@ -117,13 +117,29 @@ struct `A transaction that is handed in` {
         #expect(fields.contains("method=\"app_store_jws\""))
     }
 
+    // Stores, rule 7
+    @Test func `that another plan replaced ends when that is signed`() async throws {
+        let submission = try await Self.submission(#""isUpgraded":true"#)
+        #expect(
+            submission.events.map(\.kind) == [
+                .purchaseCompleted, .verificationPassed, .purchaseExpired,
+            ]
+        )
+        let end = try #require(submission.events.last)
+        #expect(
+            end.data.text(.transactionID) == submission.events[0].data.text(.transactionID)
+                && end.data.text(.reason) == "upgraded"
+        )
+        #expect(end.time == end.observedAt && end.observedAt == submission.events[0].observedAt)
+    }
+
     /// Members that no field holds: left out, and the purchase stands.
     @Test(arguments: [
         #""price":9223372036854775807"#, #""price":"9.99""#, #""price":1e400"#,
         #""currency":"usd""#, #""quantity":0"#, #""quantity":-1"#,
         #""offerType":9,"offerDiscountType":"NEW""#, #""inAppOwnershipType":"NEW""#,
         #""storefront":7"#, #""transactionReason":"NEW""#, #""revocationPercentage":50000"#,
-        #""isUpgraded":true"#, #""advancedCommerceInfo":{"items":[{"a":[1.5e3,null]}]}"#,
+        #""isUpgraded":"yes""#, #""advancedCommerceInfo":{"items":[{"a":[1.5e3,null]}]}"#,
     ])
     func `is not lost for a value that is not known`(_ changes: String) async throws {
         let submission = try await Self.submission(changes)

@@ -101,10 +101,8 @@ struct `The App Store's notifications become` {
             "EXPIRED",
             "VOLUNTARY",
             signed: "2026-02-09",
-            adds: #"purchase.expired o1@E {"transactionId":"t1","reason":"voluntary","#
-                + #""observedAt":"L"}"#
+            adds: #"purchase.expired o1@L {"transactionId":"t1","reason":"voluntary"}"#
         ),
-        // The store was trying until then, and may have given grace.
         AppStoreRow(
             "EXPIRED",
             "BILLING_RETRY",
@@ -115,22 +113,19 @@ struct `The App Store's notifications become` {
             "EXPIRED",
             "PRICE_INCREASE",
             signed: "2026-02-09",
-            adds: #"purchase.expired o1@E {"transactionId":"t1","reason":"price_increase","#
-                + #""observedAt":"L"}"#
+            adds: #"purchase.expired o1@L {"transactionId":"t1","reason":"price_increase"}"#
         ),
         AppStoreRow(
             "EXPIRED",
             "PRODUCT_NOT_FOR_SALE",
             signed: "2026-02-09",
-            adds: #"purchase.expired o1@E {"transactionId":"t1","reason":"product_not_for_sale","#
-                + #""observedAt":"L"}"#
+            adds: #"purchase.expired o1@L {"transactionId":"t1","reason":"product_not_for_sale"}"#
         ),
         AppStoreRow(
             "EXPIRED",
             signed: "2026-02-09",
             renewal: #""expirationIntent":4"#,
-            adds: #"purchase.expired o1@E {"transactionId":"t1","reason":"product_not_for_sale","#
-                + #""observedAt":"L"}"#
+            adds: #"purchase.expired o1@L {"transactionId":"t1","reason":"product_not_for_sale"}"#
         ),
         AppStoreRow(
             "RENEWAL_EXTENDED",

@@ -35,7 +35,12 @@ struct AppStoreHistory {
             fact.store = names.name("app_store")
             return fact
         }
-        return PurchaseTimeline(number: 1, facts: facts, names: names.names) { _ in 0 }
+        return PurchaseTimeline(
+            number: 1,
+            facts: facts,
+            names: names.names,
+            catalogs: CatalogHistory([])
+        )
     }
 
     /// Whether any period gives access on a day.

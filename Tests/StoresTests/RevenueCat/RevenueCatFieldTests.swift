@@ -62,7 +62,7 @@ struct `RevenueCat's fields` {
     }
 
     @Test(arguments: [
-        "APP_STORE": "app_store", "MAC_APP_STORE": "mac_app_store", "PLAY_STORE": "play_store",
+        "APP_STORE": "app_store", "MAC_APP_STORE": "app_store", "PLAY_STORE": "play_store",
         "AMAZON": "amazon", "STRIPE": "stripe", "RC_BILLING": "rc_billing", "ROKU": "roku",
         "PADDLE": "paddle", "TEST_STORE": "test_store", "PROMOTIONAL": "promotional",
         "GALAXY_2": "galaxy_2",
@@ -75,6 +75,19 @@ struct `RevenueCat's fields` {
         #expect(submission.events.first?.subject == .purchase(name))
         let kind = submission.events.first?.data.text(.productKind)
         #expect(kind == (store == "promotional" ? "non_renewing" : "auto_renewable"))
+    }
+
+    // The second event of signal `e` is recorded as `e#2`.
+    @Test(arguments: [
+        "e": "e", "e#2": "e#2#1", "e#2#1": "e#2#1#1", "#7": "#7#1", "e#": "e#", "e2": "e2",
+        "e#x2": "e#x2",
+        "e#2 ": "e#2 ",
+    ])
+    func `tell a signal from a later event of another`(_ sent: String, _ recorded: String) throws {
+        let submission = try RevenueCatSample.submission(
+            RevenueCatSample.event("RENEWAL", #""id":"\#(sent)""#)
+        )
+        #expect(submission.id == recorded && submission.events.count > 1)
     }
 
     // trap 3

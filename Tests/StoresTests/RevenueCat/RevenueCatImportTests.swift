@@ -12,7 +12,7 @@ struct `An import of RevenueCat's history` {
             good, .null, .members(["api_version": "1.0", "event": good]),
             .members(["event": .members(["id": "a", "type": "A"])]),
         ])
-        let outcomes = RevenueCatImport.outcomes(of: json)
+        let outcomes = RevenueCatImport.outcomes(of: json, now: AppStoreSample.now)
         #expect(outcomes.count == 4)
         let (first, third) = (try outcomes[0].get(), try outcomes[2].get())
         #expect(first.events == third.events)
@@ -29,7 +29,11 @@ struct `An import of RevenueCat's history` {
     @Test func `keeps a single body's own bytes`() throws {
         let text = " " + (try RevenueCatSample.event("RENEWAL").description)
         let bytes = Array(text.utf8)
-        let outcomes = RevenueCatImport.outcomes(of: try JSONValue(parsing: bytes), body: bytes)
+        let outcomes = RevenueCatImport.outcomes(
+            of: try JSONValue(parsing: bytes),
+            body: bytes,
+            now: AppStoreSample.now
+        )
         #expect(try outcomes.map { try $0.get().evidence } == [bytes])
     }
 
@@ -112,7 +116,8 @@ struct `An import of RevenueCat's history` {
         let bytes = try Vectors.bytes(path)
         let json = try JSONValue(parsing: bytes)
         #expect(RevenueCatImport.looksLikeWebhook(json))
-        let outcome = try #require(RevenueCatImport.outcomes(of: json, body: bytes).first)
+        let outcomes = RevenueCatImport.outcomes(of: json, body: bytes, now: AppStoreSample.now)
+        let outcome = try #require(outcomes.first)
         let submission = try outcome.get()
         try RevenueCatSample.check(submission)
         return submission

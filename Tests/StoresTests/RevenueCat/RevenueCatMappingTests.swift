@@ -232,9 +232,15 @@ struct `RevenueCat's events become` {
             MappingRow(
                 "EXPIRATION",
                 #""expiration_reason":"\#($0)""#,
-                #"purchase.expired o1@E {"transactionId":"t2","reason":"\#($0.lowercased())"}"#
+                #"purchase.expired o1@S {"transactionId":"t2","reason":"\#($0.lowercased())"}"#
             )
         } + [
+            // The store says that it is over, whatever end it stated before.
+            MappingRow(
+                "EXPIRATION",
+                #""expiration_at_ms":7258118400000"#,
+                #"purchase.expired o1@S {"transactionId":"t2"}"#
+            ),
             MappingRow(
                 "EXPIRATION",
                 #""expiration_at_ms":null,"transaction_id":null"#,

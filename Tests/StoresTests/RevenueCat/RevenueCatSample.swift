@@ -36,7 +36,7 @@ enum RevenueCatSample {
         let body = Array(event.description.utf8)
         let webhook = try UnverifiedRevenueCatWebhook.reading(event).get()
         let submission = RevenueCatMapping.submission(
-            for: webhook.trusting(.authenticatedRequest),
+            for: webhook.trusting(.authenticatedRequest, receivedAt: AppStoreSample.now),
             body: body
         )
         try check(submission)

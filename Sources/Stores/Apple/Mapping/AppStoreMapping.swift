@@ -85,15 +85,8 @@ public enum AppStoreMapping {
     private static func meaning(of notification: VerifiedAppStoreNotification) -> AppStoreMeaning {
         let content = notification.content
         return meaning { () throws(InputFault) in
-            guard AppStoreRows.isKnown(content.type) else {
-                return AppStoreMeaning(
-                    noting: content.type,
-                    on: notification.purchase,
-                    at: content.signedAt
-                )
-            }
             let statement = try AppStoreStatement(notification)
-            // What is signed stands, whatever a subtype that is not known yet may mean.
+            // What is signed stands, whatever a type that is not known yet may mean.
             let row = AppStoreRows.row(content.type, content.subtype) ?? { $0.note() }
             let facts =
                 try statement.facts + row(statement)
@@ -161,7 +154,8 @@ public enum AppStoreMapping {
         _ body: [UInt8],
         headers: [[UInt8]]
     ) -> Submission {
-        Submission(
+        let id = SignalID.of(id)
+        return Submission(
             id: id,
             source: Source.appStore,
             environment: environment,

@@ -51,7 +51,8 @@ struct AppStorePeriod: Hashable, Sendable {
     /// Each transaction says all of it anew, so any message may be the first that we hear. The
     /// kind of revocation is what the message's type says, else what the transaction shows.
     func facts(revokedBy kind: EventKind? = nil) -> [AppStoreFact] {
-        let facts = [fact(statement, at: start), fact(verdict, at: start)]
+        var facts = [fact(statement, at: start), fact(verdict, at: start)]
+        if content.isUpgraded { facts.append(fact(upgrade, at: signedAt)) }
         guard let revokedAt else { return facts }
         let shown = isOfFamily ? EventKind.revocationRevoked : .revocationRefunded
         return facts + [fact(revocation(kind ?? shown), at: revokedAt)]
@@ -112,6 +113,14 @@ struct AppStorePeriod: Hashable, Sendable {
                 .offer: Self.offer(content).map { .text($0) },
                 .storefront: content.payload.code("storefront").map { .text($0) },
             ]
+        )
+    }
+
+    /// Another plan took its place: it ends when that is said, at the latest (Stores, rule 7).
+    private var upgrade: EventData {
+        EventData(
+            .purchaseExpired,
+            [.transactionID: .text(transactionID), .reason: .text("upgraded")]
         )
     }
 

@@ -9,11 +9,8 @@ import Entitlements
 enum AppStoreRows {
     typealias Row = @Sendable (AppStoreStatement) throws(InputFault) -> [AppStoreFact]
 
-    /// The row of a type and subtype; nil for a subtype that has none, and for an unknown type.
+    /// The row of a type and subtype; nil for those that have none.
     static func row(_ type: String, _ subtype: String?) -> Row? { rows[type]?[subtype ?? plain] }
-
-    /// Whether a type has rows at all.
-    static func isKnown(_ type: String) -> Bool { rows[type] != nil }
 
     /// The types and subtypes that have a row; a subtype is empty where none is sent.
     static var all: [(type: String, subtype: String)] {

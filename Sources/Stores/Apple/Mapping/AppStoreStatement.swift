@@ -95,18 +95,10 @@ struct AppStoreStatement: Hashable, Sendable {
                 .reason: expirationReason.map { .text($0) },
             ]
         )
-        return [period.fact(expired, at: try expirationTime(), saidAt: signedAt)]
-    }
-
-    /// The period's end, for a message comes some time after it.
-    ///
-    /// Not so after grace and retry: an earlier time would take back the grace that was given
-    /// (P4), and would deny that the store was still trying (P9).
-    private func expirationTime() throws(InputFault) -> Instant {
-        let end = try requiredEnd()
-        if notification.content.subtype == "BILLING_RETRY" { return max(end, signedAt) }
-        guard let graceUntil = try graceUntil(), graceUntil > end else { return end }
-        return min(graceUntil, max(end, signedAt))
+        // No earlier than it is said: the end that the transaction states is its first one, and what
+        // grace or an extension gave is not taken back (Stores, rule 7; P2, P4).
+        let time = max(try requiredEnd(), signedAt)
+        return [period.fact(expired, at: time, saidAt: signedAt)]
     }
 
     private var expirationReason: String? {

@@ -27,6 +27,8 @@ package struct AppStoreTransaction: Hashable, Sendable {
     package var inAppOwnershipType: String? { payload.text("inAppOwnershipType") }
     /// `REFUND_FULL`, `REFUND_PRORATED` or `FAMILY_REVOKE`.
     package var revocationType: String? { payload.text("revocationType") }
+    /// Whether another plan has taken the place of this one.
+    package var isUpgraded: Bool { payload["isUpgraded"]?.bool ?? false }
     /// The period's start.
     package var purchaseDate: Instant? { payload.plausibleInstant("purchaseDate") }
     /// When the purchase was made first.

@@ -82,7 +82,7 @@ struct CompactJWS: Sendable {
         }
         let json: JSONValue
         do throws(JSONFault) {
-            json = try JSONValue(parsing: text)
+            json = try JSONValue(parsingStoreText: text)
         } catch {
             throw SignalRefusal(.malformed, path, "\(error.message) at byte \(error.offset)")
         }

@@ -27,7 +27,13 @@ extension RandomEvents {
         if random.chance(70) {
             let leeway = random.pick([0, 3600, step / 1000, step / 2000, step / 500])
             members.append(
-                JSONMember("policy", .members(["renewalLeewaySeconds": .integer(leeway)]))
+                JSONMember(
+                    "policy",
+                    .members([
+                        "claim": .string(random.pick(["keep", "transfer"])),
+                        "renewalLeewaySeconds": .integer(leeway),
+                    ])
+                )
             )
         }
         if JSONValue.object(members).description.contains("Test/Zone") {

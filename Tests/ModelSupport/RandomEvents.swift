@@ -33,6 +33,8 @@ extension RandomEvents {
                 .expiresAt: random.chance(Self.chanceOfEnd[usual] ?? 85)
                     ? .instant(later()) : nil,
                 .priceMicros: .integer(990_000), .currencyCode: .text("EUR"),
+                .account: random.chance(35)
+                    ? .text(random.pick(customers, skewed: true).text) : nil,
             ]
         )
     }
@@ -136,12 +138,12 @@ extension RandomEvents {
                     .amount: random.chance(50) ? .integer(3) : nil,
                 ]
             )
-        case 86..<91:
+        case 86..<90:
             return EventData(
                 .usageReversed,
                 [.useID: .text(random.pick(["u1", "u2", "u3", "u4"]))]
             )
-        case 91..<92: return EventData(.customerErased)
+        case 90..<92: return EventData(.customerErased)
         default: return passedOverCustomerData()
         }
     }

@@ -16,11 +16,11 @@ extension CustomerView {
         guard shows(event.header) else { return nil }
         var event = event
         for field in Field.allCases where hides(field) { event.leaveOut(field) }
-        // A name that leads to another customer is that customer's (C2).
-        if event.kind == .customerLinked,
+        // A name that leads to another customer is that customer's (C1, C2).
+        if event.kind == .customerLinked || event.kind.givesPeriod,
             try !event.header.otherStreams(record).allSatisfy(isCustomer)
         {
-            event.leaveOut(.alias)
+            event.leaveOut(event.kind.givesPeriod ? .account : .alias)
         }
         return event
     }

@@ -5,9 +5,9 @@ import PostingIndex
 /// Gathers the facts that a question about a customer or a purchase needs, from one prefix of the
 /// log (Architecture, "Three ways through the house").
 ///
-/// It walks from stream to stream: names of the customer, the purchases that they claimed, the
-/// customers whom transfers to them name (transitively), and, of whoever else claimed these
-/// purchases, the links and transfers.
+/// It walks from stream to stream: names of the customer, the purchases that they claimed or for
+/// which a store named them, the customers whom transfers to them name (transitively), and, of
+/// whoever else claimed these purchases or was named for them, the links, transfers and erasures.
 struct FactLoader {
     let log: any LogReader
     let vault: any VaultReader
@@ -39,7 +39,7 @@ struct FactLoader {
 
     /// Why a stream is read; a higher role reads more.
     private enum Role: Int {
-        /// A customer who owned a purchase at some time: links and transfers.
+        /// A customer who may have owned a purchase: links, transfers and erasures.
         case mentioned
         /// A customer whose purchases may be asked for: everything.
         case customer
@@ -63,6 +63,12 @@ struct FactLoader {
     /// The facts about a purchase and whoever owned it, ascending by sequence.
     mutating func facts(ofPurchase stream: UInt64) throws -> [Fact] {
         enqueue(stream, .purchase)
+        return try load()
+    }
+
+    /// The links, transfers and erasures of a customer, ascending by sequence.
+    mutating func facts(mentioning stream: UInt64) throws -> [Fact] {
+        enqueue(stream, .mentioned)
         return try load()
     }
 
@@ -115,21 +121,31 @@ struct FactLoader {
         if role == .customer, !entries.isEmpty { isSeen = true }
         let wanted = entries.filter { Self.reads($0.kind, as: role) }.map(\.sequence)
         let start = facts.count
+        var purchases: Set<UInt64> = []
         try log.readRecords(wanted) { sequence, record in
             let header = try RecordHeader(checking: record)
             guard header.sequence == sequence else {
                 throw LogStorageFault(.damaged, "record \(sequence) is another")
             }
+            if role == .customer, try header.eventKind().givesPeriod {
+                // Of the purchase everything is read.
+                purchases.insert(header.stream)
+                return
+            }
             try header.appendFacts(of: record, to: &facts, &names)
             while signals.count < facts.count { signals.append(header.signal) }
         }
+        for purchase in purchases { enqueue(purchase, .purchase) }
         for index in start..<facts.count { follow(facts[index], from: stream, role) }
     }
 
     private static func reads(_ kind: UInt8, as role: Role) -> Bool {
         // One of a newer format is read, and stops there (E5).
         guard let kind = EventKind(rawValue: kind) else { return true }
-        if role == .mentioned { return kind == .customerLinked || kind == .customerTransferred }
+        if role == .mentioned {
+            return kind == .customerLinked || kind == .customerTransferred
+                || kind == .customerErased
+        }
         return kind.isFolded
     }
 
@@ -151,6 +167,8 @@ struct FactLoader {
             } else if let purchase = fact.other {
                 enqueue(purchase, .purchase)
             }
+        case .purchaseCompleted, .purchaseRenewed:
+            if let account = fact.other { enqueue(account, .mentioned) }
         default: break
         }
     }

@@ -151,7 +151,7 @@ extension Questions {
             let header = try RecordHeader(checking: record)
             var opened = OpenedEvent(header: header, kind: try header.eventKind())
             try opened.read(record, header.facts) { _ in nil }
-            if opened.values[.name] == .text(SignalDecision.refusedClaim) {
+            if opened.values[.name] == .text(RefusedClaim.name) {
                 refused.insert(sequence)
             }
         }

@@ -127,7 +127,7 @@ struct StreamSurvey {
             let other = try (stream: other, counter: self.counter(other))
             links.append((UInt32(counter), UInt32(other.counter)))
             // What a customer's event names is a purchase where it is a claim.
-            if kind == .customerLinked || kind == .customerTransferred {
+            if kind == .customerLinked || kind == .customerTransferred || kind.givesPeriod {
                 note(Self.isCustomer, of: other.stream, other.counter)
             }
         }

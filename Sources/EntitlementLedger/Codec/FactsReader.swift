@@ -101,7 +101,7 @@ struct FactsReader {
         case .expiresAt, .graceUntil, .resumesAt, .through, .priceMicros, .quantity, .found,
             .appended, .amount, .transactionID, .grantID, .useID, .flowID:
             _ = try cursor.uint64(bytes)
-        case .alias, .purchase, .from, .erased: _ = try streams(bytes)
+        case .alias, .purchase, .from, .erased, .account: _ = try streams(bytes)
         case .features, .evidence:
             for _ in 0..<(try cursor.uint16(bytes)) { try skipText(bytes) }
         case .stages:

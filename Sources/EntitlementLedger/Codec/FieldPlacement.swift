@@ -17,7 +17,7 @@ extension Field {
         switch self {
         case .transactionID, .grantID, .useID, .flowID: .tagged
         case .reason, .differences, .detail, .actor: .sealed
-        case .alias, .purchase, .from, .erased: .stream
+        case .alias, .purchase, .from, .erased, .account: .stream
         default: .clear
         }
     }

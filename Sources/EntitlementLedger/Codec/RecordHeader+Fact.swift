@@ -86,7 +86,7 @@ extension FactsReader {
         switch field {
         case .transactionID: fact.transaction = try number(record)
         case .grantID, .useID: fact.item = try number(record)
-        case .purchase, .alias: fact.other = try streams(record).first
+        case .purchase, .alias, .account: fact.other = try streams(record).first
         case .expiresAt, .graceUntil:
             fact.end = Instant(milliseconds: Int64(bitPattern: try number(record)))
         case .productID, .trialID, .featureID: fact.label = try name(record, &names)

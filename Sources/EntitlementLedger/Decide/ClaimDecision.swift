@@ -74,16 +74,11 @@ struct ClaimDecision {
         let facts = transaction.facts
         var sequence = factsSequence
         let (stream, known) = try reader.facts(ofPurchase: transaction.purchase)
-        var ownership = PurchaseOwnership(purchase: stream, facts: known)
         let restated = try RestatedFacts(ofPurchase: stream, known, appender)
-        var events: [Event] = []
-        if sequence == nil {
-            // The store's token comes before the customer's word.
-            events = try decideTokens(&ownership)
-            let isClaimed = events.contains { $0.kind == .customerClaimed }
-            if !isClaimed { sequence = try restated.sequence(ofSame: facts.events) }
-            if sequence != nil { events = [] }
-        }
+        if sequence == nil { sequence = try restated.sequence(ofSame: facts.events) }
+        let events = sequence == nil ? try facts.events + NewLinks(appender).events(of: facts) : []
+        // Whom the store names comes before the customer's word.
+        let ownership = try reader.ownership(of: stream, known, after: events)
         // Looked up, not reserved: who is refused leaves nothing behind.
         let claimant = try appender.vault.stream(
             of: StreamName(.customer(customer), in: facts.environment)
@@ -122,24 +117,6 @@ struct ClaimDecision {
             )
         }
         return .value(sequence)
-    }
-
-    /// The facts and what the source's token makes of them (Stores, rule 7).
-    private mutating func decideTokens(_ ownership: inout PurchaseOwnership) throws -> [Event] {
-        let facts = transaction.facts
-        let decision = try SignalDecision(facts, reader)
-        reader = decision.reader
-        for event in decision.events.dropFirst(facts.events.count)
-        where event.kind == .customerClaimed
-            && event.data[.purchase] == .text(transaction.purchase.description)
-        {
-            ownership.add(
-                claimBy: try reader.stream(event.subject),
-                at: event.time,
-                observedAt: event.observedAt
-            )
-        }
-        return decision.events
     }
 
     private var claim: Event {

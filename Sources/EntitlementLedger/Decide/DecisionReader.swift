@@ -94,6 +94,17 @@ struct DecisionReader {
     /// How a purchase is owned (C1).
     mutating func ownership(of purchase: PurchaseName) throws -> PurchaseOwnership {
         let (stream, facts) = try facts(ofPurchase: purchase)
-        return PurchaseOwnership(purchase: stream, facts: facts)
+        return try ownership(of: stream, facts)
+    }
+
+    /// The links, transfers and erasures of a customer whom something names.
+    mutating func facts(
+        mentioning customer: CustomerID
+    ) throws -> (stream: UInt64, facts: [Fact]) {
+        var loader = loader
+        let stream = try stream(.customer(customer))
+        let facts = try loader.facts(mentioning: stream)
+        note(loader)
+        return (stream, facts)
     }
 }

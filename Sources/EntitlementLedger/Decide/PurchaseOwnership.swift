@@ -1,52 +1,19 @@
 import Entitlements
 import EventLog
 
-/// Claims of a purchase and its owner when all is said (C1).
+/// A purchase's owner when all is said (C1).
 struct PurchaseOwnership {
-    private(set) var claims: [Fact]
-    private let transfers: [Fact]
-    private let purchase: UInt64
     let customers: Links
-    private(set) var owner: UInt64?
+    /// nil: nobody.
+    let owner: UInt64?
 
-    init(purchase: UInt64, facts: [Fact]) {
-        let names = Links(facts, of: .purchaseLinked)
-        let canonical = names.canonical(purchase)
-        self.purchase = canonical
-        customers = Links(facts, of: .customerLinked)
-        claims = facts.filter { fact in
-            (fact.kind == .customerClaimed || fact.kind == .customerReleased)
-                && fact.other.map(names.canonical) == canonical
-        }
-        transfers = facts.filter { $0.kind == .customerTransferred }
-        owner = nil
-        walk()
-    }
-
-    /// Adds a claim that is about to be recorded, behind all others.
-    mutating func add(claimBy customer: UInt64, at time: Instant, observedAt: Instant) {
-        var claim = Fact(
-            sequence: .max,
-            kind: .customerClaimed,
-            time: time,
-            observedAt: observedAt,
-            subject: customer
-        )
-        claim.other = purchase
-        claims.append(claim)
-        walk()
-    }
-
-    private mutating func walk() {
-        owner = Ownership(claims: claims, transfers: transfers, customers: customers).last
-    }
-
-    /// Whether a customer claimed it before, under any name.
-    func wasClaimed(by customer: UInt64) -> Bool {
-        let canonical = customers.canonical(customer)
-        return claims.contains {
-            $0.kind == .customerClaimed && customers.canonical($0.subject) == canonical
-        }
+    /// `facts`: all about the purchase, and whoever may own it.
+    ///
+    /// `catalogs`: those that are known.
+    init(purchase: UInt64, facts: [Fact], catalogs: CatalogHistory) {
+        let owners = OwnerFacts(facts, catalogs: catalogs)
+        customers = owners.customers
+        owner = owners.ownership(of: purchase).last
     }
 }
 
@@ -73,6 +40,52 @@ extension DecisionReader {
         if owner == customer.map(ownership.customers.canonical) { return .isOwner }
         let policy = try catalogs().catalog(at: instant)?.policy.claim ?? .keep
         return policy == .keep ? .ownedByAnother(owner) : .mayClaim
+    }
+
+    /// How a purchase is owned, once some events stand that are about to be recorded.
+    ///
+    /// `facts`: all about the purchase.
+    mutating func ownership(
+        of purchase: UInt64,
+        _ facts: [Fact],
+        after events: [Event] = []
+    ) throws -> PurchaseOwnership {
+        var facts = facts
+        let canonical = Links(facts, of: .purchaseLinked).canonical(purchase)
+        let keys = try appender.vault.keys(of: canonical)
+        for (place, event) in events.enumerated() where event.kind.givesPeriod {
+            // Behind everything that stands, in their order.
+            let sequence = UInt64.max - UInt64(events.count - place)
+            var fact = Fact(
+                sequence: sequence,
+                kind: event.kind,
+                time: event.time,
+                observedAt: event.observedAt,
+                subject: purchase
+            )
+            fact.transaction = event.data.text(.transactionID).flatMap { keys?.tag($0) }
+            if let account = event.data.account {
+                let (stream, known) = try self.facts(mentioning: account)
+                fact.other = stream
+                facts.merge(known)
+            }
+            facts.append(fact)
+        }
+        return PurchaseOwnership(purchase: purchase, facts: facts, catalogs: try catalogs())
+    }
+}
+
+extension EventData {
+    /// Whom the store names for a period's transaction (C1).
+    fileprivate var account: CustomerID? { text(.account).flatMap { CustomerID($0) } }
+}
+
+extension [Fact] {
+    /// Adds those of other events; ascending by sequence again.
+    fileprivate mutating func merge(_ others: [Fact]) {
+        let known = Set(map(\.sequence))
+        self = (self + others.filter { !known.contains($0.sequence) })
+            .sorted { $0.sequence < $1.sequence }
     }
 }
 

@@ -39,8 +39,8 @@ struct ErasureScope {
         )
         let facts = try loader.facts(ofCustomer: stream)
         let found =
-            Self.merged(with: stream, facts, of: .customerLinked)
-            + Self.purchases(ownedBy: stream, facts)
+            try Self.merged(with: stream, facts, of: .customerLinked)
+            + Self.purchases(ownedBy: stream, facts, questions.catalogHistory(size: size))
         var met = taken
         streams = try found.filter { stream in
             // One that was erased before is no concern of this erasure.
@@ -62,15 +62,16 @@ struct ErasureScope {
         return [stream] + linked.filter { links.canonical($0) == canonical }
     }
 
-    private static func purchases(ownedBy customer: UInt64, _ facts: [Fact]) -> [UInt64] {
-        let names = Links(facts, of: .purchaseLinked)
-        var met: Set<UInt64> = []
+    private static func purchases(
+        ownedBy customer: UInt64,
+        _ facts: [Fact],
+        _ catalogs: CatalogHistory
+    ) -> [UInt64] {
+        let owners = OwnerFacts(facts, catalogs: catalogs)
+        let canonical = owners.customers.canonical(customer)
         var owned: [UInt64] = []
-        for claim in facts where claim.kind == .customerClaimed {
-            guard let purchase = claim.other, met.insert(names.canonical(purchase)).inserted
-            else { continue }
-            let ownership = PurchaseOwnership(purchase: purchase, facts: facts)
-            guard ownership.owner == ownership.customers.canonical(customer) else { continue }
+        owners.forEach { purchase, ownership in
+            guard ownership.last == canonical else { return }
             owned += merged(with: purchase, facts, of: .purchaseLinked)
         }
         return owned

@@ -65,6 +65,12 @@ extension Appender {
             }
             waiting.removeAll { outcomes[$0] != nil }
         }
+        for index in items.indices {
+            guard case .refused(.claimedByAnother, _)? = outcomes[index] else { continue }
+            let transaction = items[index].transaction
+            let environment = transaction.facts.environment
+            try noteRefusedClaim(on: transaction.purchase, by: customer, in: environment)
+        }
         return items.indices.compactMap { outcomes[$0] }
     }
 

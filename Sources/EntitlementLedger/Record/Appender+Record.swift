@@ -13,7 +13,7 @@ extension Appender {
         try record([submission])[0]
     }
 
-    /// Records submissions in their order, as few commits as their decisions allow.
+    /// Records submissions in their order, in one commit as a rule.
     public func record(
         _ submissions: [Submission],
         recordedAt: [Instant?]? = nil
@@ -93,7 +93,6 @@ extension Appender {
             let receipt =
                 if case .duplicate = outcome { try await pool.blocking(read) } else { try read() }
             if let receipt { return receipt }
-        case .undecided: break
         }
         return try await writer.alone { [self] append in
             try decideAlone(append) { append in
@@ -102,16 +101,10 @@ extension Appender {
                 case .settled(let receipt): return receipt
                 case .sealed(let sealed):
                     return try preparation.receipt(append([sealed])[0], sealed, submission)
-                case .undecided: return nil
                 }
             }
         }
     }
-}
-
-extension Submission {
-    /// Whether something is decided at append.
-    var decides: Bool { !claims.isEmpty || !links.isEmpty }
 }
 
 extension Event {

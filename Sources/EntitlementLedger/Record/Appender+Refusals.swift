@@ -41,7 +41,8 @@ extension RefusalTally {
         Instant(milliseconds: (hour(of: now) + 1) * intervalMilliseconds)
     }
 
-    fileprivate static func hour(of instant: Instant) -> Int64 {
+    /// The hour of an instant, counted from 1970.
+    static func hour(of instant: Instant) -> Int64 {
         let (hour, rest) = instant.milliseconds.quotientAndRemainder(
             dividingBy: intervalMilliseconds
         )

@@ -31,7 +31,7 @@ extension Appender {
         _ request: Request
     ) throws -> Receipt {
         let data = EventData(.customerClaimed, [.purchase: .text(purchase.description)])
-        return try decide(request, customer, data) { reader, now in
+        let receipt = try decide(request, customer, data) { reader, now in
             let ownership = try reader.ownership(of: purchase)
             let stream = try reader.stream(.customer(customer))
             switch try reader.right(of: stream, to: ownership, at: now) {
@@ -40,6 +40,10 @@ extension Appender {
             case .ownedByAnother: return .refused(.claimedByAnother)
             }
         }
+        if receipt == .refused(.claimedByAnother) {
+            try noteRefusedClaim(on: purchase, by: customer, in: request.environment)
+        }
+        return receipt
     }
 
     /// Gives features or a tier by hand (C3).

@@ -1,7 +1,7 @@
 import Entitlements
 import EventLog
 
-/// Records prepared submissions in order; those that decide nothing share commits.
+/// Records prepared submissions in order, as many in a commit as come together.
 struct BatchRecorder {
     private let appender: Appender
     private let preparation: Preparation
@@ -36,10 +36,6 @@ struct BatchRecorder {
             switch submissions[index].state {
             case .settled(let receipt): try settle(index, receipt)
             case .sealed(let sealed): try add(Member(index: index, sealed: sealed))
-            case .undecided:
-                // It is decided against what stands: those before it are committed first.
-                try commit()
-                if !isStopped { try decide(index) }
             }
         }
         try commit()
@@ -63,7 +59,7 @@ struct BatchRecorder {
         let isAlone = try isRepeat || mayBeRefused(member.sealed.recordedAt)
         if isAlone { try commit() }
         guard !isStopped else { return }
-        if isRepeat { return try decide(member.index) }
+        if isRepeat { return try retry(member.index) }
         waitingSignals.insert(member.sealed.signal)
         waitingRecordedAt = max(
             waitingRecordedAt,
@@ -94,13 +90,13 @@ struct BatchRecorder {
                 receipts[member.index] = receipt
                 if stopsAtRefusal, case .refused = receipt { isStopped = true }
             } else {
-                try decide(member.index)
+                try retry(member.index)
             }
         }
     }
 
-    /// Decides one by itself, as often as others overtake it.
-    private mutating func decide(_ index: Int) throws {
+    /// Seals one anew by itself, as often as an erasure overtakes it.
+    private mutating func retry(_ index: Int) throws {
         let (submission, recordedAt) = (
             submissions[index].submission, submissions[index].recordedAt
         )
@@ -109,7 +105,6 @@ struct BatchRecorder {
             case .settled(let receipt): receipt
             case .sealed(let sealed):
                 try preparation.receipt(append([sealed])[0], sealed, submission)
-            case .undecided: nil
             }
         }
         try settle(index, receipt)

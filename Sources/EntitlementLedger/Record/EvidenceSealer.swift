@@ -66,10 +66,8 @@ struct EvidenceSealer {
             streams.insert(subject)
             for stream in others.values.joined() { streams.insert(stream) }
         }
-        // The payload names its customers even where no event does (a refused claim, a known link).
-        let customers =
-            submission.claims.map(\.customer)
-            + submission.links.flatMap { [$0.customer, $0.alias] }
+        // The payload names its customers even where no event does, as of a known link.
+        let customers = submission.links.flatMap { [$0.customer, $0.alias] }
         var unknown: Set<StreamName> = []
         for subject in submission.named + customers.map(Subject.customer) {
             let name = StreamName(subject, in: submission.environment)

@@ -15,8 +15,6 @@ public struct PreparedSubmission: Sendable {
         case settled(Receipt)
         /// The writer may take it.
         case sealed(SealedSubmission)
-        /// What it says depends on those before it (E4).
-        case undecided
     }
 }
 
@@ -33,9 +31,7 @@ extension Appender {
         PreparedSubmission(
             submission: submission,
             recordedAt: recordedAt,
-            state: submission.decides
-                ? .undecided
-                : try Preparation(self).seal(submission, recordedAt: recordedAt)
+            state: try Preparation(self).seal(submission, recordedAt: recordedAt)
         )
     }
 }
@@ -50,7 +46,7 @@ struct Preparation {
         sealer = SubmissionSealer(appender)
     }
 
-    /// Looks the signal up, makes the decisions and seals; never undecided.
+    /// Looks the signal up and seals.
     func seal(_ submission: Submission, recordedAt: Instant?) throws -> PreparedSubmission.State {
         if let refusal = Self.refusal(of: submission) { return .settled(.refused(refusal)) }
         let signal = appender.vault.digestSecret.signal(
@@ -61,15 +57,11 @@ struct Preparation {
         if let known = try appender.questions.views.sequence(of: signal) {
             return .settled(try repeated(submission, known))
         }
-        let decision =
-            submission.decides
-            ? try SignalDecision(submission, DecisionReader(appender, submission.environment))
-            : nil
         let decided = try sealer.seal(
             submission,
-            events: decision?.events ?? submission.events,
+            events: submission.events + NewLinks(appender).events(of: submission),
             signal: signal,
-            expectations: decision?.reader.expectations ?? [],
+            expectations: [],
             recordedAt: recordedAt
         )
         switch decided {

@@ -79,14 +79,18 @@ extension Auditor {
         )
     }
 
-    /// The streams that are subjects of a prefix's events, ascending.
+    /// The streams that are subjects of a prefix's events, or that a store names, ascending.
     private func subjects(
         below size: UInt64,
         _ environment: StoreEnvironment
     ) throws -> [UInt64] {
         var subjects: Set<UInt64> = []
-        try questions.log.scan(from: 0, upTo: size) { header, _ in
-            if header.environment == environment.rawValue { subjects.insert(header.stream) }
+        try questions.log.scan(from: 0, upTo: size) { header, record in
+            guard header.environment == environment.rawValue else { return true }
+            subjects.insert(header.stream)
+            if try header.eventKind().givesPeriod {
+                try subjects.formUnion(header.otherStreams(record))
+            }
             return true
         }
         return subjects.sorted()

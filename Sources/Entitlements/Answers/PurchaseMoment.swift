@@ -23,23 +23,13 @@ package struct PurchaseMoments: Sendable {
     ///
     /// `timeline`: the customer's, made of these facts.
     package init(_ timeline: CustomerTimeline, _ facts: [Fact]) {
-        let names = Links(facts, of: .purchaseLinked)
-        let customers = Links(facts, of: .customerLinked)
-        let transfers = facts.filter { $0.kind == .customerTransferred }
-        let claims = FactsByPurchase(facts) { fact in
-            fact.claimedPurchase.map(names.canonical)
-        }
         var purchases: [UInt64: PurchaseTimeline] = [:]
         var owners: [UInt64: Ownership] = [:]
-        for purchase in timeline.purchases.map(\.timeline) {
-            purchases[purchase.number] = purchase
-            owners[purchase.number] = Ownership(
-                claims: claims[purchase.number],
-                transfers: transfers,
-                customers: customers
-            )
+        for purchase in timeline.purchases {
+            purchases[purchase.timeline.number] = purchase.timeline
+            owners[purchase.timeline.number] = purchase.owners
         }
-        self.names = names
+        names = Links(facts, of: .purchaseLinked)
         self.purchases = purchases
         self.owners = owners
         self.facts = Dictionary(facts.map { ($0.sequence, $0) }) { first, _ in first }

@@ -48,7 +48,7 @@ extension EventKind {
                 [.transactionID, .productID, .productKind],
                 optional: [
                     .expiresAt, .priceMicros, .currencyCode, .quantity, .ownership, .offer,
-                    .storefront,
+                    .storefront, .account,
                 ]
             )
         case .purchaseExtended: EventShape(subject, [.transactionID, .expiresAt])

@@ -48,6 +48,8 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
     case erased = 43
     /// Sequences of the first events of evidence that an erasure deletes; the ledger's own.
     case evidence = 44
+    /// Whom the store names for a transaction (C1).
+    case account = 45
 
     /// The name in JSON.
     public var name: String { Self.names[Int(rawValue) - 1] }
@@ -69,12 +71,13 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
         "through", "purchase", "from", "grantId", "features", "tier", "trialId", "useId",
         "featureId", "amount", "unit", "flowId", "errorCode", "stages", "platform", "experiment",
         "name", "detail", "stage", "retryable", "actor", "action", "erased", "evidence",
+        "account",
     ]
 
     /// What values of this field look like.
     public var shape: FieldShape {
         switch self {
-        case .transactionID, .grantID, .useID, .flowID: .identifier
+        case .transactionID, .grantID, .useID, .flowID, .account: .identifier
         case .productID, .nextProductID, .tier, .trialID, .featureID, .unit: .name
         case .errorCode, .platform, .experiment, .name, .stage, .action, .storefront: .code
         case .reason, .differences, .detail, .actor: .text
@@ -106,6 +109,7 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
     /// What a value is, where neither the name nor the shape says it.
     package var about: String? {
         switch self {
+        case .account: "The customer whom the store names for this transaction"
         case .currencyCode: "ISO 4217"
         case .experiment: "EXPERIMENT/VARIANT as the app showed it, or EXPERIMENT alone"
         case .priceMicros: "Millionths of the currency's unit"

@@ -1,7 +1,7 @@
 public import Encodings
 
 /// What a source hands in at once: events that stand together or not at all (E2), with what they
-/// were read from and what is decided only at append (E4).
+/// were read from.
 public struct Submission: Sendable, Hashable {
     /// The id of the signal or request; the first event carries it, the others `id#2`, `id#3`, ….
     @Bytewise public var id: String
@@ -9,7 +9,7 @@ public struct Submission: Sendable, Hashable {
     @Bytewise public var source: String
     /// The environment that it belongs to.
     public var environment: StoreEnvironment
-    /// How a repeat and a refused claim are treated.
+    /// How a repeat is treated.
     public var nature: Nature
     /// The facts, in the order in which they are to stand.
     ///
@@ -23,8 +23,6 @@ public struct Submission: Sendable, Hashable {
     /// Losing one of them closes the evidence (Storage, "Evidence"), so whoever hands in a payload
     /// says all of them; the events' own subjects need not stand here.
     public var named: [Subject]
-    /// Claims that the source's account token makes (Stores, rule 7).
-    public var claims: [ClaimProposal]
     /// Names of one customer that the source knows.
     public var links: [LinkProposal]
 
@@ -45,7 +43,6 @@ public struct Submission: Sendable, Hashable {
         events: [Event],
         evidenceParts: [EvidencePart]?,
         named: [Subject] = [],
-        claims: [ClaimProposal] = [],
         links: [LinkProposal] = []
     ) {
         self.id = id
@@ -55,7 +52,6 @@ public struct Submission: Sendable, Hashable {
         self.events = events
         self.evidenceParts = evidenceParts
         self.named = named
-        self.claims = claims
         self.links = links
     }
 
@@ -68,7 +64,6 @@ public struct Submission: Sendable, Hashable {
         events: [Event],
         evidence: [UInt8]? = nil,
         named: [Subject] = [],
-        claims: [ClaimProposal] = [],
         links: [LinkProposal] = []
     ) {
         self.init(
@@ -79,7 +74,6 @@ public struct Submission: Sendable, Hashable {
             events: events,
             evidenceParts: evidence.map { [.bytes($0)] },
             named: named,
-            claims: claims,
             links: links
         )
     }
@@ -99,38 +93,8 @@ public struct Submission: Sendable, Hashable {
     }
 }
 
-/// A store's account token names the purchase's owner (Stores, rule 7): becomes
-/// `customer.claimed`, once per purchase and token, none if that customer owns it already (C1).
-public struct ClaimProposal: Sendable, Hashable {
-    /// The customer whom the token names.
-    public var customer: CustomerID
-    /// The purchase that carries it.
-    public var purchase: PurchaseName
-    /// The original purchase date, for the purchase's first token.
-    public var purchasedAt: Instant
-    /// The start of the transaction that carries the token, for a later one.
-    public var transactionStart: Instant
-    /// When the source said it (T2).
-    public var observedAt: Instant
-
-    /// Makes a proposal.
-    public init(
-        customer: CustomerID,
-        purchase: PurchaseName,
-        purchasedAt: Instant,
-        transactionStart: Instant,
-        observedAt: Instant
-    ) {
-        self.customer = customer
-        self.purchase = purchase
-        self.purchasedAt = purchasedAt
-        self.transactionStart = transactionStart
-        self.observedAt = observedAt
-    }
-}
-
-/// Two ids that a source gives to one customer: becomes `customer.linked`, unless both name one
-/// customer already (C2).
+/// Two ids that a source gives to one customer: becomes `customer.linked`, unless both are known to
+/// name one customer (C2).
 public struct LinkProposal: Sendable, Hashable {
     /// The customer who keeps their name.
     public var customer: CustomerID

@@ -36,7 +36,7 @@ extension Explainer {
         to chain: inout Chain,
         at instant: Instant
     ) {
-        let decisive = walk(of: purchase.timeline.number).decisive(at: instant)
+        let decisive = purchase.owners.decisive(at: instant)
         let owned = purchase.ownership.first { $0.contains(instant) }
         let next = decisive.dropFirst().map { Optional($0) } + [nil]
         for (sequence, next) in zip(decisive, next) {
@@ -179,7 +179,9 @@ extension Explainer {
                 customerNames.insert(fact.subject)
                 for origin in origins(of: sequence) { customerNames.insert(origin) }
             case .catalogPublished: break
-            default: if fact.store != nil { subjects.insert(fact.subject) }
+            default:
+                if fact.store != nil { subjects.insert(fact.subject) }
+                if let account = fact.account { customerNames.insert(account) }
             }
         }
         let purchaseLinks = subjects.union(claimed).sorted()

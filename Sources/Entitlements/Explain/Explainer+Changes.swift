@@ -229,8 +229,7 @@ extension Explainer {
             )
         }
         if !purchase.ownership.contains(where: { $0.contains(until) }) {
-            let walk = walk(of: purchase.timeline.number)
-            return change(.ownership, walk.decisive(at: until).last)
+            return change(.ownership, purchase.owners.decisive(at: until).last)
         }
         guard !period.access.contains(where: { $0.contains(until) }) else { return nil }
         if let revocation = period.revocation(at: until) {

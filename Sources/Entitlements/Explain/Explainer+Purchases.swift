@@ -89,9 +89,8 @@ extension Explainer {
         at instant: Instant
     ) -> Chain.Obstacle? {
         guard !purchase.ownership.contains(where: { $0.contains(instant) }) else { return nil }
-        let walk = walk(of: purchase.timeline.number)
-        let isAnother = walk.owner(at: instant) != nil
-        let sequence = walk.decisive(at: instant).last
+        let isAnother = purchase.owners.owner(at: instant) != nil
+        let sequence = purchase.owners.decisive(at: instant).last
         return Chain.Obstacle(
             effect: .notOwned(byAnother: isAnother),
             change: .claim(fromAnother: isAnother),
@@ -236,11 +235,6 @@ extension Explainer {
             return .unlocks
         }
         return .unlocksTier(gate.catalog.tiers[tier])
-    }
-
-    /// C1's walk over the claims and transfers of a purchase.
-    func walk(of purchase: UInt64) -> Ownership {
-        Ownership(claims: claims[purchase], transfers: transfers, customers: customers)
     }
 
     /// P2, P3: what made a period end when it does.

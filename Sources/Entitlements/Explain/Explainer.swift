@@ -18,9 +18,6 @@ package struct Explainer {
     /// The catalogs before experiments.
     let catalogs: CatalogHistory
     let position: (String) -> UInt64
-    /// The `claimed` and `released` of each purchase.
-    let claims: FactsByPurchase
-    let transfers: [Fact]
     /// The customer's `grant.withdrawn`.
     let withdrawals: [Fact]
     /// The customer's `trial.started`, in C4's order.
@@ -56,16 +53,8 @@ package struct Explainer {
         self.catalogs = catalogs
         self.position = position
         let customers = Links(facts, of: .customerLinked)
-        let purchaseNames = Links(facts, of: .purchaseLinked)
         self.customers = customers
-        self.purchaseNames = purchaseNames
-        claims = FactsByPurchase(facts) { fact in
-            switch fact.kind {
-            case .customerClaimed, .customerReleased: fact.other.map(purchaseNames.canonical)
-            default: nil
-            }
-        }
-        transfers = facts.filter { $0.kind == .customerTransferred }
+        purchaseNames = Links(facts, of: .purchaseLinked)
         let canonical = customers.canonical(customer)
         withdrawals = facts.filter {
             $0.kind == .grantWithdrawn && customers.canonical($0.subject) == canonical

@@ -21,7 +21,7 @@ extension CustomerTimeline {
     /// The same facts under other catalogs (row Z3): what the fold would have made of them.
     ///
     /// Folds again only what a catalog takes part in: trials (C4), purchases of which it makes other
-    /// periods (P2, P12), and the stretches of both.
+    /// periods (P2, P12) or other owners (C1), and the stretches of both.
     ///
     /// `position`: K8's x for an experiment's id of the other catalogs and this customer's name.
     package func under(
@@ -40,21 +40,27 @@ extension CustomerTimeline {
         grants = timeline.grants
         uses = timeline.uses
         self.catalogs = seen
-        let isMoved = timeline.purchases.map {
-            $0.timeline.isMoved(from: timeline.catalogs, to: catalogs)
+        let known = (timeline.purchases + timeline.contested)
+            .sorted { $0.timeline.number < $1.timeline.number }
+        let isMoved = known.contains {
+            $0.owners.restsOnPolicy || $0.timeline.isMoved(from: timeline.catalogs, to: catalogs)
         }
-        guard isMoved.contains(true) || !timeline.trials.isEmpty else {
-            (purchases, trials) = (timeline.purchases, timeline.trials)
-            stretches = timeline.stretches
+        guard isMoved || !timeline.trials.isEmpty else {
+            (purchases, contested) = (timeline.purchases, timeline.contested)
+            (trials, stretches) = (timeline.trials, timeline.stretches)
             return
         }
-        purchases = zip(timeline.purchases, isMoved).map { purchase, isMoved in
-            guard isMoved else { return purchase }
+        let folded = known.map { purchase in
+            let owners = purchase.owners.under(catalogs)
+            let isMoved = purchase.timeline.isMoved(from: timeline.catalogs, to: catalogs)
             return OwnedPurchase(
-                timeline: purchase.timeline.folded(under: catalogs),
-                ownership: purchase.ownership
+                timeline: isMoved ? purchase.timeline.folded(under: catalogs) : purchase.timeline,
+                owners: owners,
+                ownership: owners.stretches(of: timeline.customer)
             )
         }
+        purchases = folded.filter { !$0.ownership.isEmpty }
+        contested = folded.filter(\.ownership.isEmpty)
         trials = timeline.trials.map { Trial(id: $0.id, start: $0.interval.start, seen) }
         stretches = Self.stretches(purchases, grants, trials)
     }

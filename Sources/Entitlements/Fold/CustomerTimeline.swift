@@ -5,8 +5,10 @@ import Encodings
 package struct CustomerTimeline: Sendable {
     /// The name at the end of the links (C2), as a number.
     package let customer: UInt64
-    /// The purchases that the customer owns at some time.
+    /// The purchases that the customer owns at some time, in the order of their numbers.
     package let purchases: [OwnedPurchase]
+    /// Those that the customer would own at some time under another `policy.claim`.
+    let contested: [OwnedPurchase]
     /// C3: the newest of each id, in the order of their sequence.
     package let grants: [Grant]
     /// C4: the first of each id.
@@ -22,7 +24,9 @@ package struct CustomerTimeline: Sendable {
     package struct OwnedPurchase: Sendable {
         /// The purchase over time.
         package var timeline: PurchaseTimeline
-        /// When the customer owns it (C1).
+        /// Who owns it (C1).
+        package var owners: Ownership
+        /// When the customer owns it.
         package var ownership: [Interval]
     }
 
@@ -75,16 +79,17 @@ package struct CustomerTimeline: Sendable {
         catalogs: CatalogHistory,
         position: (_ experiment: String) -> UInt64
     ) {
-        let customers = Links(facts, of: .customerLinked)
+        let owners = OwnerFacts(facts, catalogs: catalogs)
+        let customers = owners.customers
         let canonical = customers.canonical(customer)
         self.customer = canonical
         let seen = catalogs.seen(position: position)
         self.catalogs = seen
-        purchases = Self.purchases(
+        (purchases, contested) = Self.purchases(
             of: canonical,
             facts,
             names,
-            customers,
+            owners,
             catalogs
         )
         let own = facts.filter { fact in
@@ -100,43 +105,39 @@ package struct CustomerTimeline: Sendable {
         stretches = Self.stretches(purchases, grants, trials)
     }
 
-    /// P13 and C1: the purchases that the customer owns at some time.
+    /// P13 and C1: the purchases that the customer owns at some time, and those that they might.
     private static func purchases(
         of customer: UInt64,
         _ facts: [Fact],
         _ texts: FactNames,
-        _ customers: Links,
+        _ owners: OwnerFacts,
         _ catalogs: CatalogHistory
-    ) -> [OwnedPurchase] {
-        let names = Links(facts, of: .purchaseLinked)
-        let claims = FactsByPurchase(facts) { fact in
-            switch fact.kind {
-            case .customerClaimed, .customerReleased: fact.other.map(names.canonical)
-            default: nil
-            }
+    ) -> (owned: [OwnedPurchase], contested: [OwnedPurchase]) {
+        var found: [(purchase: UInt64, owners: Ownership)] = []
+        owners.forEach { purchase, ownership in
+            if ownership.names(customer) { found.append((purchase, ownership)) }
         }
-        let transfers = facts.filter { $0.kind == .customerTransferred }
-        var owned: [(purchase: UInt64, stretches: [Interval])] = []
-        claims.forEach { purchase, claims in
-            let walk = Ownership(claims: claims, transfers: transfers, customers: customers)
-            let stretches = walk.stretches(of: customer)
-            if !stretches.isEmpty { owned.append((purchase, stretches)) }
-        }
-        guard !owned.isEmpty else { return [] }
+        guard !found.isEmpty else { return ([], []) }
         let statements = FactsByPurchase(facts) { fact in
-            fact.store == nil ? nil : names.canonical(fact.subject)
+            fact.store == nil ? nil : owners.purchases.canonical(fact.subject)
         }
-        return owned.map { purchase, stretches in
-            OwnedPurchase(
+        var (owned, contested): ([OwnedPurchase], [OwnedPurchase]) = ([], [])
+        for (purchase, owners) in found {
+            let stretches = owners.stretches(of: customer)
+            guard !stretches.isEmpty || owners.restsOnPolicy else { continue }
+            let known = OwnedPurchase(
                 timeline: PurchaseTimeline(
                     number: purchase,
                     facts: statements[purchase],
                     names: texts,
                     catalogs: catalogs
                 ),
+                owners: owners,
                 ownership: stretches
             )
+            if stretches.isEmpty { contested.append(known) } else { owned.append(known) }
         }
+        return (owned, contested)
     }
 
     /// The grants, each by the newest `grant.given` of its id (C3).

@@ -12,8 +12,8 @@ package struct Fact: Sendable, Hashable {
     package var observedAt: Instant
     /// The purchase, customer or store that it is about.
     package var subject: UInt64
-    /// The other subject that it names: `purchase` of a claim, `alias` of a link, one of `from`: a
-    /// transfer from several customers is as many facts.
+    /// The other subject that it names: `purchase` of a claim, `alias` of a link, `account` of a
+    /// period, one of `from`: a transfer from several customers is as many facts.
     package var other: UInt64?
     /// `transactionId`.
     package var transaction: UInt64?
@@ -53,6 +53,9 @@ package struct Fact: Sendable, Hashable {
         self.subject = subject
     }
 
+    /// Whom the store names for a period's transaction (C1).
+    var account: UInt64? { kind.givesPeriod ? other : nil }
+
     /// The event as one statement among others.
     var statement: Statement {
         Statement(sequence: sequence, observedAt: observedAt, kind: kind)
@@ -83,10 +86,13 @@ package struct Statement: Sendable, Hashable {
 }
 
 extension EventKind {
+    /// Whether such an event says what a transaction gives (P1).
+    package var givesPeriod: Bool { self == .purchaseCompleted || self == .purchaseRenewed }
+
     /// Whether the fold reads events of this kind; what it passes over is kept for people.
     package var isFolded: Bool {
         switch self {
-        case .customerErased, .accessLogged, .catalogPublished, .flowStarted, .flowSucceeded,
+        case .accessLogged, .catalogPublished, .flowStarted, .flowSucceeded,
             .flowFailed, .flowCancelled, .flowPending, .flowRestored:
             false
         default: true

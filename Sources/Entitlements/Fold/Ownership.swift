@@ -4,10 +4,37 @@ package struct Ownership: Sendable {
     struct Change: Sendable {
         var time: Instant
         var owner: UInt64?
-        /// Place in the log of the claim, release or transfer.
+        /// Place in the log of what says so.
         var sequence: UInt64
-        /// Whether it takes from the owner before it, so that it rests on what made that one owner.
+        /// Whether it takes from the owner before it, or counts because there was none, so that it
+        /// rests on what made it so.
         var restsOnEarlier: Bool
+    }
+
+    /// Something that may give a purchase another owner; customers are those at the end of the links.
+    struct Step: Sendable {
+        var time: Instant
+        /// Its place among those of one time.
+        var sequence: UInt64
+        /// Place in the log of what says so.
+        var statement: UInt64
+        var kind: Kind
+
+        enum Kind: Sendable {
+            case claim(by: UInt64)
+            /// An account's claim, which takes from an owner where `policy.claim` moves purchases.
+            case account(UInt64)
+            case release(by: UInt64)
+            case transfer(from: UInt64, to: UInt64)
+        }
+
+        /// Whom a claim is for; nil: it is none.
+        var claimant: UInt64? {
+            switch kind {
+            case .claim(let customer), .account(let customer): customer
+            case .release, .transfer: nil
+            }
+        }
     }
 
     /// The owner before any change; nil: nobody.
@@ -16,44 +43,69 @@ package struct Ownership: Sendable {
     let firstClaim: UInt64?
     /// Ascending by time.
     let changes: [Change]
+    /// Whether an account met another owner, so that `policy.claim` decides.
+    let restsOnPolicy: Bool
+    /// In their order.
+    private let steps: [Step]
 
-    /// Walks claims, releases and transfers.
+    /// Walks claims, releases and transfers, in any order.
     ///
-    /// - Parameters:
-    ///   - claims: the `customer.claimed` and `customer.released` of the purchase.
-    ///   - transfers: every `customer.transferred` that may concern it; others change nothing.
-    ///   - customers: names of one customer (C2).
-    package init(claims: [Fact], transfers: [Fact], customers: Links) {
-        let ordered = (claims + transfers).sorted(by: Fact.inTime)
-        let claim = ordered.first { $0.kind == .customerClaimed }
-        first = claim.map { customers.canonical($0.subject) }
-        firstClaim = claim?.sequence
+    /// `catalogs`: those that say whether an account's claim moves a purchase.
+    init(_ steps: [Step], _ catalogs: CatalogHistory) {
+        self.init(
+            ordered: steps.sorted { ($0.time, $0.sequence) < ($1.time, $1.sequence) },
+            catalogs
+        )
+    }
+
+    private init(ordered steps: [Step], _ catalogs: CatalogHistory) {
+        self.steps = steps
+        let claim = steps.first { $0.claimant != nil }
+        first = claim?.claimant
+        firstClaim = claim?.statement
         var owner = first
-        guard first != nil else {
-            changes = []
-            return
-        }
         var changes: [Change] = []
-        for fact in ordered {
-            let customer = customers.canonical(fact.subject)
-            switch fact.kind {
-            case .customerClaimed: owner = customer
-            case .customerReleased where owner == customer: owner = nil
-            case .customerTransferred
-            where owner != nil && fact.other.map(customers.canonical) == owner:
+        var restsOnPolicy = false
+        for step in first == nil ? [] : steps {
+            var restsOnEarlier = true
+            switch step.kind {
+            case .claim(let customer):
                 owner = customer
+                restsOnEarlier = false
+            case .account(let customer) where owner == nil: owner = customer
+            case .account(let customer) where owner != customer:
+                restsOnPolicy = true
+                guard catalogs.catalog(at: step.time)?.policy.claim == .transfer else { continue }
+                owner = customer
+                restsOnEarlier = false
+            case .release(let customer) where owner == customer: owner = nil
+            case .transfer(let from, let customer) where owner == from: owner = customer
             default: continue
             }
             changes.append(
                 Change(
-                    time: fact.time,
+                    time: step.time,
                     owner: owner,
-                    sequence: fact.sequence,
-                    restsOnEarlier: fact.kind != .customerClaimed
+                    sequence: step.statement,
+                    restsOnEarlier: restsOnEarlier
                 )
             )
         }
         self.changes = changes
+        self.restsOnPolicy = restsOnPolicy
+    }
+
+    /// The same claims under other catalogs.
+    func under(_ catalogs: CatalogHistory) -> Ownership {
+        restsOnPolicy ? Ownership(ordered: steps, catalogs) : self
+    }
+
+    /// Whether a claim or a transfer is for a customer.
+    func names(_ customer: UInt64) -> Bool {
+        steps.contains { step in
+            if case .transfer(_, customer) = step.kind { return true }
+            return step.claimant == customer
+        }
     }
 
     /// The owner when all is said (E4's decisions are made against it).
@@ -76,6 +128,7 @@ package struct Ownership: Sendable {
         if let start { stretches.append(Interval(start: start, end: nil)) }
         return stretches
     }
+
     /// The sequences that decide who owns the purchase at an instant, in their order: what made the
     /// owner one and, where that takes from another, what had made that one owner.
     func decisive(at instant: Instant) -> [UInt64] {
@@ -92,5 +145,17 @@ package struct Ownership: Sendable {
     /// The owner at an instant; nil: nobody.
     func owner(at instant: Instant) -> UInt64? {
         changes.last { $0.time <= instant }.map(\.owner) ?? first
+    }
+}
+
+extension Ownership.Step {
+    /// A step that an event of its own says.
+    init(_ fact: Fact, _ kind: Kind) {
+        self.init(
+            time: fact.time,
+            sequence: fact.sequence,
+            statement: fact.sequence,
+            kind: kind
+        )
     }
 }

@@ -4,7 +4,7 @@ struct PeriodTie: Sendable, Comparable {
     /// The earliest observed time of a completed or renewed of the transaction.
     private var observedAt: Instant
     /// The lowest sequence of one.
-    private var sequence: UInt64
+    private(set) var sequence: UInt64
 
     /// That of a transaction of which one completed or renewed is known.
     init(_ fact: Fact) {

@@ -44,7 +44,6 @@ public enum RevenueCatMapping {
             },
             evidence: body,
             named: PayloadNames.revenueCat.subjects(in: body),
-            claims: meaning.claims,
             links: meaning.links
         )
     }

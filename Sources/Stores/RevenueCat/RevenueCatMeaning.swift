@@ -3,31 +3,18 @@ import Entitlements
 /// What a signal comes to: its facts, and whom it names.
 struct RevenueCatMeaning: Hashable, Sendable {
     var facts: [RevenueCatFact]
-    var claims: [ClaimProposal] = []
     var links: [LinkProposal] = []
     /// Ids that could not be used.
     var passedOver = 0
 
-    /// A lifecycle event: facts on a purchase, whose owner is the event's customer.
+    /// A lifecycle event: facts on a purchase, of whose period the event's customer is the account.
     init(
         _ event: RevenueCatEvent,
         _ facts: (RevenueCatPurchase) throws(InputFault) -> [RevenueCatFact]
     ) throws(InputFault) {
-        let purchase = try RevenueCatPurchase(event)
         let customers = RevenueCatCustomers(commonFieldsOf: event)
+        let purchase = try RevenueCatPurchase(event, of: customers.principal)
         self.init(facts: try facts(purchase), customers, event)
-        guard let customer = customers.principal, let start = purchase.purchasedAt else { return }
-        // RevenueCat does not send the original purchase date (Stores, rule 7): the period's
-        // start is the earliest that this signal shows.
-        claims = [
-            ClaimProposal(
-                customer: customer,
-                purchase: purchase.name,
-                purchasedAt: start,
-                transactionStart: start,
-                observedAt: event.statedAt
-            )
-        ]
     }
 
     /// A transfer, whose receiving list names one customer.

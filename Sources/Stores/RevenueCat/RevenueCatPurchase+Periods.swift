@@ -60,6 +60,7 @@ extension RevenueCatPurchase {
                 .currencyCode: price.map { .text($0.currencyCode) },
                 .ownership: ownership.map { .text($0) }, .offer: offer.map { .text($0) },
                 .storefront: event.code("country_code").map { .text($0) },
+                .account: account.map { .text($0.text) },
             ]
         )
         let verdict = EventData(

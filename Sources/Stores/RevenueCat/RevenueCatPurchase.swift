@@ -7,6 +7,8 @@ import Entitlements
 struct RevenueCatPurchase: Hashable, Sendable {
     let event: RevenueCatEvent
     let name: PurchaseName
+    /// Whom RevenueCat names for it (Stores, rule 7).
+    let account: CustomerID?
     let transactionID: String?
     let purchasedAt: Instant?
     let expiresAt: RevenueCatEnd
@@ -16,8 +18,9 @@ struct RevenueCatPurchase: Hashable, Sendable {
     /// Reads the event.
     ///
     /// - Throws: `InputFault` if no purchase is named or an instant is absurd.
-    init(_ event: RevenueCatEvent) throws(InputFault) {
+    init(_ event: RevenueCatEvent, of account: CustomerID?) throws(InputFault) {
         self.event = event
+        self.account = account
         name = try event.required(event.purchase, "store or original_transaction_id")
         transactionID = event.identifier("transaction_id")
         purchasedAt = try event.instant("purchased_at_ms")

@@ -68,7 +68,7 @@ import Testing
     @Test(arguments: Lie.allCases)
     func `an explanation that lies is found out`(_ lie: Lie) {
         var (told, found) = (0, 0)
-        Self.questions(800, from: 7) { question in
+        Self.questions(1600, from: 7) { question in
             var question = question
             guard let explanation = question.explanation, lie.applies(to: explanation) else {
                 return true

@@ -67,9 +67,13 @@ extension ExplainedQuestion {
             [.catalogPublished]
         case .linkedCustomer: [.customerLinked]
         case .linkedPurchase: [.purchaseLinked]
-        case .owned: [.customerClaimed, .customerTransferred]
+        case .owned:
+            [.customerClaimed, .customerTransferred, .purchaseCompleted, .purchaseRenewed]
         case .handedOn, .notOwned:
-            [.customerClaimed, .customerTransferred, .customerReleased]
+            [
+                .customerClaimed, .customerTransferred, .customerReleased, .purchaseCompleted,
+                .purchaseRenewed,
+            ]
         case .period, .followed, .formerPlan: [.purchaseCompleted, .purchaseRenewed]
         case .extended: [.purchaseExtended]
         case .expired: [.purchaseExpired]
@@ -114,7 +118,8 @@ extension ExplainedQuestion {
             faults.append("the events that are named do not suffice: \(slow(enough) ?? .null)")
         }
         // Of one source each of these is needed.
-        for step in explanation.steps where decision.sources.count == 1 && step.isNeeded(in: log) {
+        for step in explanation.steps where decision.sources.count == 1 && step.isNeeded(in: enough)
+        {
             if agrees(slow(enough.filter { $0.sequence != step.sequence })) {
                 faults.append("\(step.effect) is not needed")
             }
@@ -177,8 +182,13 @@ extension Explanation.Step {
     /// Whether the decision of a single source falls without the event.
     fileprivate func isNeeded(in log: [RecordedEvent]) -> Bool {
         switch effect {
-        case .period, .verified, .granted, .trial: true
-        case .owned: log.first { $0.sequence == sequence }?.kind == .customerClaimed
+        case .verified, .granted, .trial: true
+        // Another that is named for its account may give as much.
+        case .period: log.count { $0.kind.givesPeriod } == 1
+        case .owned:
+            // A period that is named may name the owner too.
+            log.first { $0.sequence == sequence }?.kind == .customerClaimed
+                && !log.contains { $0.event.data[.account] != nil }
         default: false
         }
     }

@@ -100,6 +100,7 @@ struct InternedHistory: AnswerNames {
         if let alias = data.text(.alias) {
             fact.other = number(event.subject.kind.rawValue + "/" + alias)
         }
+        if let account = data.text(.account) { fact.other = number("customer/" + account) }
         fact.transaction = data.text(.transactionID).map { number("transaction/" + $0) }
         fact.item = (data.text(.grantID) ?? data.text(.useID)).map { number("item/" + $0) }
         fact.end = data.instant(.expiresAt) ?? data.instant(.graceUntil)

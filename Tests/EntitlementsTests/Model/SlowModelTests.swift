@@ -31,6 +31,11 @@ struct ModelRow: CustomTestStringConvertible, Sendable {
         try Self.check(row)
     }
 
+    @Test(arguments: ModelRow.accounts + ModelRow.erasedAccounts)
+    func `whom a store names owns as the rules say`(row: ModelRow) throws {
+        try Self.check(row)
+    }
+
     @Test(arguments: ModelRow.customer + ModelRow.usage)
     func `a customer's rules hold`(row: ModelRow) throws {
         try Self.check(row)

@@ -163,10 +163,13 @@ struct `A fold of the whole population` {
         return met.count
     }
 
-    /// Whoever is a customer's subject, an alias or an origin.
+    /// Whoever is a customer's subject, an alias, an origin or an account.
     private static func customers(_ events: [Event]) -> Set<CustomerID> {
         var customers: Set<CustomerID> = []
         for event in events {
+            if let account = event.data.text(.account).flatMap({ CustomerID($0) }) {
+                customers.insert(account)
+            }
             guard case .customer(let id) = event.subject else { continue }
             customers.insert(id)
             customers.formUnion((event.data.texts(.from) ?? []).compactMap { CustomerID($0) })

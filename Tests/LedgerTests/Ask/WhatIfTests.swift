@@ -193,6 +193,9 @@ struct `A population under another catalog` {
     ) -> Set<CustomerID> {
         var customers: Set<CustomerID> = []
         for event in log.map(\.event) where event.environment == environment {
+            if let account = event.data.text(.account).flatMap({ CustomerID($0) }) {
+                customers.insert(account)
+            }
             guard case .customer(let id) = event.subject else { continue }
             customers.insert(id)
             customers.formUnion((event.data.texts(.from) ?? []).compactMap { CustomerID($0) })

@@ -51,8 +51,16 @@ struct `Of people who were erased` {
         let found = try await Self.run(seed: Self.seed) { submission in
             var submission = submission
             submission.named = []
-            submission.claims = []
             submission.links = []
+            submission.events = submission.events.map { event in
+                var event = event
+                event.data = EventData(
+                    recorded: event.kind,
+                    entries: event.data.entries.filter { $0.field != .account },
+                    document: event.data.document
+                )
+                return event
+            }
             return submission
         }
         #expect(!found.inEvidence.isEmpty)

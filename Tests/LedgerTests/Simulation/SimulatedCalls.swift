@@ -1,8 +1,9 @@
 import Encodings
-import EntitlementLedger
 import Entitlements
 import EventLog
 import ModelSupport
+
+@testable import EntitlementLedger
 
 /// What the callers of a simulation ask for: few customers and purchases, so that they meet.
 struct SimulatedCalls {
@@ -13,6 +14,8 @@ struct SimulatedCalls {
 
     /// Every call so far, to be delivered again.
     private(set) var made: [Call] = []
+    /// What was asked for last.
+    private var last: (@Sendable (Ledger, Request) throws -> Receipt)?
     /// Events in which every rule of the model meets.
     private let history: [Event]
     private var nextEvent = 0
@@ -21,8 +24,10 @@ struct SimulatedCalls {
     struct Call: Sendable {
         var id: String
         var source: String
-        /// The signal, if it is one.
-        var submission: Submission?
+        /// How many events it has at least.
+        var leastCount = 1
+        /// Decides and seals without handing in; nil: there is nothing to hand in.
+        var seal: (@Sendable (Ledger, Instant) throws -> SealedSubmission?)?
         var body: @Sendable (Ledger) throws -> Receipt
     }
 
@@ -49,6 +54,8 @@ struct SimulatedCalls {
 
     mutating func next(_ random: inout SplitMix64, now: Instant) -> Call {
         let customer = random.pick(Self.customers)
+        // Somebody asks twice at once.
+        if let last, random.chance(30) { return request(last) }
         switch random.next() % 100 {
         case 0..<30:
             if nextEvent < history.count {
@@ -56,18 +63,16 @@ struct SimulatedCalls {
                 return keep(signal(Submission(event: history[nextEvent - 1])))
             }
             return keep(purchase(customer, &random, now))
-        case 30..<55: return keep(purchase(customer, &random, now))
-        case 55..<72:
+        case 30..<42: return keep(purchase(customer, &random, now))
+        case 42..<62:
             return request {
                 try $0.appender.use("scan", by: customer, amount: nil, unit: nil, $1).receipt
             }
-        case 72..<82: return request { try $0.appender.startTrial("week", for: customer, $1) }
-        case 82..<88:
+        case 62..<76: return request { try $0.appender.startTrial("week", for: customer, $1) }
+        case 76..<84:
             let alias = random.pick(Self.customers)
             return request { try $0.appender.link(alias, to: customer, $1) }
-        case 88..<94:
-            let purchase = random.pick(Self.purchases)
-            return request { try $0.appender.claim(purchase, for: customer, $1) }
+        case 84..<95: return claim(random.pick(Self.purchases), by: customer)
         default:
             return request { ledger, request in
                 try ledger.appender.grant(
@@ -91,15 +96,51 @@ struct SimulatedCalls {
     private mutating func request(
         _ body: @escaping @Sendable (Ledger, Request) throws -> Receipt
     ) -> Call {
+        last = body
         let id = "r\(made.count)"
         let request = Request(id: id, source: Source.app, environment: .production)
         return keep(Call(id: id, source: request.source) { try body($0, request) })
     }
 
     private func signal(_ submission: Submission) -> Call {
-        Call(id: submission.id, source: submission.source, submission: submission) {
-            try $0.appender.record(submission)
+        Call(
+            id: submission.id,
+            source: submission.source,
+            leastCount: submission.events.count,
+            seal: { ledger, _ in
+                let prepared = try Preparation(ledger.appender).seal(submission, recordedAt: nil)
+                guard case .sealed(let sealed) = prepared else { return nil }
+                return sealed
+            },
+            body: { try $0.appender.record(submission) }
+        )
+    }
+
+    /// A claim, which may be decided long before it is handed in (E4).
+    private mutating func claim(_ purchase: PurchaseName, by customer: CustomerID) -> Call {
+        var call = request { try $0.appender.claim(purchase, for: customer, $1) }
+        let request = Request(id: call.id, source: call.source, environment: .production)
+        call.seal = { ledger, now in
+            guard try ledger.questions.sequence(of: request) == nil else { return nil }
+            var reader = try DecisionReader(ledger.appender, request.environment)
+            let ownership = try reader.ownership(of: purchase)
+            let claimant = try reader.stream(.customer(customer))
+            guard case .mayClaim = try reader.right(of: claimant, to: ownership, at: now) else {
+                return nil
+            }
+            let data = EventData(.customerClaimed, [.purchase: .text(purchase.description)])
+            let submission = Submission(event: request.event((.customer(customer), now, data)))
+            let decided = try SubmissionSealer(ledger.appender).seal(
+                submission,
+                events: submission.events,
+                expectations: reader.expectations,
+                recordedAt: nil
+            )
+            guard case .value(let sealed) = decided else { return nil }
+            return sealed
         }
+        made[made.count - 1] = call
+        return call
     }
 
     /// A store's signal: a period and its verdict, with the owner and another name of theirs.
@@ -117,6 +158,7 @@ struct SimulatedCalls {
                 .transactionID: transaction, .productID: .text("pro.month"),
                 .productKind: .text("auto_renewable"),
                 .expiresAt: .instant(now.advanced(byMilliseconds: 86_400_000)),
+                .account: .text(customer.text),
             ]
         )
         let verdict = EventData(.verificationPassed, [.method: .text("app_store_jws")])
@@ -139,15 +181,6 @@ struct SimulatedCalls {
                 nature: .signal,
                 events: events,
                 evidence: random.chance(30) ? Array(id.utf8) : nil,
-                claims: [
-                    ClaimProposal(
-                        customer: customer,
-                        purchase: name,
-                        purchasedAt: now,
-                        transactionStart: now,
-                        observedAt: now
-                    )
-                ],
                 links: random.chance(30)
                     ? [LinkProposal(customer: customer, alias: alias, time: now, observedAt: now)]
                     : []

@@ -113,15 +113,14 @@ actor Simulation {
         }
     }
 
-    /// Seals a signal as one of a group; others come between sealing and handing in.
+    /// Seals a call as one of a group; others come between sealing and handing in.
     private func prepare(_ call: SimulatedCalls.Call) throws {
-        guard let submission = call.submission else { return try run(call) }
+        guard let seal = call.seal else { return try run(call) }
         witness.willCall(call)
         depth += 1
         defer { depth -= 1 }
         do {
-            let prepared = try Preparation(ledger.appender).seal(submission, recordedAt: nil)
-            guard case .sealed(var sealed) = prepared else { return }
+            guard var sealed = try seal(ledger, clock.now) else { return }
             if disk.defect == .overlooksOvertaking { sealed.expectations = [] }
             waiting.append((call, sealed))
             note("\(call.id) waits")

@@ -44,6 +44,7 @@ enum SampleTransaction {
                             .productKind: .text("auto_renewable"),
                             .expiresAt: .instant(Sample.day(Int64(30 * transaction + 1))),
                             .priceMicros: .integer(priceMicros), .currencyCode: .text("EUR"),
+                            .account: token.map { .text($0.text) },
                         ]
                     )
                 ),
@@ -59,18 +60,7 @@ enum SampleTransaction {
             ],
             evidenceParts: [
                 .shared(Array("header".utf8)), .bytes(Array(".\(transactionID).\(signed)".utf8)),
-            ],
-            claims: token.map {
-                [
-                    ClaimProposal(
-                        customer: $0,
-                        purchase: name,
-                        purchasedAt: Sample.day(1),
-                        transactionStart: start,
-                        observedAt: observedAt
-                    )
-                ]
-            } ?? []
+            ]
         )
         return VerifiedTransaction(purchase: name, facts: facts)
     }

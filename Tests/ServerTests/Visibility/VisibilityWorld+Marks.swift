@@ -55,9 +55,16 @@ extension VisibilityWorld {
             event.kind == .customerClaimed && event.data.text(.purchase) == name
                 ? relation(event.subject) : nil
         }
-        // The first who claims it owns it since ever.
+        func account(_ event: Event) -> Relation? {
+            event.subject == .purchase(Self.name(purchase))
+                ? event.data.text(.account).flatMap { Subject("customer/" + $0) }.flatMap(relation)
+                : nil
+        }
+        // The first who claims it, or whom the store names, owns it since ever. Nobody lets go of
+        // it, so that under keep no other account counts.
         var owners: [(since: Instant, owner: Relation)] = []
-        if let first = steps.compactMap(claimant).first { owners.append((.earliest, first)) }
+        let first = steps.compactMap { claimant($0) ?? account($0) }.first
+        if let first { owners.append((.earliest, first)) }
         for event in steps {
             if let customer = claimant(event) {
                 owners.append((event.time, customer))

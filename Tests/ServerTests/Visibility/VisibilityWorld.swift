@@ -35,7 +35,9 @@ struct VisibilityWorld {
         func isNamed(_ subject: Subject) -> Bool {
             names.contains { Subject("customer/" + $0) == subject }
         }
-        var subject: Subject { .customer(self == .linked ? "alias-of-linked" : customer) }
+        var subject: Subject { .customer(account) }
+        /// The name under which they buy.
+        var account: CustomerID { self == .linked ? "alias-of-linked" : customer }
     }
 
     /// An event with what tells it from all others.
@@ -119,7 +121,9 @@ struct VisibilityWorld {
             if place > 0, owner != chain[place - 1] {
                 handOn(name, from: chain[place - 1], to: owner, at: span.lowerBound)
             }
-            addPeriod(number, span, isFirst: place == 0)
+            // A renewal may carry the token of whoever bought it (Stores, rule 7).
+            let account = random.pick(Array(chain[...place])).account
+            addPeriod(number, span, isFirst: place == 0, account: account)
             for _ in 0..<Int.random(in: 3...7, using: &random) { addStatement(number, span) }
         }
     }
@@ -142,7 +146,12 @@ struct VisibilityWorld {
         }
     }
 
-    private mutating func addPeriod(_ number: Int, _ span: Range<Instant>, isFirst: Bool) {
+    private mutating func addPeriod(
+        _ number: Int,
+        _ span: Range<Instant>,
+        isFirst: Bool,
+        account: CustomerID
+    ) {
         let time = instant(span)
         let subject = Subject.purchase(Self.name(number))
         let transaction = mark("transaction-")
@@ -155,6 +164,7 @@ struct VisibilityWorld {
                 .productKind: .text("auto_renewable"),
                 .expiresAt: .instant(instant(time..<time.plus(seconds: 90 * 86_400))),
                 .priceMicros: .integer(price), .currencyCode: .text("EUR"),
+                .account: .text(account.text),
             ]
         )
         add(subject, time, data, purchase: number, source: Source.appStore)

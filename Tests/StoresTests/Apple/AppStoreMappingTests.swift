@@ -199,7 +199,7 @@ struct `The App Store's notifications become` {
         #expect(
             AppStoreSample.lines(submission) == [row.period, verdict] + row.expected + [renews]
         )
-        #expect(submission.claims.isEmpty)
+        #expect(submission.accounts.isEmpty)
     }
 
     /// Notifications that speak of no purchase.

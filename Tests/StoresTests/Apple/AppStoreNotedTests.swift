@@ -15,7 +15,7 @@ struct `A notification that changes nothing` {
         // What is signed in it counts as in any other.
         #expect(submission.events.map(\.kind).contains(.purchaseCompleted))
         #expect(submission.events.map(\.kind).contains(.verificationPassed))
-        #expect(submission.claims.count == 1)
+        #expect(submission.accounts == ["7e3fb20b-4cdb-47cc-936d-99d65f608138"])
     }
 
     // Trap 2, Stores, rule 6

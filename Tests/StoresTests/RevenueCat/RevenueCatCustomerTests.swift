@@ -6,34 +6,25 @@ struct `RevenueCat's customer ids` {
     private static let long = String(repeating: "x", count: 1025)
 
     // Stores, rule 7; trap 9
-    @Test func `claim the purchase from the period's start`() throws {
-        let submission = try RevenueCatSample.submission(RevenueCatSample.event("RENEWAL"))
-        let start = Instant(milliseconds: 1_767_225_600_000)
-        #expect(
-            submission.claims == [
-                ClaimProposal(
-                    customer: "u1",
-                    purchase: PurchaseName(store: "play_store", originalID: "o1"),
-                    purchasedAt: start,
-                    transactionStart: start,
-                    observedAt: Instant(milliseconds: 1_767_225_660_000)
-                )
-            ]
-        )
+    @Test(arguments: ["INITIAL_PURCHASE", "RENEWAL", "NON_RENEWING_PURCHASE"])
+    func `are the account of the period that a sale gives`(_ type: String) throws {
+        let submission = try RevenueCatSample.submission(RevenueCatSample.event(type))
+        #expect(submission.accounts == ["u1"])
+        #expect(submission.events.first?.data.text(.account) == "u1")
         #expect(submission.links.isEmpty)
     }
 
     @Test(arguments: [
         ("TEST", ""), ("FUTURE", ""), ("SUBSCRIBER_ALIAS", ""), ("INVOICE_ISSUANCE", ""),
         ("RENEWAL", #""app_user_id":null"#), ("RENEWAL", #""app_user_id":7"#),
-        ("CANCELLATION", #""purchased_at_ms":null"#),
+        ("CANCELLATION", ""),
     ])
-    func `claim nothing without a customer, a purchase and a period`(
+    func `are no account without a customer and a period`(
         _ type: String,
         _ changes: String
     ) throws {
         let event = try RevenueCatSample.event(type, changes)
-        #expect(try RevenueCatSample.submission(event).claims.isEmpty)
+        #expect(try RevenueCatSample.submission(event).accounts.isEmpty)
     }
 
     @Test(arguments: ["RENEWAL", "EXPIRATION", "SUBSCRIBER_ALIAS"])
@@ -60,7 +51,7 @@ struct `RevenueCat's customer ids` {
         #expect(submission.events.map(\.subject) == [.customer("new")])
         #expect(submission.links.map(\.customer) == ["new", "new"])
         #expect(submission.links.map(\.alias) == ["$RCAnonymousID:1", "n2"])
-        #expect(submission.claims.isEmpty)
+        #expect(submission.accounts.isEmpty)
     }
 
     @Test func `that give a transfer may be many`() throws {

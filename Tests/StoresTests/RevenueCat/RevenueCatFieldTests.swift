@@ -58,7 +58,7 @@ struct `RevenueCat's fields` {
         #expect(submission.events.map(\.kind) == [.signalNoted])
         #expect(submission.events.first?.data.text(.name) == "renewal")
         #expect(submission.events.first?.data.text(.detail) != nil)
-        #expect(submission.claims.isEmpty)
+        #expect(submission.accounts.isEmpty)
     }
 
     @Test(arguments: [

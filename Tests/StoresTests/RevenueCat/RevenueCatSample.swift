@@ -57,11 +57,13 @@ enum RevenueCatSample {
         }
     }
 
-    /// `type subject@time {data}` for each event, instants by their labels.
+    /// `type subject@time {data}` for each event, instants by their labels, without its account.
     static func lines(_ submission: Submission) -> [String] {
         submission.events.map { event in
             let data = JSONValue.object(
-                (event.dataJSON.members ?? []).filter { $0.name != "observedAt" }
+                (event.dataJSON.members ?? []).filter {
+                    !["observedAt", "account"].contains($0.name)
+                }
             )
             let line = "\(event.kind.name) \(event.subject)@\(event.time) \(data)"
             return labels.reduce(line) { $0.replacing($1.0, with: $1.1) }

@@ -11,15 +11,11 @@ struct AppStoreFact: Hashable, Sendable {
     let data: EventData
 }
 
-/// What a message comes to: its facts, and whom it names as the owner.
+/// What a message comes to.
 struct AppStoreMeaning: Hashable, Sendable {
     var facts: [AppStoreFact]
-    var claims: [ClaimProposal] = []
 
-    init(_ facts: [AppStoreFact], claims: [ClaimProposal] = []) {
-        self.facts = facts
-        self.claims = claims
-    }
+    init(_ facts: [AppStoreFact]) { self.facts = facts }
 
     /// A message that changes nothing, kept all the same (Stores, rule 5).
     ///

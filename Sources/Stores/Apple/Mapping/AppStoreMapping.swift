@@ -30,8 +30,7 @@ public enum AppStoreMapping {
     public static func submission(for transaction: VerifiedAppStoreTransaction) -> Submission {
         let kind = AppStoreSignalKind.transaction
         let meaning = meaning { () throws(InputFault) in
-            let period = try AppStorePeriod(transaction)
-            return AppStoreMeaning(period.facts(), claims: period.claims)
+            AppStoreMeaning(try AppStorePeriod(transaction).facts())
         } otherwise: { detail in
             AppStoreMeaning(
                 noting: kind.rawValue,
@@ -91,7 +90,7 @@ public enum AppStoreMapping {
             let facts =
                 try statement.facts + row(statement)
                 + (notification.renewalInfo.map(renewalFacts) ?? [])
-            return AppStoreMeaning(facts, claims: statement.period?.claims ?? [])
+            return AppStoreMeaning(facts)
         } otherwise: { detail in
             AppStoreMeaning(
                 noting: content.type,
@@ -172,8 +171,7 @@ public enum AppStoreMapping {
                 )
             },
             evidenceParts: AppStoreEvidence.parts(of: body, headers: headers),
-            named: PayloadNames.appStore.subjects(in: body),
-            claims: meaning.claims
+            named: PayloadNames.appStore.subjects(in: body)
         )
     }
 }

@@ -13,7 +13,6 @@ struct AppStorePeriod: Hashable, Sendable {
     /// Nil: without end.
     let end: Instant?
     let revokedAt: Instant?
-    private let purchasedAt: Instant
     private let content: AppStoreTransaction
 
     /// Reads the transaction.
@@ -27,7 +26,6 @@ struct AppStorePeriod: Hashable, Sendable {
         kind = try Self.required(Self.kinds[content.type ?? ""], "type")
         start = try Self.required(content.payload.instant("purchaseDate"), "purchaseDate")
         revokedAt = try content.payload.instant("revocationDate")
-        purchasedAt = try content.payload.instant("originalPurchaseDate") ?? start
         switch content.payload.date("expiresDate") {
         case .at(let instant): end = instant
         case .afterAll: end = nil
@@ -68,20 +66,6 @@ struct AppStorePeriod: Hashable, Sendable {
         )
     }
 
-    /// The owner that the app named when it bought (Stores, rule 7).
-    var claims: [ClaimProposal] {
-        guard let token = content.appAccountToken else { return [] }
-        return [
-            ClaimProposal(
-                customer: token,
-                purchase: purchase,
-                purchasedAt: purchasedAt,
-                transactionStart: start,
-                observedAt: signedAt
-            )
-        ]
-    }
-
     /// What takes this period away: that alone, never what else the purchase gives.
     func revocation(_ kind: EventKind) -> EventData {
         let price = AppStorePrice(givenBackBy: content)
@@ -112,6 +96,7 @@ struct AppStorePeriod: Hashable, Sendable {
                 .ownership: ownership.map { .text($0) },
                 .offer: Self.offer(content).map { .text($0) },
                 .storefront: content.payload.code("storefront").map { .text($0) },
+                .account: content.appAccountToken.map { .text($0.text) },
             ]
         )
     }

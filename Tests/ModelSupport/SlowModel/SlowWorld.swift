@@ -13,7 +13,7 @@ struct SlowWorld {
     let catalogs: [SlowCatalog]
     /// All of the environment.
     let purchases: [SlowPurchase]
-    private let customerLinks: SlowLinks
+    let customerLinks: SlowLinks
 
     init(log: [RecordedEvent], customer asked: String, environment: StoreEnvironment) {
         let events = log.filter {
@@ -63,34 +63,5 @@ struct SlowWorld {
         }
         if let purchase = event.data.text(.purchase) { names.append(purchase) }
         return names
-    }
-
-    private func customer(of event: RecordedEvent) -> String? {
-        guard case .customer(let id) = event.event.subject else { return nil }
-        return customerLinks.end(of: id.text)
-    }
-
-    /// C1: who owns the purchase at T.
-    func owner(of purchase: SlowPurchase, at instant: Instant) -> String? {
-        let claims = purchase.events.of(.customerClaimed).inOrderOfTime
-        guard let first = claims.first else { return nil }
-        var owner = customer(of: first)
-        let steps =
-            purchase.events.of(.customerClaimed, .customerReleased)
-            + events.of(.customerTransferred)
-        for step in steps.inOrderOfTime where step.time <= instant {
-            switch step.kind {
-            case .customerClaimed: owner = customer(of: step)
-            case .customerReleased: if owner == customer(of: step) { owner = nil }
-            default:
-                let from = (step.data.texts(.from) ?? []).map { customerLinks.end(of: $0) }
-                if let current = owner, from.contains(current) { owner = customer(of: step) }
-            }
-        }
-        return owner
-    }
-
-    func ownedPurchases(at instant: Instant) -> [SlowPurchase] {
-        purchases.filter { owner(of: $0, at: instant) == customer }
     }
 }

@@ -16,6 +16,7 @@ package struct SlowModel {
         log.contains { recorded in
             guard recorded.event.environment == environment else { return false }
             var names = recorded.data.texts(.from) ?? []
+            names += [recorded.data.text(.account)].compactMap(\.self)
             if case .customer(let id) = recorded.event.subject {
                 names += [id.text] + [recorded.data.text(.alias)].compactMap(\.self)
             }

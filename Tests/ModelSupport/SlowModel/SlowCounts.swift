@@ -28,6 +28,7 @@ package struct SlowCounts {
         var links = SlowLinks()
         var named: [String] = []
         for event in own {
+            named += [event.data.text(.account)].compactMap(\.self)
             guard case .customer(let id) = event.event.subject else { continue }
             named += [id.text] + (event.data.texts(.from) ?? [])
             if let alias = event.data.text(.alias) {

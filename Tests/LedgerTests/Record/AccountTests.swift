@@ -1,0 +1,153 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+import Stores
+import Testing
+
+/// Customers whom a store names for its transactions (Stores, rule 7; C1).
+struct `An account that a store names` {
+    private static func with(
+        policy: String,
+        _ body: (ScratchLedger) async throws -> Void
+    ) async throws {
+        try await ScratchLedger.with { scratch in
+            _ = try scratch.ledger.appender.publish(
+                try Sample.catalog(policy: policy),
+                effective: Sample.newYear,
+                Request(id: "catalog", source: Source.catalog, environment: .production)
+            )
+            try await body(scratch)
+        }
+    }
+
+    /// Who owns the purchase on some days.
+    private static func owners(_ scratch: ScratchLedger, days: [Int64]) throws -> [[CustomerID]] {
+        try days.map { day in
+            try ["ann", "bob", "cy"].filter {
+                try scratch.show($0, at: Sample.day(day))["purchases"]?.array?.count == 1
+            }
+        }
+    }
+
+    private static func signal(_ transaction: Int, _ token: CustomerID?) -> Submission {
+        SampleTransaction.make(transaction: transaction, token: token).facts
+    }
+
+    // C1, T5: also of orders in which a renewal is heard before what it renews
+    @Test(
+        arguments: [
+            ("keep", [["ann"], ["ann"], ["ann"]]), ("transfer", [["ann"], ["bob"], ["bob"]]),
+        ] as [(String, [[CustomerID]])]
+    )
+    func `owns its purchase in whatever order it is told`(
+        _ policy: String,
+        _ expected: [[CustomerID]]
+    ) async throws {
+        let signals = [Self.signal(1, "ann"), Self.signal(2, "bob"), Self.signal(3, "bob")]
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            try await Self.with(policy: policy) { scratch in
+                let receipts = try scratch.ledger.appender.record(order.map { signals[$0] })
+                #expect(receipts.allSatisfy { if case .appended = $0 { true } else { false } })
+                #expect(try Self.owners(scratch, days: [10, 40, 70]) == expected)
+                try scratch.reopenWithoutViews()
+                #expect(try Self.owners(scratch, days: [10, 40, 70]) == expected)
+                #expect(try scratch.ledger.auditor.audit().isOK)
+            }
+        }
+    }
+
+    // C1: a restore is not undone by a renewal that carries the old token
+    @Test func `takes nothing back by an old token`() async throws {
+        try await Self.with(policy: "transfer") { scratch in
+            let appender = try scratch.ledger.appender
+            _ = try appender.record(Self.signal(1, "ann"))
+            let restored = try appender.claim(
+                SampleTransaction.make(token: "ann"),
+                for: "bob",
+                Request(id: "r", source: Source.app, environment: .production)
+            )
+            guard case .recorded = restored else {
+                Issue.record("\(restored)")
+                return
+            }
+            // Its period begins after the restore.
+            _ = try appender.record(Self.signal(7, "ann"))
+            #expect(try Self.owners(scratch, days: [10, 190]) == [["ann"], ["bob"]])
+        }
+    }
+
+    // Z6, C1, C6
+    @Test func `goes with its customer, who starts anew`() async throws {
+        try await Self.with(policy: "keep") { scratch in
+            let ledger = scratch.ledger
+            _ = try ledger.appender.record(Self.signal(1, "ann"))
+            let planned = try ledger.eraser.plannedErasure(of: ["ann"])
+            #expect(
+                Set(planned.streams.map(\.subject.description)) == [
+                    "customer/ann", "purchase/app_store/1",
+                ]
+            )
+            _ = try ledger.eraser.erase(["ann"], Self.erasure, reading: StoredEvidenceNames())
+            #expect(try Self.owners(scratch, days: [10]) == [[]])
+            // Heard of again, the same names are new ones.
+            _ = try ledger.appender.record(Self.signal(2, "ann"))
+            #expect(try Self.owners(scratch, days: [10, 40]) == [["ann"], ["ann"]])
+            let periods = try scratch.show("ann", at: Sample.day(10))["tier"]?.string
+            #expect(periods == "free", "what was before is not theirs any more")
+            #expect(try ledger.auditor.audit().isOK)
+        }
+    }
+
+    // C1: an erasure changes no answer about anybody else
+    @Test func `of an erased customer takes nothing from the next owner`() async throws {
+        try await Self.with(policy: "transfer") { scratch in
+            let ledger = scratch.ledger
+            _ = try ledger.appender.record(Self.signal(1, "ann"))
+            let claimed = try ledger.appender.claim(
+                PurchaseName(store: "app_store", originalID: "1"),
+                for: "bob",
+                Request(id: "r", source: Source.app, environment: .production)
+            )
+            #expect(claimed == .appended(first: 3, count: 1))
+            _ = try ledger.eraser.erase(["ann"], Self.erasure, reading: StoredEvidenceNames())
+            // The token is the same, the customer behind it is a new one.
+            _ = try ledger.appender.record(Self.signal(7, "ann"))
+            #expect(try Self.owners(scratch, days: [190]) == [["bob"]])
+            // The control: whom the store names next takes it over.
+            _ = try ledger.appender.record(Self.signal(8, "cy"))
+            #expect(try Self.owners(scratch, days: [220]) == [["cy"]])
+        }
+    }
+
+    // Stores, rule 7; C2
+    @Test func `is linked once to the ids that are known already`() async throws {
+        try await Self.with(policy: "keep") { scratch in
+            let ledger = scratch.ledger
+            for transaction in 1...3 {
+                var facts = Self.signal(transaction, "ann")
+                facts.links = [
+                    LinkProposal(
+                        customer: "ann",
+                        alias: "anonymous",
+                        time: Sample.newYear,
+                        observedAt: Sample.newYear
+                    )
+                ]
+                _ = try ledger.appender.record(facts)
+            }
+            let kinds = try (0..<ledger.questions.size()).compactMap {
+                try ledger.questions.event(at: $0)?.event.kind
+            }
+            #expect(kinds.count { $0 == .customerLinked } == 1)
+            let shown = try scratch.show("anonymous", at: Sample.day(70))
+            #expect(shown["purchases"]?.array?.count == 1)
+        }
+    }
+
+    private static let erasure = Request(
+        id: "erasure",
+        source: Source.support,
+        environment: .production
+    )
+}

@@ -38,8 +38,9 @@ extension String {
     @inlinable
     public func isSame(as other: String?) -> Bool {
         // Swift's comparison is quick where texts differ; it only never tells equal bytes apart.
-        guard let other, self == other else { return false }
-        return utf8.elementsEqual(other.utf8)
+        guard let other, self == other, utf8.count == other.utf8.count else { return false }
+        // What is canonically equal to ASCII and is not takes more bytes.
+        return utf8Span.isKnownASCII || utf8.elementsEqual(other.utf8)
     }
 
     /// Whether this comes before another text in the order of their bytes, which is that of their

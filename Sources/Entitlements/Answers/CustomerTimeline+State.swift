@@ -9,18 +9,17 @@ extension CustomerTimeline {
         let gates = reader.gates(at: instant)
         var features = self.features(reader, gates, at: instant)
         let changes = settle(&features, &reader, gates, at: instant)
-        let catalog = gates.catalog.map { catalogs.publications[$0].catalog }
         let owned = owned(at: instant)
         return CustomerState(
             at: instant,
-            tier: catalog?.tiers[gates.tier] ?? Catalog.freeTier,
+            tier: tierName(gates),
             validUntil: changes,
             features: features,
             purchases: owned.map { $0.timeline.state(at: instant) },
             grants: grants.filter { $0.interval.start <= instant }.map { $0.state(at: instant) },
             trials: trials.filter { $0.interval.start <= instant }.map { $0.state(at: instant) }
                 .sorted { $0.id.precedes($1.id) },
-            warnings: (catalog == nil
+            warnings: (gates.catalog == nil
                 ? [.noCatalog] : gates.unmapped.texts.map { .unmapped(productID: $0) })
                 + owned.filter { $0.timeline.expectsRenewal(at: instant) }
                 .map { .renewalExpected(purchase: $0.timeline.number) }
@@ -34,14 +33,14 @@ extension CustomerTimeline {
         at instant: Instant
     ) -> [CustomerState.FeatureState] {
         guard let index = gates.catalog else { return [] }
-        let catalog = catalogs.publications[index].catalog
-        return catalogs.publications[index].featureOrder.map { feature in
+        let seen = catalogs.publications[index].seen
+        return seen.featureOrder.map { feature in
             CustomerState.FeatureState(
-                id: catalog.features[feature].id,
-                reason: reader.reason(gates, feature: feature, in: catalog),
+                id: seen.catalog.features[feature].id,
+                reason: reader.reason(gates, feature: feature, in: seen.catalog),
                 sources: gates.unlocks(feature: feature).map { reader.sources[$0.source] },
-                limit: catalog.features[feature].limits[gates.tier].map {
-                    limit($0, of: catalog.features[feature].id, in: catalog, at: instant)
+                limit: seen.catalog.features[feature].limits[gates.tier].map {
+                    limit($0, of: seen.catalog.features[feature].id, in: seen.catalog, at: instant)
                 }
             )
         }
@@ -114,11 +113,11 @@ extension CustomerTimeline {
         _ now: Gates
     ) -> Bool {
         guard let number = gates.catalog else { return false }
-        let catalog = catalogs.publications[number].catalog
+        let seen = catalogs.publications[number].seen
         let place =
             number == now.catalog
-            ? catalogs.publications[number].featureOrder[index] : catalog.featureIndex(feature)
-        return place.map { gates.isAllowed(feature: $0, in: catalog) } ?? false
+            ? seen.featureOrder[index] : seen.catalog.featureIndex(feature)
+        return place.map { gates.isAllowed(feature: $0, in: seen.catalog) } ?? false
     }
 
     /// Whether tier or features are others than at T.
@@ -135,17 +134,17 @@ extension CustomerTimeline {
         }
         guard let index = gates.catalog else { return false }
         if then.tier != gates.tier || then.unlocks != gates.unlocks { return true }
-        let catalog = catalogs.publications[index].catalog
-        return zip(catalogs.publications[index].featureOrder, now).contains { place, feature in
+        let seen = catalogs.publications[index].seen
+        return zip(seen.featureOrder, now).contains { place, feature in
             guard let known = feature.limit,
-                let limit = catalog.features[place].limits[then.tier]
+                let limit = seen.catalog.features[place].limits[then.tier]
             else { return false }
-            return self.limit(limit, of: feature.id, in: catalog, at: boundary) != known
+            return self.limit(limit, of: feature.id, in: seen.catalog, at: boundary) != known
         }
     }
 
-    private func tierName(_ gates: Gates) -> String {
-        gates.catalog.map { catalogs.publications[$0].catalog.tiers[gates.tier] }
+    func tierName(_ gates: Gates) -> String {
+        gates.catalog.map { catalogs.publications[$0].seen.catalog.tiers[gates.tier] }
             ?? Catalog.freeTier
     }
 

@@ -110,11 +110,11 @@ struct GateReader {
 
     private mutating func unlocked(by stretch: AccessStretch, catalog index: Int) -> Unlocked {
         if let known = unlocked[stretch.rightNumber] { return known }
-        let catalog = timeline.catalogs.publications[index].catalog
+        let seen = timeline.catalogs.publications[index].seen
         let made =
             switch stretch.right {
-            case .product(let right): unlocked(by: right, in: catalog)
-            case .named(let features, let tier): Self.unlocked(features, tier, in: catalog)
+            case .product(let right): unlocked(by: right, in: seen.catalog)
+            case .named(let features, let tier): Self.unlocked(features, tier, in: seen.catalog)
             }
         unlocked[stretch.rightNumber] = made
         return made

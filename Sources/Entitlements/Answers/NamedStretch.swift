@@ -32,8 +32,7 @@ extension CustomerTimeline {
         return NamedStretch.joining(
             instants.map { instant in
                 let gates = reader.gates(at: instant)
-                let tier = gates.catalog.map { catalogs.publications[$0].catalog.tiers[gates.tier] }
-                return (instant, tier ?? Catalog.freeTier)
+                return (instant, tierName(gates))
             }
         )
     }
@@ -46,10 +45,10 @@ extension CustomerTimeline {
         for instant in instants {
             let gates = reader.gates(at: instant)
             guard let index = gates.catalog else { continue }
-            let catalog = catalogs.publications[index].catalog
+            let seen = catalogs.publications[index].seen
             for feature in features {
-                let reason = catalog.featureIndex(feature.text).map {
-                    reader.reason(gates, feature: $0, in: catalog)
+                let reason = seen.catalog.featureIndex(feature.text).map {
+                    reader.reason(gates, feature: $0, in: seen.catalog)
                 }
                 values[feature, default: []].append(
                     (instant, (reason ?? AccessReason.none).rawValue)

@@ -10,9 +10,7 @@ package struct CatalogHistory: Sendable {
         /// Place of its event in the log; a tie in time goes to the later.
         package var sequence: UInt64
         /// What was published.
-        package let published: Catalog
-        /// Places of the features in the order of their ids.
-        let featureOrder: [Int]
+        private let content: SeenCatalog
         /// Who looks at it; nil: nobody in particular.
         fileprivate var sight: Sight?
 
@@ -20,14 +18,41 @@ package struct CatalogHistory: Sendable {
         package init(time: Instant, sequence: UInt64, catalog: Catalog) {
             self.time = time
             self.sequence = sequence
-            published = catalog
-            featureOrder = catalog.features.indices.sorted {
-                catalog.features[$0].id.precedes(catalog.features[$1].id)
-            }
+            content = SeenCatalog(
+                catalog,
+                featureOrder: catalog.features.indices.sorted {
+                    catalog.features[$0].id.precedes(catalog.features[$1].id)
+                }
+            )
         }
 
+        /// What was published.
+        package var published: Catalog { content.catalog }
+
+        /// Its policy.
+        fileprivate var policy: Catalog.Policy { content.catalog.policy }
+
+        /// Places of the features in the order of their ids.
+        fileprivate var featureOrder: [Int] { content.featureOrder }
+
         /// What was published, as who looks at it sees it (K8).
-        package var catalog: Catalog { sight?.catalog(of: self) ?? published }
+        var seen: SeenCatalog { sight?.catalog(of: self) ?? content }
+
+        /// See `seen`.
+        package var catalog: Catalog { seen.catalog }
+    }
+
+    /// A catalog that many look into: to hand it on counts one reference, where the catalog itself
+    /// counts as many as it has lists.
+    final class SeenCatalog: Sendable {
+        let catalog: Catalog
+        /// Places of the features in the order of their ids.
+        let featureOrder: [Int]
+
+        fileprivate init(_ catalog: Catalog, featureOrder: [Int]) {
+            self.catalog = catalog
+            self.featureOrder = featureOrder
+        }
     }
 
     /// Publications, ascending by `(time, sequence)`.
@@ -54,7 +79,7 @@ package struct CatalogHistory: Sendable {
     /// are not in force at any time that matters to the customer.
     fileprivate final class Sight: Sendable {
         private let positions: [Name: UInt64]
-        private let catalogs = Mutex<[Place: Catalog]>([:])
+        private let catalogs = Mutex<[Place: SeenCatalog]>([:])
 
         private struct Place: Hashable {
             var time: Instant
@@ -63,10 +88,13 @@ package struct CatalogHistory: Sendable {
 
         init(_ positions: [Name: UInt64]) { self.positions = positions }
 
-        func catalog(of publication: Publication) -> Catalog {
+        func catalog(of publication: Publication) -> SeenCatalog {
             let place = Place(time: publication.time, sequence: publication.sequence)
             if let known = catalogs.withLock({ $0[place] }) { return known }
-            let seen = publication.published.seen { positions[$0] ?? 0 }
+            let seen = SeenCatalog(
+                publication.published.seen { positions[$0] ?? 0 },
+                featureOrder: publication.featureOrder
+            )
             catalogs.withLock { $0[place] = seen }
             return seen
         }
@@ -101,6 +129,11 @@ package struct CatalogHistory: Sendable {
     /// The catalog in force at an instant (K1).
     package func catalog(at instant: Instant) -> Catalog? {
         index(at: instant).map { publications[$0].catalog }
+    }
+
+    /// The policy of the catalog in force at an instant, which nobody's experiments change (K1, K8).
+    func policy(at instant: Instant) -> Catalog.Policy? {
+        index(at: instant).map { publications.published[$0].policy }
     }
 
     /// The ids of the features that any of them lists.

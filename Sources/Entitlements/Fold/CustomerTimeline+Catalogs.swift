@@ -3,7 +3,7 @@ import Encodings
 extension CatalogHistory {
     /// P12's L by the catalog in force at an instant, in milliseconds.
     func leewayMilliseconds(at instant: Instant) -> Int64 {
-        catalog(at: instant).map { $0.policy.renewalLeewaySeconds * 1000 } ?? 0
+        policy(at: instant).map { $0.renewalLeewaySeconds * 1000 } ?? 0
     }
 
     /// These catalogs with another one from an instant on, in place of every catalog that was

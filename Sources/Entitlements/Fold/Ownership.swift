@@ -75,7 +75,7 @@ package struct Ownership: Sendable {
             case .account(let customer) where owner == nil: owner = customer
             case .account(let customer) where owner != customer:
                 restsOnPolicy = true
-                guard catalogs.catalog(at: step.time)?.policy.claim == .transfer else { continue }
+                guard catalogs.policy(at: step.time)?.claim == .transfer else { continue }
                 owner = customer
                 restsOnEarlier = false
             case .release(let customer) where owner == customer: owner = nil

@@ -39,7 +39,7 @@ package struct CustomerReport: Sendable, Hashable {
         var reader = GateReader(timeline)
         let gates = reader.gates(at: instant)
         let tier = gates.catalog.map {
-            timeline.catalogs.publications[$0].catalog.tiers[gates.tier]
+            timeline.catalogs.publications[$0].seen.catalog.tiers[gates.tier]
         }
         tiers[Name(tier ?? Catalog.freeTier), default: 0] += 1
         let owned = timeline.owned(at: instant).map { owned in

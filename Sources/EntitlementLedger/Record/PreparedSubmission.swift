@@ -1,3 +1,4 @@
+import Encodings
 public import Entitlements
 import EventLog
 
@@ -129,5 +130,27 @@ struct Preparation {
         case .recordedTimeAfterClock:
             .refused(Refusal(.recordedTime, "recordedtime", "lies after the clock"))
         }
+    }
+}
+
+extension Questions {
+    /// Whether a repeated signal says something else than what was recorded under its id, as far as
+    /// its payload can be read still (E1).
+    ///
+    /// Events and requests are never told so: with other content they are refused.
+    ///
+    /// `sequence`: the signal's first event. Cost: the evidence, opened.
+    package func tells(
+        _ repeated: PreparedSubmission,
+        otherThan sequence: UInt64
+    ) throws -> Bool {
+        guard repeated.submission.nature == .signal, let payload = repeated.submission.evidence,
+            let recorded = try evidence(of: sequence), recorded != payload
+        else { return false }
+        // What is no JSON is compared by its bytes; else how it is laid out does not matter.
+        guard let new = try? JSONValue(parsingStoreText: payload),
+            let old = try? JSONValue(parsingStoreText: recorded)
+        else { return true }
+        return new != old
     }
 }

@@ -10,8 +10,62 @@ package struct ImportAnswer: Described {
     package var refused: Int
     /// Events of the log afterwards.
     package var sequence: UInt64
+    /// What items were taken for.
+    package var formats: [Taken]
+    /// Known signals that say something else now than what was recorded.
+    package var differing: Int
+    /// The first of them.
+    package var differences: [Differing]
     /// The first refusals; all are counted.
     package var refusals: [Refusal]
+
+    /// Items that were taken for a format.
+    package struct Taken: Described {
+        /// The format's word.
+        package var format: String
+        /// How many.
+        package var items: Int
+
+        /// Makes a count.
+        package init(format: String, items: Int) {
+            self.format = format
+            self.items = items
+        }
+
+        /// Its members, in the order in which they are written.
+        package static let fields = Fields(
+            "ImportedFormat",
+            "Items that were taken for a format",
+            Self.init
+        ) {
+            Field("format", \.format, .text(.pattern("^[a-z-]+$")))
+            Field("items", \.items, .count)
+        }
+    }
+
+    /// A known signal that says something else now.
+    package struct Differing: Described {
+        /// Its line, from 1.
+        package var line: Int
+        /// The event that was recorded.
+        package var sequence: UInt64
+
+        /// Makes one.
+        package init(line: Int, sequence: UInt64) {
+            self.line = line
+            self.sequence = sequence
+        }
+
+        /// Its members, in the order in which they are written.
+        package static let fields = Fields(
+            "ImportDifference",
+            "A known signal that says something else now",
+            Self.init
+        ) {
+            Field("line", \.line, .count, "From 1")
+            Field("sequence", \.sequence, .count, "The event that was recorded, which stands")
+        }
+    }
 
     /// An item that was refused.
     package struct Refusal: Described {
@@ -51,12 +105,18 @@ package struct ImportAnswer: Described {
         duplicate: Int,
         refused: Int,
         sequence: UInt64,
+        formats: [Taken],
+        differing: Int,
+        differences: [Differing],
         refusals: [Refusal]
     ) {
         self.appended = appended
         self.duplicate = duplicate
         self.refused = refused
         self.sequence = sequence
+        self.formats = formats
+        self.differing = differing
+        self.differences = differences
         self.refusals = refusals
     }
 
@@ -66,6 +126,9 @@ package struct ImportAnswer: Described {
         Field("duplicate", \.duplicate, .count)
         Field("refused", \.refused, .count)
         Field("sequence", \.sequence, .count, "Events of the log afterwards")
+        Field("formats", \.formats, .list(.object), "What items were taken for")
+        Field("differing", \.differing, .count, "Known signals that say something else now")
+        Field("differences", \.differences, .list(.object), "At most 10 000 of them")
         Field("refusals", \.refusals, .list(.object), "At most 10 000 of them")
     }
 }

@@ -15,6 +15,8 @@ public enum ImportFormat: String, Sendable, CaseIterable {
     /// One thing that a line hands in.
     struct Item {
         var line: Int
+        /// What the line was taken for; nil: it could not be told.
+        var format: ImportFormat?
         var result: ImportResult<Submission>
         /// The `recordedtime` that the line carries.
         var recordedAt: Instant?
@@ -30,7 +32,7 @@ extension ImportFormat.Item {
     func withReadableRecordedTime() -> ImportFormat.Item {
         guard hasUnreadableRecordedTime, result.value != nil else { return self }
         let refusal = ImportRefusal("invalid_value", "recordedtime", "expected an instant")
-        return ImportFormat.Item(line: line, result: .refused(refusal))
+        return ImportFormat.Item(line: line, format: format, result: .refused(refusal))
     }
 }
 

@@ -11,11 +11,16 @@ public struct ImportReport: Sendable {
     public private(set) var refused = 0
     /// The first refusals by files and their lines; all are counted.
     public private(set) var refusals: [(file: String, line: Int, refusal: ImportRefusal)] = []
+    /// Known signals that say something else now than what was recorded, which stands (E1).
+    public private(set) var differing = 0
+    /// The first of them, with the event that was recorded.
+    public private(set) var differences: [(file: String, line: Int, sequence: UInt64)] = []
     /// The file whose lines are counted; `-` for standard input.
     var file = ""
+    private var itemsByFormat: [ImportFormat: Int] = [:]
     private var refusedByCode: [String: Int] = [:]
 
-    /// Refusals that are listed one by one.
+    /// Refusals that are listed one by one, and repeats that differ.
     private static let refusalLimit = 10_000
 
     /// Items of any outcome.
@@ -24,6 +29,13 @@ public struct ImportReport: Sendable {
     /// Refusals by reason, all of them.
     public var reasons: [(code: String, count: Int)] {
         refusedByCode.map { (code: $0.key, count: $0.value) }.sorted { $0.code < $1.code }
+    }
+
+    /// What items were taken for, and how many for each; what could not be told is left out.
+    public var formats: [(format: ImportFormat, count: Int)] {
+        ImportFormat.allCases.compactMap { format in
+            itemsByFormat[format].map { (format: format, count: $0) }
+        }
     }
 
     /// What it did.
@@ -35,6 +47,11 @@ public struct ImportReport: Sendable {
             duplicate: duplicate,
             refused: refused,
             sequence: sequence,
+            formats: formats.map {
+                ImportAnswer.Taken(format: $0.format.rawValue, items: $0.count)
+            },
+            differing: differing,
+            differences: differences.map { ImportAnswer.Differing(line: $1, sequence: $2) },
             refusals: refusals.map { _, line, refusal in
                 ImportAnswer.Refusal(
                     line: line,
@@ -44,6 +61,16 @@ public struct ImportReport: Sendable {
                 )
             }
         )
+    }
+
+    mutating func take(for format: ImportFormat?) {
+        if let format { itemsByFormat[format, default: 0] += 1 }
+    }
+
+    /// `sequence`: the event that was recorded.
+    mutating func differ(_ line: Int, from sequence: UInt64) {
+        differing += 1
+        if differences.count < Self.refusalLimit { differences.append((file, line, sequence)) }
     }
 
     mutating func refuse(_ line: Int, _ refusal: ImportRefusal) {

@@ -220,11 +220,17 @@ public struct Importer {
         }
         for item in taken {
             let refusedBefore = report.refused
+            report.take(for: item.format)
             switch item.result {
             case .refused(let refusal): report.refuse(item.line, refusal)
-            case .taken:
+            case .taken(let prepared):
                 guard let receipt = receipts.popFirst() else { return false }
                 report.count(item.line, receipt)
+                if case .duplicate(let sequence) = receipt,
+                    try ledger.questions.tells(prepared, otherThan: sequence)
+                {
+                    report.differ(item.line, from: sequence)
+                }
             }
             if options.onError == .quarantine, report.refused > refusedBefore,
                 let bytes = item.bytes

@@ -73,7 +73,12 @@ struct ItemReader: Sendable {
     ) -> [ImportFormat.Item] {
         let outcomes = RevenueCatImport.outcomes(of: json, body: bytes, now: clock())
         return outcomes.enumerated().map { index, outcome in
-            item(outcome, json.array.map { Array($0[index].description.utf8) } ?? bytes, line)
+            item(
+                outcome,
+                of: .revenuecat,
+                json.array.map { Array($0[index].description.utf8) } ?? bytes,
+                line
+            )
         }
     }
 
@@ -88,7 +93,8 @@ struct ItemReader: Sendable {
                     line,
                     "not_configured",
                     "",
-                    "the App Store is not configured: stores.json or --stores FILE"
+                    "the App Store is not configured: stores.json or --stores FILE",
+                    of: .appStore
                 )
             ]
         }
@@ -101,11 +107,12 @@ struct ItemReader: Sendable {
                 now: now
             )
         }
-        return outcomes.map { item($0, bytes, line) }
+        return outcomes.map { item($0, of: .appStore, bytes, line) }
     }
 
     private func item(
         _ outcome: Result<Submission, SignalRefusal>,
+        of format: ImportFormat,
         _ bytes: [UInt8],
         _ line: LineReader.Line
     ) -> ImportFormat.Item {
@@ -117,6 +124,7 @@ struct ItemReader: Sendable {
             }
         return ImportFormat.Item(
             line: line.number,
+            format: format,
             result: result,
             bytes: bytes
         )
@@ -135,13 +143,14 @@ struct ItemReader: Sendable {
             let recordedAt = json["recordedtime"]?.string.flatMap { Instant(rfc3339: $0) }
             return ImportFormat.Item(
                 line: line.number,
+                format: .events,
                 result: .taken(Submission(event: event)),
                 recordedAt: recordedAt,
                 hasUnreadableRecordedTime: json["recordedtime"] != nil && recordedAt == nil,
                 bytes: line.bytes
             )
         } catch {
-            return refused(line, error.code.rawValue, error.path, error.detail)
+            return refused(line, error.code.rawValue, error.path, error.detail, of: .events)
         }
     }
 
@@ -149,10 +158,12 @@ struct ItemReader: Sendable {
         _ line: LineReader.Line,
         _ code: String,
         _ path: String,
-        _ detail: String
+        _ detail: String,
+        of format: ImportFormat? = nil
     ) -> ImportFormat.Item {
         ImportFormat.Item(
             line: line.number,
+            format: format,
             result: .refused(ImportRefusal(code, path, detail)),
             bytes: line.bytes
         )

@@ -5,6 +5,8 @@ import Synchronization
 /// One item of an import, whose turn has come or will come.
 struct PreparedItem {
     var line: Int
+    /// What the line was taken for; nil: it could not be told.
+    var format: ImportFormat?
     var result: ImportResult<PreparedSubmission>
     /// What was read; nil where it was too long to be kept.
     var bytes: [UInt8]?
@@ -27,7 +29,12 @@ struct ItemPreparation: Sendable {
             case .taken(let submission):
                 .taken(try ledger.appender.prepare(submission, recordedAt: recordedAt))
             }
-        return PreparedItem(line: item.line, result: result, bytes: item.bytes)
+        return PreparedItem(
+            line: item.line,
+            format: item.format,
+            result: result,
+            bytes: item.bytes
+        )
     }
 }
 

@@ -7,8 +7,8 @@ package enum AppStoreImport {
     /// What became of one item of an import.
     package typealias Outcome = Result<Submission, SignalRefusal>
 
-    /// Reads an object with signed members, a compact JWS as a string, or an array of them, in
-    /// their order.
+    /// Reads an object with signed members, an answer of the App Store Server API, a compact JWS as a
+    /// string, or an array of them, in their order.
     ///
     /// An item that is refused does not hold up the others; the path of a refusal begins with
     /// where it stands, such as `[2].signedPayload`. `body` are the bytes that `json` was read
@@ -44,7 +44,16 @@ package enum AppStoreImport {
     package static func looksLikeAppStore(_ json: JSONValue) -> Bool {
         let item = json.array?.first ?? json
         if let text = item.string { return looksLikeJWS(Array(text.utf8)) }
-        return members.contains { item[$0.name]?.string != nil }
+        return members.contains { item[$0.name]?.string != nil } || looksLikeAnswer(item)
+    }
+
+    /// Whether an object looks like an answer of the App Store Server API.
+    private static func looksLikeAnswer(_ item: JSONValue) -> Bool {
+        lists.contains { name, _ in
+            guard let list = item[name]?.array else { return false }
+            // Others have lists of that name, too.
+            return name != Self.groups || list.contains { $0["lastTransactions"]?.array != nil }
+        }
     }
 
     /// Whether bytes look like a compact JWS: three parts, the first a JSON object.
@@ -60,11 +69,24 @@ package enum AppStoreImport {
         ("signedRenewalInfo", .renewalInfo), ("signedAppTransactionInfo", .appTransaction),
     ]
 
+    /// The lists of the API's answers, with what their texts are; objects in them are items again
+    /// (HistoryResponse, RefundHistoryResponse, OrderLookupResponse, NotificationHistoryResponse and
+    /// StatusResponse of developer.apple.com/documentation/appstoreserverapi).
+    private static let lists: [(name: String, kind: AppStoreSignalKind?)] = [
+        ("signedTransactions", .transaction), ("notificationHistory", nil), (groups, nil),
+        ("lastTransactions", nil),
+    ]
+    /// The list of a StatusResponse.
+    private static let groups = "data"
+    /// Lists within one another in one answer: groups, and the transactions of each.
+    private static let depthLimit = 2
+
     private static func outcomes(
         ofItem item: JSONValue,
         body: [UInt8]?,
         _ verifier: any AppStoreSignalVerifier,
-        _ now: Instant
+        _ now: Instant,
+        depth: Int = 0
     ) async -> [Outcome] {
         if let text = item.string {
             return [await outcome(ofJWS: Array(text.utf8), verifier: verifier, now: now)]
@@ -86,8 +108,39 @@ package enum AppStoreImport {
                     .mapError { $0.inside(name) }
             )
         }
-        guard outcomes.isEmpty else { return outcomes }
+        var isAnswer = false
+        for (name, kind) in lists where depth < depthLimit {
+            guard let list = item[name]?.array else { continue }
+            isAnswer = true
+            for (index, element) in list.enumerated() {
+                let found =
+                    if let text = element.string {
+                        [await signal(text, expecting: kind, verifier, now)]
+                    } else {
+                        await self.outcomes(
+                            ofItem: element,
+                            body: nil,
+                            verifier,
+                            now,
+                            depth: depth + 1
+                        )
+                    }
+                outcomes += found.map { $0.mapError { $0.inside("\(name)[\(index)]") } }
+            }
+        }
+        guard outcomes.isEmpty, !isAnswer else { return outcomes }
         return [.failure(SignalRefusal(.missingField, "signedPayload", "required"))]
+    }
+
+    /// Reads a JWS of an answer, which is its own evidence.
+    private static func signal(
+        _ text: String,
+        expecting kind: AppStoreSignalKind?,
+        _ verifier: any AppStoreSignalVerifier,
+        _ now: Instant
+    ) async -> Outcome {
+        let jws = Array(text.utf8)
+        return await outcome(jws, expecting: kind, body: jws, verifier, now)
     }
 
     private static func outcome(

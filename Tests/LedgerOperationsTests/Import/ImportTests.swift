@@ -106,6 +106,35 @@ struct `An import` {
         }
     }
 
+    // E1: what stands first stays, and whoever imports is told
+    @Test func `says which known signals say something else now`() throws {
+        try FileLedger.with { ledger throws in
+            func webhook(_ product: String, spaces: String = "") -> String {
+                #"{"event":{"id":"w1","type":"RENEWAL","event_timestamp_ms":1767225660000,"#
+                    + #""app_user_id":"ann","product_id":"\#(product)","store":"PLAY_STORE","#
+                    + #""purchased_at_ms":1767225600000,"expiration_at_ms":1769904000000,"#
+                    + #""environment":"PRODUCTION","transaction_id":"t1",\#(spaces)"#
+                    + #""original_transaction_id":"o1"}}"#
+            }
+            let first = try ledger.importing([webhook("a"), FileLedger.grant("g")])
+            #expect(first.counts == [2, 0, 0] && first.differing == 0)
+            #expect(
+                first.formats.map { "\($0.format) \($0.count)" } == ["events 1", "revenuecat 1"]
+            )
+            let again = try ledger.importing([
+                webhook("b"), webhook("a"), webhook("a", spaces: "  "),
+            ])
+            #expect(again.counts == [0, 3, 0])
+            // How it is laid out does not matter.
+            #expect(again.differing == 1)
+            #expect(
+                again.differences.map(\.line) == [1] && again.differences.map(\.sequence) == [1]
+            )
+            let stands = try ledger.open { try $0.questions.event(at: 1) }
+            #expect(stands?.event.data[.productID] == .text("a"))
+        }
+    }
+
     // What a share and the time that is left are made of
     @Test func `tells how much of all its files it has read`() throws {
         try FileLedger.with { ledger throws in

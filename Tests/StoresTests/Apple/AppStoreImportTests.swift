@@ -58,6 +58,62 @@ struct `An import of the App Store's messages` {
         #expect(all == expected)
     }
 
+    // row 6.3: what the operator fetched by hand comes in the same way
+    @Test func `takes the answers of the App Store Server API`() async throws {
+        let store = try AppStoreSample.store()
+        let transaction = Self.text(try store.transaction(start: Self.start))
+        let renewal = Self.text(try store.renewalInfo(start: Self.start))
+        let notification = Self.text(
+            try store.notification("DID_RENEW", id: "n1", start: Self.start)
+        )
+        let last: JSONValue = .members([
+            "originalTransactionId": "1", "status": .integer(1),
+            "signedTransactionInfo": transaction, "signedRenewalInfo": renewal,
+        ])
+        let group: JSONValue = .members(["lastTransactions": .array([last])])
+        let answers: [(JSONValue, [String])] = [
+            // HistoryResponse, RefundHistoryResponse, OrderLookupResponse
+            (
+                .members([
+                    "revision": "r", "hasMore": .bool(false),
+                    "signedTransactions": .array([transaction, transaction]),
+                ]), ["transaction", "transaction"]
+            ),
+            (.members(["signedTransactions": .array([])]), []),
+            // NotificationHistoryResponse
+            (
+                .members([
+                    "notificationHistory": .array([.members(["signedPayload": notification])])
+                ]), ["n1"]
+            ),
+            // StatusResponse
+            (
+                .members(["bundleId": "b", "data": .array([group, group])]),
+                ["transaction", "renewal_info", "transaction", "renewal_info"]
+            ),
+            (
+                .members(["signedTransactions": .array([transaction, "x", .integer(1), renewal])]),
+                [
+                    "transaction", "malformed signedTransactions[1]",
+                    "malformed signedTransactions[2]",
+                    "invalid_value signedTransactions[3].payload",
+                ]
+            ),
+            // No answer has so many lists within one another.
+            (
+                .members(["data": .array([.members(["data": .array([group])])])]),
+                ["missing_field data[0].data[0].signedPayload"]
+            ),
+        ]
+        for (answer, expected) in answers {
+            let outcomes = try await Self.outcomes(answer)
+            #expect(outcomes == expected)
+        }
+        let like = answers.prefix(4).map(\.0)
+        #expect(like.allSatisfy(AppStoreImport.looksLikeAppStore))
+        #expect(!AppStoreImport.looksLikeAppStore(.members(["data": .array([.members([:])])])))
+    }
+
     @Test func `keeps a single body's own bytes`() async throws {
         let jws = try AppStoreSample.store().notification("DID_RENEW", start: Self.start)
         let body = Array(#"{ "signedPayload" : ""#.utf8) + jws + Array("\" }\n".utf8)

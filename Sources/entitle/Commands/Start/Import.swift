@@ -126,5 +126,20 @@ struct Import: ParsableCommand {
                 + "refused \(report.refused); the log has \(sequence) events"
         )
         for (code, count) in report.reasons { Terminal.line("  \(code): \(count)") }
+        // Events alone are what one expects.
+        if format == ImportFormat.auto.rawValue,
+            report.formats.contains(where: { $0.format != .events })
+        {
+            let taken = report.formats.map { "\($0.format.rawValue) \($0.count)" }
+            Terminal.line("  taken for: " + taken.joined(separator: ", "))
+        }
+        guard report.differing > 0 else { return }
+        Terminal.line("  \(report.differing) known, with other content than what stands:")
+        for (file, line, sequence) in report.differences.prefix(Self.listedDifferences) {
+            Terminal.line("    \(file):\(line): event \(sequence)")
+        }
     }
+
+    /// Repeats with other content that are listed for people; the JSON has more.
+    private static let listedDifferences = 5
 }

@@ -1,5 +1,6 @@
 import Entitlements
 import EventLog
+import Synchronization
 
 /// Those of the links that a signal proposes which are not known (Stores, rule 7; C2).
 ///
@@ -7,8 +8,13 @@ import EventLog
 /// room, and an event that comes meanwhile makes nobody decide again.
 struct NewLinks {
     private let appender: Appender
+    private let batch: BatchLinks?
 
-    init(_ appender: Appender) { self.appender = appender }
+    /// `batch`: those that stand already in what is handed in with the signal.
+    init(_ appender: Appender, besides batch: BatchLinks? = nil) {
+        self.appender = appender
+        self.batch = batch
+    }
 
     /// The links as events of the signal, each once.
     func events(of submission: Submission) throws -> [Event] {
@@ -16,7 +22,7 @@ struct NewLinks {
         var met: Set<CustomerID> = []
         return try submission.links.compactMap { link in
             guard link.customer != link.alias, met.insert(link.alias).inserted,
-                try !isKnown(link, in: submission.environment)
+                try !stands(link, in: submission.environment)
             else { return nil }
             return Event(
                 id: submission.id,
@@ -28,6 +34,14 @@ struct NewLinks {
                 data: EventData(.customerLinked, [.alias: .text(link.alias.text)])
             )
         }
+    }
+
+    /// Whether the link stands in the batch, or where that has none of its alias, in the log.
+    private func stands(_ link: LinkProposal, in environment: StoreEnvironment) throws -> Bool {
+        if let customer = batch?.customer(of: link.alias, in: environment) {
+            return customer == link.customer
+        }
+        return try isKnown(link, in: environment)
     }
 
     /// Whether both are known to name one customer.
@@ -50,5 +64,36 @@ struct NewLinks {
         // The alias's own way to the end: whatever else links to either changes nothing.
         let links = Links(try loader.facts(mentioning: alias), of: .customerLinked)
         return links.canonical(alias) == links.canonical(customer)
+    }
+}
+
+/// The links of a batch's submissions that are sealed: the next ones that propose the same leave it
+/// out, for they are recorded behind these or not at all.
+package final class BatchLinks: Sendable {
+    /// Whom the last link of each alias names.
+    private let sealed = Mutex<[Alias: CustomerID]>([:])
+
+    private struct Alias: Hashable {
+        var environment: StoreEnvironment
+        var name: CustomerID
+    }
+
+    /// Those of a new batch.
+    package init() {}
+
+    func customer(of alias: CustomerID, in environment: StoreEnvironment) -> CustomerID? {
+        let alias = Alias(environment: environment, name: alias)
+        return sealed.withLock { $0[alias] }
+    }
+
+    /// Adds those of a submission that is sealed.
+    func add(_ submission: Submission) {
+        guard !submission.links.isEmpty else { return }
+        sealed.withLock { sealed in
+            for link in submission.links {
+                let alias = Alias(environment: submission.environment, name: link.alias)
+                sealed[alias] = link.customer
+            }
+        }
     }
 }

@@ -52,7 +52,10 @@ extension Appender {
         recordedAt: [Instant?]?
     ) throws -> [PreparedSubmission] {
         @Sendable func prepared(_ range: Range<Int>) throws -> [PreparedSubmission] {
-            try range.map { try prepare(submissions[$0], recordedAt: recordedAt?[$0]) }
+            let batch = BatchLinks()
+            return try range.map {
+                try prepare(submissions[$0], recordedAt: recordedAt?[$0], in: batch)
+            }
         }
         let count = submissions.count
         guard count >= Self.parallelThreshold else { return try prepared(0..<count) }

@@ -29,10 +29,19 @@ extension Appender {
         _ submission: Submission,
         recordedAt: Instant? = nil
     ) throws -> PreparedSubmission {
+        try prepare(submission, recordedAt: recordedAt, in: nil)
+    }
+
+    /// Prepares a submission of a batch, in the batch's order.
+    package func prepare(
+        _ submission: Submission,
+        recordedAt: Instant?,
+        in batch: BatchLinks?
+    ) throws -> PreparedSubmission {
         PreparedSubmission(
             submission: submission,
             recordedAt: recordedAt,
-            state: try Preparation(self).seal(submission, recordedAt: recordedAt)
+            state: try Preparation(self).seal(submission, recordedAt: recordedAt, in: batch)
         )
     }
 }
@@ -48,7 +57,13 @@ struct Preparation {
     }
 
     /// Looks the signal up and seals.
-    func seal(_ submission: Submission, recordedAt: Instant?) throws -> PreparedSubmission.State {
+    ///
+    /// `batch`: what is handed in with it; nil: it is alone.
+    func seal(
+        _ submission: Submission,
+        recordedAt: Instant?,
+        in batch: BatchLinks? = nil
+    ) throws -> PreparedSubmission.State {
         if let refusal = Self.refusal(of: submission) { return .settled(.refused(refusal)) }
         let signal = appender.vault.digestSecret.signal(
             environment: submission.environment.rawValue,
@@ -60,13 +75,15 @@ struct Preparation {
         }
         let decided = try sealer.seal(
             submission,
-            events: submission.events + NewLinks(appender).events(of: submission),
+            events: submission.events + NewLinks(appender, besides: batch).events(of: submission),
             signal: signal,
             expectations: [],
             recordedAt: recordedAt
         )
         switch decided {
-        case .value(let sealed): return .sealed(sealed)
+        case .value(let sealed):
+            batch?.add(submission)
+            return .sealed(sealed)
         case .refused(let refusal): return .settled(.refused(refusal))
         }
     }

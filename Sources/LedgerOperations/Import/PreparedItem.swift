@@ -16,6 +16,8 @@ struct PreparedItem {
 struct ItemPreparation: Sendable {
     let ledger: Ledger
     let preservesRecordedTime: Bool
+    /// The links of the batch that it prepares.
+    let links = BatchLinks()
 
     /// Prepares an item; one that is refused stays so.
     ///
@@ -27,7 +29,9 @@ struct ItemPreparation: Sendable {
             switch item.result {
             case .refused(let refusal): .refused(refusal)
             case .taken(let submission):
-                .taken(try ledger.appender.prepare(submission, recordedAt: recordedAt))
+                .taken(
+                    try ledger.appender.prepare(submission, recordedAt: recordedAt, in: links)
+                )
             }
         return PreparedItem(
             line: item.line,

@@ -120,26 +120,56 @@ struct `An account that a store names` {
         }
     }
 
+    private static func linked(_ transaction: Int, to customer: CustomerID) -> Submission {
+        var facts = signal(transaction, "ann")
+        facts.links = [
+            LinkProposal(
+                customer: customer,
+                alias: "anonymous",
+                time: Sample.newYear,
+                observedAt: Sample.newYear
+            )
+        ]
+        return facts
+    }
+
+    private static func links(_ ledger: Ledger) throws -> [String] {
+        try (0..<ledger.questions.size()).compactMap { sequence in
+            let event = try ledger.questions.event(at: sequence)?.event
+            return event?.kind == .customerLinked ? event?.subject.description : nil
+        }
+    }
+
     // Stores, rule 7; C2
-    @Test func `is linked once to the ids that are known already`() async throws {
+    @Test(arguments: [true, false])
+    func `is linked once to the ids that are known already`(_ isBatch: Bool) async throws {
         try await Self.with(policy: "keep") { scratch in
             let ledger = scratch.ledger
-            for transaction in 1...3 {
-                var facts = Self.signal(transaction, "ann")
-                facts.links = [
-                    LinkProposal(
-                        customer: "ann",
-                        alias: "anonymous",
-                        time: Sample.newYear,
-                        observedAt: Sample.newYear
-                    )
-                ]
-                _ = try ledger.appender.record(facts)
+            let signals = (1...3).map { Self.linked($0, to: "ann") }
+            if isBatch {
+                _ = try ledger.appender.record(signals)
+            } else {
+                for signal in signals { _ = try ledger.appender.record(signal) }
             }
-            let kinds = try (0..<ledger.questions.size()).compactMap {
-                try ledger.questions.event(at: $0)?.event.kind
+            #expect(try Self.links(ledger) == ["customer/ann"])
+            let shown = try scratch.show("anonymous", at: Sample.day(70))
+            #expect(shown["purchases"]?.array?.count == 1)
+        }
+    }
+
+    // C2: a link that comes back after another one is no repeat of what stands
+    @Test(arguments: [true, false])
+    func `is linked anew where another link came between`(_ isBatch: Bool) async throws {
+        try await Self.with(policy: "keep") { scratch in
+            let ledger = scratch.ledger
+            _ = try ledger.appender.record(Self.linked(1, to: "ann"))
+            let signals = [Self.linked(2, to: "bob"), Self.linked(3, to: "ann")]
+            if isBatch {
+                _ = try ledger.appender.record(signals)
+            } else {
+                for signal in signals { _ = try ledger.appender.record(signal) }
             }
-            #expect(kinds.count { $0 == .customerLinked } == 1)
+            #expect(try Self.links(ledger) == ["customer/ann", "customer/bob", "customer/ann"])
             let shown = try scratch.show("anonymous", at: Sample.day(70))
             #expect(shown["purchases"]?.array?.count == 1)
         }

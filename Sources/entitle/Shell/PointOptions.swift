@@ -27,11 +27,12 @@ struct PointOptions: ParsableArguments {
                 place: "--known-sequence"
             )
         }
-        let at = try at.map { try InstantArgument.parse($0, place: "--at") } ?? SystemClock.now()
+        let now = SystemClock.now()
+        let at = try at.map { try InstantArgument.parse($0, place: "--at", now: now) } ?? now
         if let known {
             return BitemporalPoint(
                 at: at,
-                knownAt: .instant(try InstantArgument.parse(known, place: "--known"))
+                knownAt: .instant(try InstantArgument.parse(known, place: "--known", now: now))
             )
         }
         return BitemporalPoint(
@@ -43,8 +44,14 @@ struct PointOptions: ParsableArguments {
 
 /// An instant as a person types it.
 enum InstantArgument {
-    static func parse(_ text: String, place: String) throws -> Instant {
-        if let instant = Instant(argument: text, now: SystemClock.now()) { return instant }
+    /// The instant; what is compared with another reading of the clock is given that one as
+    /// `now`, so that "now" is never later than itself.
+    static func parse(
+        _ text: String,
+        place: String,
+        now: Instant = SystemClock.now()
+    ) throws -> Instant {
+        if let instant = Instant(argument: text, now: now) { return instant }
         throw OperationFault(
             .usage,
             "not an instant",

@@ -53,10 +53,12 @@ struct Diff: ParsableCommand {
 
     /// The two points: what is given once holds for both, unless it is all that differs.
     private func points(now: Instant) throws -> (BitemporalPoint, BitemporalPoint) {
-        let ats = try at.map { try InstantArgument.parse($0, place: "--at") }
+        let ats = try at.map { try InstantArgument.parse($0, place: "--at", now: now) }
         let prefixes =
             try known.map {
-                BitemporalPoint.Known.instant(try InstantArgument.parse($0, place: "--known"))
+                BitemporalPoint.Known.instant(
+                    try InstantArgument.parse($0, place: "--known", now: now)
+                )
             } + knownSequence.map { .sequence($0) }
         guard known.isEmpty || knownSequence.isEmpty else {
             throw Self.usage("--known and --known-sequence exclude each other")

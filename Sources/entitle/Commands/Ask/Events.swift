@@ -64,10 +64,11 @@ struct Events: ParsableCommand {
     func run() throws {
         var filter = try filter.filter(from..<max(from, to ?? .max), options)
         if since != nil || until != nil {
+            let now = SystemClock.now()
             filter.times = Interval(
-                start: try since.map { try InstantArgument.parse($0, place: "--since") }
+                start: try since.map { try InstantArgument.parse($0, place: "--since", now: now) }
                     ?? Instant(milliseconds: .min),
-                end: try until.map { try InstantArgument.parse($0, place: "--until") }
+                end: try until.map { try InstantArgument.parse($0, place: "--until", now: now) }
             )
         }
         var left = limit ?? .max

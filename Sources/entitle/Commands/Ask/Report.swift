@@ -83,8 +83,11 @@ struct Report: ParsableCommand {
             environment: try options.environment(),
             point: try point.point()
         )
-        if let from { question.range.start = try InstantArgument.parse(from, place: "--from") }
-        question.range.end = try to.map { try InstantArgument.parse($0, place: "--to") }
+        let now = SystemClock.now()
+        if let from {
+            question.range.start = try InstantArgument.parse(from, place: "--from", now: now)
+        }
+        question.range.end = try to.map { try InstantArgument.parse($0, place: "--to", now: now) }
         if let thresholds {
             guard let read = StageReport.Thresholds(thresholds) else {
                 throw Self.usage("not thresholds", "--thresholds", hint: "such as 2000,store:800")

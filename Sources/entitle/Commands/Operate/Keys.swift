@@ -78,7 +78,9 @@ struct Keys: ParsableCommand {
                     hint: "1 to \(APIKey.nameByteLimit) bytes without control characters"
                 )
             }
-            let end = try expires.map { try InstantArgument.parse($0, place: "--expires") }
+            let end = try expires.map {
+                try InstantArgument.parse($0, place: "--expires", now: now)
+            }
             if let end, end <= now || !end.isPlausible {
                 throw OperationFault(
                     .usage,

@@ -238,11 +238,23 @@ extension Questions {
         size: UInt64,
         rules: UInt16 = RulesVersion.current
     ) throws -> Written<AccessAnswer> {
-        let timeline = try timeline(
-            of: question.customer,
-            environment: question.environment,
-            size: size
+        try accessAnswer(
+            feature,
+            question,
+            size: size,
+            rules: rules,
+            timeline(of: question.customer, environment: question.environment, size: size)
         )
+    }
+
+    /// The same of a timeline that has been folded.
+    func accessAnswer(
+        _ feature: String,
+        _ question: CustomerQuestion,
+        size: UInt64,
+        rules: UInt16 = RulesVersion.current,
+        _ timeline: CustomerTimeline
+    ) throws -> Written<AccessAnswer> {
         let state = timeline.state(at: question.point.at)
         return try written(
             .access,
@@ -289,13 +301,22 @@ extension CustomerQuestion {
     }
 }
 
-/// Reads names from vault and records; what is erased shows its number only (C6).
-struct RecordedNames: AnswerNames {
+/// Reads names from vault and records, each purchase's once an answer; what is erased shows its
+/// number only (C6).
+final class RecordedNames: AnswerNames {
     private let questions: Questions
+    private var purchaseNames: [UInt64: String] = [:]
 
     init(_ questions: Questions) { self.questions = questions }
 
     func purchaseName(_ number: UInt64) throws -> String {
+        if let name = purchaseNames[number] { return name }
+        let name = try recordedName(number)
+        purchaseNames[number] = name
+        return name
+    }
+
+    private func recordedName(_ number: UInt64) throws -> String {
         guard let subject = try questions.vault.name(of: number)?.subject,
             case .purchase(let name)? = Subject(subject)
         else { return "erased/\(number)" }

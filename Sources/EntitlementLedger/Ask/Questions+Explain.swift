@@ -14,8 +14,8 @@ public enum FeatureExplanation: Sendable {
 
 /// Why a customer has or lacks a feature, not in words yet.
 enum Reasons {
-    /// The reasons, and the size of the prefix that they were found in.
-    case found(Explanation, size: UInt64)
+    /// The reasons, the size of the prefix that they were found in, and what was folded from it.
+    case found(Explanation, size: UInt64, CustomerTimeline)
     /// No catalog of the prefix ever listed the feature; names that may have been meant.
     case unknownFeature(near: [String])
 }
@@ -26,8 +26,8 @@ extension Questions {
     ///
     /// One of whom nothing was recorded has what everybody has.
     ///
-    /// Cost: as a state, as the decision for its token, and one record read for each event that is
-    /// named.
+    /// Cost: as a state and as the writing of the decision for its token, and one record read for
+    /// each event that is named.
     public func explain(
         _ feature: String,
         _ question: CustomerQuestion,
@@ -37,7 +37,7 @@ extension Questions {
     ) throws -> FeatureExplanation {
         switch try reasons(feature, question) {
         case .unknownFeature(let near): return .unknownFeature(near: near)
-        case .found(let explanation, let size):
+        case .found(let explanation, let size, let timeline):
             let answer = try ExplanationAnswer(
                 question.echo(size: size),
                 explanation,
@@ -46,7 +46,7 @@ extension Questions {
                 zone,
                 customer: question.customer.text,
                 names: names,
-                token: token(ofAccessTo: feature, question, size: size)
+                token: token(ofAccessTo: feature, question, size: size, timeline)
             )
             return .explained(answer)
         }
@@ -88,7 +88,7 @@ extension Questions {
         let marks = try marks(of: explanation.sequences, to: view)
         explanation = explanation.shown(to: view) { marks[$0] != nil }
         explanation.events = marks
-        return .found(explanation, size: size)
+        return .found(explanation, size: size, explainer.timeline)
     }
 
     /// How many events of other environments there are under the customer's name.

@@ -99,7 +99,9 @@ struct OpenedEvent {
                 let field = try FactsReader.field(mark)
                 switch field.placement {
                 case .stream:
-                    let names = try reader.streams(bytes).map { try Self.bare(name($0), $0) }
+                    var streams: [UInt64] = []
+                    try reader.appendStreams(bytes, to: &streams)
+                    let names = try streams.map { try Self.bare(name($0), $0) }
                     values[field] =
                         field == .from || field == .erased
                         ? .texts(names) : .text(names.first ?? "")

@@ -46,11 +46,22 @@ struct FactsReader {
         try cursor.uint64(bytes)
     }
 
-    mutating func streams(_ bytes: Span<UInt8>) throws(DecodingFault) -> [UInt64] {
-        let count = try cursor.uint16(bytes)
-        var streams: [UInt64] = []
-        for _ in 0..<count { streams.append(try cursor.uint64(bytes)) }
-        return streams
+    mutating func appendStreams(
+        _ bytes: Span<UInt8>,
+        to streams: inout [UInt64]
+    ) throws(DecodingFault) {
+        for _ in 0..<(try cursor.uint16(bytes)) { streams.append(try cursor.uint64(bytes)) }
+    }
+
+    /// The first of some streams, past all of them; nil: there is none.
+    mutating func firstStream(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt64? {
+        let range = try streamsRange(bytes)
+        return range.isEmpty ? nil : bytes.uint64(at: range.lowerBound)
+    }
+
+    private mutating func streamsRange(_ bytes: Span<UInt8>) throws(DecodingFault) -> Range<Int> {
+        let count = Int(try cursor.uint16(bytes))
+        return try cursor.bytes(bytes, count: count * MemoryLayout<UInt64>.size)
     }
 
     /// A field from a mark; a mark that this version does not know stops the program (E5).
@@ -101,7 +112,7 @@ struct FactsReader {
         case .expiresAt, .graceUntil, .resumesAt, .through, .priceMicros, .quantity, .found,
             .appended, .amount, .transactionID, .grantID, .useID, .flowID:
             _ = try cursor.uint64(bytes)
-        case .alias, .purchase, .from, .erased, .account: _ = try streams(bytes)
+        case .alias, .purchase, .from, .erased, .account: _ = try streamsRange(bytes)
         case .features, .evidence:
             for _ in 0..<(try cursor.uint16(bytes)) { try skipText(bytes) }
         case .stages:

@@ -24,7 +24,7 @@ extension RecordHeader {
             switch mark {
             case RecordMark.store: fact.store = try reader.name(record, &names)
             case RecordMark.id, RecordMark.source: try reader.skipText(record)
-            case Field.from.rawValue: origins = try reader.streams(record)
+            case Field.from.rawValue: try reader.appendStreams(record, to: &origins)
             default: try reader.read(FactsReader.field(mark), into: &fact, &names, record)
             }
         }
@@ -50,7 +50,7 @@ extension RecordHeader {
             default:
                 let field = try FactsReader.field(mark)
                 if field.placement == .stream {
-                    streams += try reader.streams(record)
+                    try reader.appendStreams(record, to: &streams)
                 } else {
                     try reader.skip(field, record)
                 }
@@ -86,7 +86,7 @@ extension FactsReader {
         switch field {
         case .transactionID: fact.transaction = try number(record)
         case .grantID, .useID: fact.item = try number(record)
-        case .purchase, .alias, .account: fact.other = try streams(record).first
+        case .purchase, .alias, .account: fact.other = try firstStream(record)
         case .expiresAt, .graceUntil:
             fact.end = Instant(milliseconds: Int64(bitPattern: try number(record)))
         case .productID, .trialID, .featureID: fact.label = try name(record, &names)

@@ -290,7 +290,10 @@ package struct LedgerExport: Sendable {
     /// In English: for the customer where the export is their own, else for support.
     private func explanation(of feature: String) throws -> ExplanationAnswer? {
         guard let question,
-            case .found(let explanation, let size) = try questions.reasons(feature, question)
+            case .found(let explanation, let size, let timeline) = try questions.reasons(
+                feature,
+                question
+            )
         else { return nil }
         let isMasked = plan.redaction.hidesCustomers
         var echo = question.echo(size: size)
@@ -303,7 +306,8 @@ package struct LedgerExport: Sendable {
             .utc,
             customer: echo.customer ?? "",
             names: MaskedNames(questions: questions, redaction: plan.redaction),
-            token: isMasked ? "" : questions.token(ofAccessTo: feature, question, size: size)
+            token: isMasked
+                ? "" : questions.token(ofAccessTo: feature, question, size: size, timeline)
         )
     }
 }

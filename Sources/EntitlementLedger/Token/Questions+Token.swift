@@ -164,13 +164,15 @@ extension Questions {
 
     /// The token of the decision that an explanation is about: `can` answers it again.
     ///
-    /// `size`: of the prefix that was explained. Cost: as the decision.
+    /// `size`: of the prefix that was explained, which `timeline` was folded from. Cost: as the
+    /// writing of the decision.
     package func token(
         ofAccessTo feature: String,
         _ question: CustomerQuestion,
-        size: UInt64
+        size: UInt64,
+        _ timeline: CustomerTimeline
     ) throws -> String {
-        try accessAnswer(feature, question, size: size).token ?? ""
+        try accessAnswer(feature, question, size: size, timeline).token ?? ""
     }
 
     /// Writes an answer with its token as the last member.

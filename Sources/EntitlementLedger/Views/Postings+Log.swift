@@ -31,7 +31,12 @@ extension Postings {
             let posting = Posting(stream: header.stream, sequence: sequence, kind: header.kind)
             return append(stream: posting)
         }
-        appendStreams(try header.indexEntry(record))
+        append(
+            streams: header.stream,
+            try header.otherStreams(record)[...],
+            sequence: sequence,
+            kind: header.kind
+        )
     }
 
     /// Kinds whose facts name streams, and those that are unknown.
@@ -42,15 +47,25 @@ extension Postings {
     /// Adds an event that is behind those that were added before.
     mutating func append(_ entry: IndexEntry) {
         append(signal: Posting(signal: entry.signal, sequence: entry.sequence))
-        appendStreams(entry)
+        append(
+            streams: entry.streams[0],
+            entry.streams.dropFirst(),
+            sequence: entry.sequence,
+            kind: entry.kind
+        )
     }
 
-    private mutating func appendStreams(_ entry: IndexEntry) {
-        for (place, stream) in entry.streams.enumerated()
-        where !entry.streams[..<place].contains(stream) {
-            append(
-                stream: Posting(stream: stream, sequence: entry.sequence, kind: entry.kind)
-            )
+    /// The event once for each stream that it names.
+    private mutating func append(
+        streams subject: UInt64,
+        _ others: ArraySlice<UInt64>,
+        sequence: UInt64,
+        kind: UInt8
+    ) {
+        append(stream: Posting(stream: subject, sequence: sequence, kind: kind))
+        for (place, stream) in zip(others.indices, others)
+        where stream != subject && !others[..<place].contains(stream) {
+            append(stream: Posting(stream: stream, sequence: sequence, kind: kind))
         }
     }
 }

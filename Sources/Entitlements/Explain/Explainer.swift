@@ -5,7 +5,8 @@ import Encodings
 /// It folds the facts as every answer does and reads off what decided: whatever it says of a period,
 /// an owner or a gate is the fold's own value, and the statements behind it are found by that value.
 package struct Explainer {
-    let timeline: CustomerTimeline
+    /// What the facts make of the customer.
+    package let timeline: CustomerTimeline
     /// Ascending by sequence.
     let facts: [Fact]
     let names: FactNames

@@ -29,10 +29,13 @@ package struct OwnerFacts: Sendable {
         self.purchases = purchases
         self.erasures = erasures
         self.catalogs = catalogs
+        // Without an account, periods say nothing of owners.
+        let haveAccounts = facts.contains { $0.account != nil }
         self.facts = FactsByPurchase(facts) { fact in
             switch fact.kind {
             case .customerClaimed, .customerReleased: fact.other.map(purchases.canonical)
-            case .purchaseCompleted, .purchaseRenewed: purchases.canonical(fact.subject)
+            case .purchaseCompleted, .purchaseRenewed:
+                haveAccounts ? purchases.canonical(fact.subject) : nil
             default: nil
             }
         }

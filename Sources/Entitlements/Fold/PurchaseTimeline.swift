@@ -131,10 +131,12 @@ package struct PurchaseTimeline: Sendable {
     /// duration of a period without a stated one (P2), which is all that a purchase takes from them.
     func isMoved(from catalogs: CatalogHistory, to others: CatalogHistory) -> Bool {
         periods.contains { period in
-            let ends = [catalogs, others].map {
-                $0.end(of: period.productID, in: store, from: period.start)
+            if period.lacksStatedEnd {
+                let ends = [catalogs, others].map {
+                    $0.end(of: period.productID, in: store, from: period.start)
+                }
+                if ends[0] != ends[1] { return true }
             }
-            if period.lacksStatedEnd && ends[0] != ends[1] { return true }
             return period.end.map {
                 catalogs.leewayMilliseconds(at: $0) != others.leewayMilliseconds(at: $0)
             } ?? false

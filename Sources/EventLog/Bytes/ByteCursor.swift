@@ -1,7 +1,8 @@
 /// A place in some bytes, moved on by each read; for bytes whose length nobody has checked yet.
 ///
 /// The bytes are handed to each call, because a stored span would make the cursor non-escapable.
-/// A read that fails leaves the position where it was.
+/// A read that fails leaves the position where it was. Reads are inlined always: each is a few
+/// instructions of loops over whole logs, and a call costs more.
 package struct ByteCursor: Sendable {
     /// Where the next read starts: bytes from the start of the span, never negative.
     package var position: Int
@@ -17,7 +18,7 @@ package struct ByteCursor: Sendable {
     /// Reads one byte.
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func uint8(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt8 {
         bytes[try take(1, of: bytes)]
     }
@@ -25,7 +26,7 @@ package struct ByteCursor: Sendable {
     /// Reads a little-endian unsigned 16-bit integer.
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func uint16(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt16 {
         bytes.uint16(at: try take(2, of: bytes))
     }
@@ -33,7 +34,7 @@ package struct ByteCursor: Sendable {
     /// Reads a little-endian unsigned 32-bit integer.
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func uint32(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt32 {
         bytes.uint32(at: try take(4, of: bytes))
     }
@@ -41,7 +42,7 @@ package struct ByteCursor: Sendable {
     /// Reads a little-endian unsigned 64-bit integer.
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func uint64(_ bytes: Span<UInt8>) throws(DecodingFault) -> UInt64 {
         bytes.uint64(at: try take(8, of: bytes))
     }
@@ -49,7 +50,7 @@ package struct ByteCursor: Sendable {
     /// Reads a little-endian signed 64-bit integer.
     ///
     /// - Throws: ``DecodingFault`` where the bytes end too early.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func int64(_ bytes: Span<UInt8>) throws(DecodingFault) -> Int64 {
         bytes.int64(at: try take(8, of: bytes))
     }
@@ -57,7 +58,7 @@ package struct ByteCursor: Sendable {
     /// Passes over some bytes and says where they lie; `bytes.extracting(range)` lends them.
     ///
     /// - Throws: ``DecodingFault`` where fewer are left, or where `count` is negative.
-    @inlinable
+    @inlinable @inline(__always)
     package mutating func bytes(
         _ bytes: Span<UInt8>,
         count: Int
@@ -95,7 +96,7 @@ package struct ByteCursor: Sendable {
         }
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     mutating func take(_ count: Int, of bytes: Span<UInt8>) throws(DecodingFault) -> Int {
         guard count >= 0, position <= bytes.count, count <= bytes.count - position else {
             throw tooShort(for: count)

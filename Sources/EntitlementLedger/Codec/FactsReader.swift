@@ -61,6 +61,7 @@ struct FactsReader {
 
     private mutating func streamsRange(_ bytes: Span<UInt8>) throws(DecodingFault) -> Range<Int> {
         let count = Int(try cursor.uint16(bytes))
+        // Fits: 16 bits times 8.
         return try cursor.bytes(bytes, count: count * MemoryLayout<UInt64>.size)
     }
 

@@ -7,13 +7,15 @@ extension Sentence {
     func filled(_ language: Language, _ values: [String: String]) -> String {
         let template = self[language]
         var text = ""
-        var rest = template[...]
-        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
-            text += rest[..<open]
-            text += values[String(rest[rest.index(after: open)..<close])] ?? ""
-            rest = rest[rest.index(after: close)...]
+        var rest = template.utf8[...]
+        while let open = rest.firstIndex(of: UInt8(ascii: "{")),
+            let close = rest[open...].firstIndex(of: UInt8(ascii: "}"))
+        {
+            text += Substring(rest[..<open])
+            text += values[String(Substring(rest[open..<close].dropFirst()))] ?? ""
+            rest = rest[close...].dropFirst()
         }
-        text += rest
+        text += Substring(rest)
         // A full-width bracket has room of its own.
         if language == .traditionalChinese { text = text.replacing("） ", with: "）") }
         // A noun of ours may begin an English sentence.

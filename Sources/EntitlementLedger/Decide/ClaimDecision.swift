@@ -75,19 +75,19 @@ struct ClaimDecision {
         var sequence = factsSequence
         let (stream, known) = try reader.facts(ofPurchase: transaction.purchase)
         let restated = try RestatedFacts(ofPurchase: stream, known, appender)
-        if sequence == nil { sequence = try restated.sequence(ofSame: facts.events) }
-        let events = sequence == nil ? try facts.events + NewLinks(appender).events(of: facts) : []
+        if sequence == nil { sequence = try restated.sequence(ofSame: facts.drafts) }
+        let drafts = sequence == nil ? try facts.drafts + NewLinks(appender).drafts(of: facts) : []
         // Whom the store names comes before the customer's word.
-        let ownership = try reader.ownership(of: stream, known, after: events)
+        let ownership = try reader.ownership(of: stream, known, after: drafts)
         // Looked up, not reserved: who is refused leaves nothing behind.
         let claimant = try appender.vault.stream(
             of: StreamName(.customer(customer), in: facts.environment)
         )
         switch try reader.right(of: claimant, to: ownership, at: now) {
         case .isOwner:
-            if !events.isEmpty { return try append(events, claim: nil) }
+            if !drafts.isEmpty { return try append(drafts, claim: nil) }
             return try sync(restated, known: sequence)
-        case .mayClaim where earlier == nil: return try append(events, claim: claim)
+        case .mayClaim where earlier == nil: return try append(drafts, claim: claim)
         // E1: what was asked before has its first outcome, whoever owns the purchase since.
         case .mayClaim: return .settled(.known(sequence: earlier))
         case .ownedByAnother where earlier != nil: return .settled(.known(sequence: earlier))
@@ -106,7 +106,7 @@ struct ClaimDecision {
             return .value(sequence)
         }
         let differing = request.event((claim.subject, known.event.time, claim.data))
-            .differences(from: known.event)
+            .draft.differences(from: known.event.draft)
         guard differing.isEmpty else {
             return .refused(
                 Refusal(
@@ -131,22 +131,22 @@ struct ClaimDecision {
         )
     }
 
-    private func append(_ events: [Event], claim: Event?) throws -> Step {
-        if events.isEmpty, let claim {
+    private func append(_ drafts: [EventDraft], claim: Event?) throws -> Step {
+        if drafts.isEmpty, let claim {
             return try append(Submission(event: claim), then: .recorded)
         }
-        return try append(transaction.facts, events, claim: claim, then: .recorded)
+        return try append(transaction.facts, drafts, claim: claim, then: .recorded)
     }
 
     private func append(
         _ submission: Submission,
-        _ events: [Event]? = nil,
+        _ drafts: [EventDraft]? = nil,
         claim: Event? = nil,
         then: Then
     ) throws -> Step {
         let decided = try SubmissionSealer(appender).seal(
             submission,
-            events: events ?? submission.events,
+            drafts: drafts ?? submission.drafts,
             request: claim,
             expectations: reader.expectations,
             recordedAt: nil

@@ -16,21 +16,18 @@ struct NewLinks {
         self.batch = batch
     }
 
-    /// The links as events of the signal, each once.
-    func events(of submission: Submission) throws -> [Event] {
+    /// The links as drafts of the signal, each once.
+    func drafts(of submission: Submission) throws -> [EventDraft] {
         guard !submission.links.isEmpty else { return [] }
         var met: Set<CustomerID> = []
         return try submission.links.compactMap { link in
             guard link.customer != link.alias, met.insert(link.alias).inserted,
                 try !stands(link, in: submission.environment)
             else { return nil }
-            return Event(
-                id: submission.id,
-                source: submission.source,
+            return EventDraft(
                 subject: .customer(link.customer),
                 time: link.time,
                 observedAt: link.observedAt,
-                environment: submission.environment,
                 data: EventData(.customerLinked, [.alias: .text(link.alias.text)])
             )
         }

@@ -42,29 +42,29 @@ extension DecisionReader {
         return policy == .keep ? .ownedByAnother(owner) : .mayClaim
     }
 
-    /// How a purchase is owned, once some events stand that are about to be recorded.
+    /// How a purchase is owned, once some drafts stand that are about to be recorded.
     ///
     /// `facts`: all about the purchase.
     mutating func ownership(
         of purchase: UInt64,
         _ facts: [Fact],
-        after events: [Event] = []
+        after drafts: [EventDraft] = []
     ) throws -> PurchaseOwnership {
         var facts = facts
         let canonical = Links(facts, of: .purchaseLinked).canonical(purchase)
         let keys = try appender.vault.keys(of: canonical)
-        for (place, event) in events.enumerated() where event.kind.givesPeriod {
+        for (place, draft) in drafts.enumerated() where draft.kind.givesPeriod {
             // Behind everything that stands, in their order.
-            let sequence = UInt64.max - UInt64(events.count - place)
+            let sequence = UInt64.max - UInt64(drafts.count - place)
             var fact = Fact(
                 sequence: sequence,
-                kind: event.kind,
-                time: event.time,
-                observedAt: event.observedAt,
+                kind: draft.kind,
+                time: draft.time,
+                observedAt: draft.observedAt,
                 subject: purchase
             )
-            fact.transaction = event.data.text(.transactionID).flatMap { keys?.tag($0) }
-            if let account = event.data.account {
+            fact.transaction = draft.data.text(.transactionID).flatMap { keys?.tag($0) }
+            if let account = draft.data.account {
                 let (stream, known) = try self.facts(mentioning: account)
                 fact.other = stream
                 facts.merge(known)

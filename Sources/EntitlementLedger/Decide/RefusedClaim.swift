@@ -29,16 +29,8 @@ extension Appender {
         let words = [digest.high, digest.low].map { String($0, radix: 16) }
         let hour = RefusalTally.hour(of: now)
         let id = "\(RefusedClaim.name)/\(words.joined(separator: "-"))/\(hour)"
-        let events = [Subject.customer(customer), .purchase(purchase)].map { subject in
-            Event(
-                id: id,
-                source: Source.ledger,
-                subject: subject,
-                time: now,
-                environment: environment,
-                data: EventData(.signalNoted, [.name: .text(RefusedClaim.name)])
-            )
-        }
+        let data = EventData(.signalNoted, [.name: .text(RefusedClaim.name)])
+        let subjects = [Subject.customer(customer), .purchase(purchase)]
         do {
             _ = try record(
                 Submission(
@@ -46,7 +38,7 @@ extension Appender {
                     source: Source.ledger,
                     environment: environment,
                     nature: .signal,
-                    events: events
+                    drafts: subjects.map { EventDraft(subject: $0, time: now, data: data) }
                 )
             )
         } catch is LogStorageFault {

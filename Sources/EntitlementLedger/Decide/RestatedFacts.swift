@@ -30,23 +30,23 @@ struct RestatedFacts {
     ///
     /// An event is known if the newest statement in its matter says the same: then recording it
     /// changes no answer, now or later.
-    func sequence(ofSame events: [Event]) throws -> UInt64? {
+    func sequence(ofSame drafts: [EventDraft]) throws -> UInt64? {
         var first: UInt64?
-        for event in events {
-            guard let statement = newestStatement(inTheMatterOf: event),
+        for draft in drafts {
+            guard let statement = newestStatement(inTheMatterOf: draft),
                 let recorded = try appender.questions.event(at: statement.sequence)
             else { return nil }
-            var restated = event
+            var restated = draft
             restated.observedAt = recorded.event.observedAt
-            guard restated.differences(from: recorded.event).isEmpty else { return nil }
+            guard restated.differences(from: recorded.event.draft).isEmpty else { return nil }
             if first == nil { first = recorded.sequence }
         }
         return first
     }
 
-    private func newestStatement(inTheMatterOf event: Event) -> Fact? {
-        let transaction = event.data.text(.transactionID).flatMap { keys?.tag($0) }
-        let matter = event.kind.matter
+    private func newestStatement(inTheMatterOf draft: EventDraft) -> Fact? {
+        let transaction = draft.data.text(.transactionID).flatMap { keys?.tag($0) }
+        let matter = draft.kind.matter
         return known.filter { fact in
             fact.kind.matter == matter
                 && (fact.transaction == nil || transaction == nil

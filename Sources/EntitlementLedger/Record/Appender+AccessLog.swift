@@ -38,13 +38,10 @@ public struct CustomerAccess: Sendable, Hashable {
         self.time = time
     }
 
-    fileprivate var event: Event {
-        Event(
-            id: id,
-            source: Source.ledger,
+    fileprivate var draft: EventDraft {
+        EventDraft(
             subject: .customer(customer),
             time: time,
-            environment: environment,
             data: EventData(
                 .accessLogged,
                 [
@@ -109,11 +106,11 @@ extension Appender {
             source: Source.ledger,
             environment: first.environment,
             nature: .request,
-            events: new.map(\.event)
+            drafts: new.map(\.draft)
         )
         let decided = try SubmissionSealer(self).seal(
             submission,
-            events: submission.events,
+            drafts: submission.drafts,
             expectations: [SealedSubmission.Expectation(stream: stream, lastSequence: last)],
             recordedAt: nil
         )

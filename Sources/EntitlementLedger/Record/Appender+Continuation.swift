@@ -18,12 +18,9 @@ extension Appender {
     ) throws {
         let now = clock()
         let id = "log_continued/\(Hexadecimal.encode(questions.identity.id))"
-        let event = Event(
-            id: id,
-            source: Source.ledger,
+        let draft = EventDraft(
             subject: .store(Source.ledger),
             time: now,
-            environment: .production,
             data: EventData(
                 .signalNoted,
                 [
@@ -38,7 +35,7 @@ extension Appender {
                 source: Source.ledger,
                 environment: .production,
                 nature: .signal,
-                events: [event]
+                drafts: [draft]
             )
         )
     }

@@ -110,9 +110,9 @@ extension Appender {
     }
 }
 
-extension Event {
-    /// The attributes in which another event under the same id differs (E1), by their path.
-    func differences(from known: Event) -> [String] {
+extension EventDraft {
+    /// The attributes in which what is known under the same id differs (E1), by their path.
+    func differences(from known: EventDraft) -> [String] {
         var differing: [String] = []
         if kind != known.kind { differing.append("type") }
         if subject != known.subject { differing.append("subject") }

@@ -55,12 +55,9 @@ extension RefusalTally.Reason {
     fileprivate func note(_ count: Int, at now: Instant) -> Submission {
         let hour = RefusalTally.hour(of: now)
         let id = "\(RefusalNote.name)/\(key.store)/\(key.code)/\(hour)"
-        let event = Event(
-            id: id,
-            source: Source.ledger,
+        let draft = EventDraft(
             subject: .store(key.store),
             time: now,
-            environment: key.environment,
             data: EventData(
                 .signalNoted,
                 [
@@ -74,7 +71,7 @@ extension RefusalTally.Reason {
             source: Source.ledger,
             environment: key.environment,
             nature: .signal,
-            events: [event]
+            drafts: [draft]
         )
     }
 }

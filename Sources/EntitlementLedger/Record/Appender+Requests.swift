@@ -218,7 +218,7 @@ extension Appender {
         let submission = Submission(event: request.event((.customer(customer), now, data)))
         let decided = try SubmissionSealer(self).seal(
             submission,
-            events: submission.events,
+            drafts: submission.drafts,
             expectations: reader.expectations,
             recordedAt: nil
         )
@@ -235,7 +235,7 @@ extension Appender {
 
     /// E1: the first outcome stands, whatever would be decided now; other content is a conflict.
     private static func repeated(_ known: RecordedEvent, _ asked: Event) -> Receipt {
-        let differing = asked.differences(from: known.event)
+        let differing = asked.draft.differences(from: known.event.draft)
         return differing.isEmpty
             ? .duplicate(of: known.sequence)
             : .refused(

@@ -25,16 +25,13 @@ enum CrowdedEvidence {
         )
     }
 
-    /// The event that notes it, without its id.
-    static func note(on submission: Submission, naming count: Int) -> Event? {
-        submission.events.first.map { first in
-            Event(
-                id: submission.id,
-                source: submission.source,
+    /// The event that notes it.
+    static func note(on submission: Submission, naming count: Int) -> EventDraft? {
+        submission.drafts.first.map { first in
+            EventDraft(
                 subject: subject,
                 time: first.time,
                 observedAt: first.observedAt,
-                environment: submission.environment,
                 data: EventData(
                     .signalNoted,
                     [.name: .text(name), .detail: .text("its payload names \(count)")]

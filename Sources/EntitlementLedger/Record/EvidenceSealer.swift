@@ -28,7 +28,7 @@ struct EvidenceSealer {
         _ parts: [EvidencePart],
         of submission: Submission,
         _ events: [Event]
-    ) throws -> Decided<(sealed: Sealed, note: Event?)> {
+    ) throws -> Decided<(sealed: Sealed, note: EventDraft?)> {
         guard parts.flattenedCount <= SealedEvidence.byteLimit else {
             let detail = "evidence has at most \(SealedEvidence.byteLimit) bytes"
             return .refused(Refusal(.tooLarge, "", detail))
@@ -58,7 +58,7 @@ struct EvidenceSealer {
     private func streams(
         of submission: Submission,
         _ events: [Event]
-    ) throws -> (streams: Set<UInt64>, note: Event?) {
+    ) throws -> (streams: Set<UInt64>, note: EventDraft?) {
         let sealer = EventSealer(vault: vault, randomness: randomness)
         var streams: Set<UInt64> = []
         for event in events {

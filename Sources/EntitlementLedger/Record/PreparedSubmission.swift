@@ -75,7 +75,7 @@ struct Preparation {
         }
         let decided = try sealer.seal(
             submission,
-            events: submission.events + NewLinks(appender, besides: batch).events(of: submission),
+            drafts: submission.drafts + NewLinks(appender, besides: batch).drafts(of: submission),
             signal: signal,
             expectations: [],
             recordedAt: recordedAt
@@ -92,11 +92,11 @@ struct Preparation {
     ///
     /// K10: catalogs are checked whole.
     static func refusal(of submission: Submission) -> Refusal? {
-        for event in submission.events {
-            if event.kind.isLedgerOnly {
+        for draft in submission.drafts {
+            if draft.kind.isLedgerOnly {
                 return Refusal(.notPermitted, "type", "only an erasure records it")
             }
-            if let document = event.data.document {
+            if let document = draft.data.document {
                 do {
                     _ = try Catalog(document: document)
                 } catch {
@@ -118,7 +118,7 @@ struct Preparation {
         var known: RecordedEvent?
         try appender.questions.log.readRecords([sequence]) { known = try opener.open($1).recorded }
         guard let known else { return .duplicate(of: sequence) }
-        let differing = submission.events[0].differences(from: known.event)
+        let differing = submission.drafts[0].differences(from: known.event.draft)
         if differing.isEmpty { return .duplicate(of: sequence) }
         return .refused(
             Refusal(

@@ -9,7 +9,7 @@ struct SubmissionSealer {
 
     /// Numbers the events and seals them with their evidence or attachment.
     ///
-    /// `events`: at least one, in order; their ids become `id`, `id#2`, `id#3`, …
+    /// `drafts`: at least one, in order.
     ///
     /// `request`: an event of another source that stands or falls with them (E2), under its own id
     /// and without their evidence, from which it was not read.
@@ -19,20 +19,20 @@ struct SubmissionSealer {
     /// - Returns: refused where a limit is passed.
     func seal(
         _ submission: Submission,
-        events: [Event],
+        drafts: [EventDraft],
         request: Event? = nil,
         signal: SignalDigest? = nil,
         expectations: [SealedSubmission.Expectation],
         recordedAt: Instant?
     ) throws -> Decided<SealedSubmission> {
-        var numbered = events.enumerated().map { Self.numbered($1, $0, of: submission) }
+        var numbered = drafts.enumerated().map { submission.event($0, $1) }
         let attachedBytes: AttachedBytes?
         switch try attached(of: submission, numbered) {
         case .refused(let refusal): return .refused(refusal)
         case .value(let bytes): attachedBytes = bytes
         }
         if let note = attachedBytes?.note {
-            numbered.append(Self.numbered(note, numbered.count, of: submission))
+            numbered.append(submission.event(numbered.count, note))
         }
         let attached = attachedBytes.map {
             EventSealer.Attached(kind: $0.kind, digest: TreeHash.attached($0.bytes.span))
@@ -72,22 +72,13 @@ struct SubmissionSealer {
         "an event has at most \(RecordHeader.lengthLimit) bytes"
     )
 
-    /// An event at its place in a submission.
-    private static func numbered(_ event: Event, _ index: Int, of submission: Submission) -> Event {
-        var event = event
-        event.id = index == 0 ? submission.id : "\(submission.id)#\(index + 1)"
-        event.source = submission.source
-        event.environment = submission.environment
-        return event
-    }
-
     private struct AttachedBytes {
         var kind: RecordHeader.Attached
         var bytes: [UInt8]
         /// The streams whose keys it needs.
         var streams: [UInt64] = []
         /// The event by which an erasure finds it, where it needs one.
-        var note: Event?
+        var note: EventDraft?
         var sharedParts: [(digest: Digest, bytes: [UInt8])] = []
     }
 

@@ -11,10 +11,8 @@ public struct Submission: Sendable, Hashable {
     public var environment: StoreEnvironment
     /// How a repeat is treated.
     public var nature: Nature
-    /// The facts, in the order in which they are to stand.
-    ///
-    /// Their ids are set at append.
-    public var events: [Event]
+    /// What its events say, in the order in which they are to stand.
+    public var drafts: [EventDraft]
     /// The payload as received, cut into pieces, to be kept sealed; nil where the events are all
     /// there is.
     public var evidenceParts: [EvidencePart]?
@@ -40,7 +38,7 @@ public struct Submission: Sendable, Hashable {
         source: String,
         environment: StoreEnvironment,
         nature: Nature,
-        events: [Event],
+        drafts: [EventDraft],
         evidenceParts: [EvidencePart]?,
         named: [Subject] = [],
         links: [LinkProposal] = []
@@ -49,7 +47,7 @@ public struct Submission: Sendable, Hashable {
         self.source = source
         self.environment = environment
         self.nature = nature
-        self.events = events
+        self.drafts = drafts
         self.evidenceParts = evidenceParts
         self.named = named
         self.links = links
@@ -61,7 +59,7 @@ public struct Submission: Sendable, Hashable {
         source: String,
         environment: StoreEnvironment,
         nature: Nature,
-        events: [Event],
+        drafts: [EventDraft],
         evidence: [UInt8]? = nil,
         named: [Subject] = [],
         links: [LinkProposal] = []
@@ -71,10 +69,23 @@ public struct Submission: Sendable, Hashable {
             source: source,
             environment: environment,
             nature: nature,
-            events: events,
+            drafts: drafts,
             evidenceParts: evidence.map { [.bytes($0)] },
             named: named,
             links: links
+        )
+    }
+
+    /// Its events: of each draft one, under the id of its place.
+    public var events: [Event] { drafts.indices.map { event($0, drafts[$0]) } }
+
+    /// The event that a draft becomes at a place in the submission (E1).
+    package func event(_ place: Int, _ draft: EventDraft) -> Event {
+        Event(
+            draft,
+            id: place == 0 ? id : "\(id)#\(place + 1)",
+            source: source,
+            environment: environment
         )
     }
 
@@ -88,7 +99,7 @@ public struct Submission: Sendable, Hashable {
             source: event.source,
             environment: event.environment,
             nature: .request,
-            events: [event]
+            drafts: [event.draft]
         )
     }
 }

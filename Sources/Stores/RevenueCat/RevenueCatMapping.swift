@@ -10,8 +10,7 @@ public enum RevenueCatMapping {
     /// What a webhook comes to; always at least one event.
     ///
     /// Every event is observed when RevenueCat said it (`event_timestamp_ms`), and holds from the
-    /// time that its row gives. Event ids are all the signal's: the ledger numbers them at append.
-    /// Cost: linear in the body.
+    /// time that its row gives. Cost: linear in the body.
     ///
     /// - Parameters:
     ///   - webhook: The trusted body.
@@ -24,24 +23,12 @@ public enum RevenueCatMapping {
         let event = webhook.event
         let meaning = meaning(of: event)
         let environment = event.environment ?? .production
-        let facts = meaning.facts + passedOver(meaning)
-        let id = SignalID.of(event.id)
         return Submission(
-            id: id,
+            id: SignalID.of(event.id),
             source: Source.revenueCat,
             environment: environment,
             nature: .signal,
-            events: facts.map {
-                Event(
-                    id: id,
-                    source: Source.revenueCat,
-                    subject: $0.subject,
-                    time: $0.time,
-                    observedAt: event.statedAt,
-                    environment: environment,
-                    data: $0.data
-                )
-            },
+            drafts: meaning.drafts + passedOver(meaning),
             evidence: body,
             named: PayloadNames.revenueCat.subjects(in: body),
             links: meaning.links
@@ -77,8 +64,8 @@ public enum RevenueCatMapping {
     }
 
     /// Ids that were passed over are counted beside the facts, never named.
-    private static func passedOver(_ meaning: RevenueCatMeaning) -> [RevenueCatFact] {
-        guard meaning.passedOver > 0, let first = meaning.facts.first else { return [] }
+    private static func passedOver(_ meaning: RevenueCatMeaning) -> [EventDraft] {
+        guard meaning.passedOver > 0, let first = meaning.drafts.first else { return [] }
         let data = EventData(
             .signalNoted,
             [
@@ -86,7 +73,14 @@ public enum RevenueCatMapping {
                 .detail: .text("\(meaning.passedOver) of the ids cannot be used"),
             ]
         )
-        return [RevenueCatFact(subject: first.subject, time: first.time, data: data)]
+        return [
+            EventDraft(
+                subject: first.subject,
+                time: first.time,
+                observedAt: first.observedAt,
+                data: data
+            )
+        ]
     }
 
     private static let rows: [String: Row] = purchaseRows.merging(otherRows) { row, _ in row }
@@ -145,9 +139,9 @@ public enum RevenueCatMapping {
     }
 
     private static func lifecycle(
-        _ facts:
-            @escaping @Sendable (RevenueCatPurchase) throws(InputFault) -> [RevenueCatFact]
+        _ drafts:
+            @escaping @Sendable (RevenueCatPurchase) throws(InputFault) -> [EventDraft]
     ) -> Row {
-        { event throws(InputFault) in try RevenueCatMeaning(event, facts) }
+        { event throws(InputFault) in try RevenueCatMeaning(event, drafts) }
     }
 }

@@ -2,7 +2,7 @@ import Entitlements
 
 /// What a signal comes to: its facts, and whom it names.
 struct RevenueCatMeaning: Hashable, Sendable {
-    var facts: [RevenueCatFact]
+    var drafts: [EventDraft]
     var links: [LinkProposal] = []
     /// Ids that could not be used.
     var passedOver = 0
@@ -10,16 +10,16 @@ struct RevenueCatMeaning: Hashable, Sendable {
     /// A lifecycle event: facts on a purchase, of whose period the event's customer is the account.
     init(
         _ event: RevenueCatEvent,
-        _ facts: (RevenueCatPurchase) throws(InputFault) -> [RevenueCatFact]
+        _ drafts: (RevenueCatPurchase) throws(InputFault) -> [EventDraft]
     ) throws(InputFault) {
         let customers = RevenueCatCustomers(commonFieldsOf: event)
         let purchase = try RevenueCatPurchase(event, of: customers.principal)
-        self.init(facts: try facts(purchase), customers, event)
+        self.init(drafts: try drafts(purchase), customers, event)
     }
 
     /// A transfer, whose receiving list names one customer.
     init(_ event: RevenueCatEvent, _ transfer: RevenueCatTransfer) {
-        self.init(facts: transfer.facts(statedAt: event.statedAt), transfer.takers, event)
+        self.init(drafts: transfer.drafts(statedAt: event.statedAt), transfer.takers, event)
         passedOver += transfer.givers.passedOver
     }
 
@@ -29,7 +29,7 @@ struct RevenueCatMeaning: Hashable, Sendable {
         let customers = RevenueCatCustomers(commonFieldsOf: event)
         let customer = try event.required(customers.principal, "app_user_id")
         self.init(
-            facts: [Self.note(event, on: .customer(customer), detail: nil)],
+            drafts: [Self.note(event, on: .customer(customer), detail: nil)],
             customers,
             event
         )
@@ -43,15 +43,15 @@ struct RevenueCatMeaning: Hashable, Sendable {
     ///   - detail: Why it changes nothing, if its type could have.
     init(noting event: RevenueCatEvent, on subject: Subject? = nil, detail: String? = nil) {
         let subject = subject ?? Self.subject(of: event)
-        facts = [Self.note(event, on: subject, detail: detail)]
+        drafts = [Self.note(event, on: subject, detail: detail)]
     }
 
     private init(
-        facts: [RevenueCatFact],
+        drafts: [EventDraft],
         _ customers: RevenueCatCustomers,
         _ event: RevenueCatEvent
     ) {
-        self.facts = facts
+        self.drafts = drafts
         links = customers.links(statedAt: event.statedAt)
         passedOver = customers.passedOver
     }
@@ -60,8 +60,8 @@ struct RevenueCatMeaning: Hashable, Sendable {
         _ event: RevenueCatEvent,
         on subject: Subject,
         detail: String?
-    ) -> RevenueCatFact {
-        RevenueCatFact(
+    ) -> EventDraft {
+        EventDraft(
             subject: subject,
             time: event.statedAt,
             data: EventData(

@@ -4,22 +4,22 @@ import Entitlements
 /// newest statement wins (P1), and these carry no price and often a moved end.
 extension RevenueCatPurchase {
     /// `CANCELLATION`: a refund for `CUSTOMER_SUPPORT`, else renewal is off and access stays.
-    func cancellation() throws(InputFault) -> [RevenueCatFact] {
+    func cancellation() throws(InputFault) -> [EventDraft] {
         let reason = event.word("cancel_reason")
         guard reason == Self.refundReason else { return [renewal(on: false, reason: reason)] }
         return [try refund(at: event.statedAt)]
     }
 
     /// `UNCANCELLATION`.
-    func uncancellation() -> [RevenueCatFact] { [renewal(on: true, reason: nil)] }
+    func uncancellation() -> [EventDraft] { [renewal(on: true, reason: nil)] }
 
     /// `BILLING_ISSUE`: grace if the store gives some, else the store tries again without access.
-    func billingIssue() -> [RevenueCatFact] {
+    func billingIssue() -> [EventDraft] {
         let transaction = transactionID.map { FieldValue.text($0) }
         let end = expiresAt.instant
         guard let graceUntil else {
             let retry = EventData(.purchaseRetryStarted, [.transactionID: transaction])
-            return [fact(retry, at: end ?? event.statedAt)]
+            return [draft(retry, at: end ?? event.statedAt)]
         }
         let grace = EventData(
             .purchaseGraceStarted,
@@ -27,14 +27,14 @@ extension RevenueCatPurchase {
         )
         // An end after the grace's is not where the grace starts.
         let start = end.flatMap { $0 <= graceUntil ? $0 : nil }
-        return [fact(grace, at: start ?? event.statedAt)]
+        return [draft(grace, at: start ?? event.statedAt)]
     }
 
     /// `EXPIRATION`: the period's end, a refund's effect, or the start of a pause.
     ///
     /// The end is when RevenueCat says it: the stated one may lie before grace or an extension that
     /// was given, which are not taken back, and access ends now where it lies ahead (Stores, rule 7).
-    func expiration() throws(InputFault) -> [RevenueCatFact] {
+    func expiration() throws(InputFault) -> [EventDraft] {
         let end = expiresAt.instant ?? event.statedAt
         let reason = event.word("expiration_reason")
         switch reason {
@@ -43,7 +43,7 @@ extension RevenueCatPurchase {
             return [try refund(at: min(end, event.statedAt))]
         case "subscription_paused":
             let resumesAt = resumesAt.instant.map { FieldValue.instant($0) }
-            return [fact(EventData(.purchasePaused, [.resumesAt: resumesAt]), at: end)]
+            return [draft(EventData(.purchasePaused, [.resumesAt: resumesAt]), at: end)]
         default:
             let expired = EventData(
                 .purchaseExpired,
@@ -52,34 +52,34 @@ extension RevenueCatPurchase {
                     .reason: reason.map { .text($0) },
                 ]
             )
-            return [fact(expired)]
+            return [draft(expired)]
         }
     }
 
     /// `SUBSCRIPTION_PAUSED`: a pause is planned for the period's end; access is unchanged until
     /// `EXPIRATION` says so.
-    func plannedPause() -> [RevenueCatFact] {
+    func plannedPause() -> [EventDraft] {
         let detail = resumesAt.instant.map { FieldValue.text("resumes at \($0)") }
         let name = FieldValue.text(SignalName.of(event.type))
-        return [fact(EventData(.signalNoted, [.name: name, .detail: detail]))]
+        return [draft(EventData(.signalNoted, [.name: name, .detail: detail]))]
     }
 
     /// `PRODUCT_CHANGE`: takes effect by a later `RENEWAL` or `INITIAL_PURCHASE`.
-    func productChange() throws(InputFault) -> [RevenueCatFact] {
+    func productChange() throws(InputFault) -> [EventDraft] {
         let next = try event.required(event.name("new_product_id"), "new_product_id")
-        return [fact(EventData(.purchaseRenewalChanged, [.nextProductID: .text(next)]))]
+        return [draft(EventData(.purchaseRenewalChanged, [.nextProductID: .text(next)]))]
     }
 
     /// `SUBSCRIPTION_EXTENDED`.
-    func extendedPeriod() throws(InputFault) -> [RevenueCatFact] {
+    func extendedPeriod() throws(InputFault) -> [EventDraft] {
         let end = try event.required(expiresAt.instant, "expiration_at_ms")
         return [try extended(to: end)]
     }
 
     /// `REFUND_REVERSED`: the transaction stands again, to the end that is given.
-    func refundReversal() throws(InputFault) -> [RevenueCatFact] {
+    func refundReversal() throws(InputFault) -> [EventDraft] {
         let transactionID = try requiredTransactionID()
-        let reversed = fact(
+        let reversed = draft(
             EventData(.revocationReversed, [.transactionID: .text(transactionID)])
         )
         guard let end = expiresAt.instant else { return [reversed] }
@@ -88,8 +88,8 @@ extension RevenueCatPurchase {
 
     private static let refundReason = "customer_support"
 
-    private func renewal(on isOn: Bool, reason: String?) -> RevenueCatFact {
-        fact(
+    private func renewal(on isOn: Bool, reason: String?) -> EventDraft {
+        draft(
             EventData(
                 .purchaseRenewalChanged,
                 [.autoRenew: .flag(isOn), .reason: reason.map { .text($0) }]
@@ -97,9 +97,9 @@ extension RevenueCatPurchase {
         )
     }
 
-    private func extended(to end: Instant) throws(InputFault) -> RevenueCatFact {
+    private func extended(to end: Instant) throws(InputFault) -> EventDraft {
         let transactionID = try requiredTransactionID()
-        return fact(
+        return draft(
             EventData(
                 .purchaseExtended,
                 [.transactionID: .text(transactionID), .expiresAt: .instant(end)]
@@ -109,10 +109,10 @@ extension RevenueCatPurchase {
 
     /// Takes back one transaction, never a lifetime purchase beside it (Stores, rule 4), so its id
     /// must be known.
-    private func refund(at time: Instant) throws(InputFault) -> RevenueCatFact {
+    private func refund(at time: Instant) throws(InputFault) -> EventDraft {
         let transactionID = try requiredTransactionID()
         let price = RevenueCatPrice(of: event)?.givenBack
-        return fact(
+        return draft(
             EventData(
                 .revocationRefunded,
                 [

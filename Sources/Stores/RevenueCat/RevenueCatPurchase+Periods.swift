@@ -8,7 +8,7 @@ extension RevenueCatPurchase {
     /// A prepaid plan and a promotional grant do not renew. For what does, a sale shows that
     /// renewal is on: RevenueCat sends no `UNCANCELLATION` when a lapsed or unpaid subscription
     /// is bought again, so an older cancellation would stand for ever (P10).
-    func sale(_ kind: EventKind) throws(InputFault) -> [RevenueCatFact] {
+    func sale(_ kind: EventKind) throws(InputFault) -> [EventDraft] {
         let renews = event["period_type"]?.string != "PREPAID" && name.store != "promotional"
         if renews, expiresAt == .unstated {
             // Without end by an omission would be access for ever.
@@ -17,12 +17,12 @@ extension RevenueCatPurchase {
         let period = try period(kind, renews ? .autoRenewable : oneTimeKind)
         guard renews, let start = period.first?.time else { return period }
         return period + [
-            fact(EventData(.purchaseRenewalChanged, [.autoRenew: .flag(true)]), at: start)
+            draft(EventData(.purchaseRenewalChanged, [.autoRenew: .flag(true)]), at: start)
         ]
     }
 
     /// `NON_RENEWING_PURCHASE`; RevenueCat does not tell consumables apart.
-    func oneTimeSale() throws(InputFault) -> [RevenueCatFact] {
+    func oneTimeSale() throws(InputFault) -> [EventDraft] {
         try period(.purchaseCompleted, oneTimeKind)
     }
 
@@ -30,7 +30,7 @@ extension RevenueCatPurchase {
     ///
     /// Not auto-renewable, whatever is sold: the real purchase may come under another transaction
     /// and start earlier, and must not be cut at this one's start (P3).
-    func temporaryGrant() throws(InputFault) -> [RevenueCatFact] {
+    func temporaryGrant() throws(InputFault) -> [EventDraft] {
         guard expiresAt.instant != nil else {
             throw InputFault(unusable: "expiration_at_ms is missing or without end")
         }
@@ -45,7 +45,7 @@ extension RevenueCatPurchase {
     private func period(
         _ kind: EventKind,
         _ productKind: ProductKind
-    ) throws(InputFault) -> [RevenueCatFact] {
+    ) throws(InputFault) -> [EventDraft] {
         let transactionID = try requiredTransactionID()
         let start = try event.required(purchasedAt, "purchased_at_ms")
         let productID = try event.required(event.name("product_id"), "product_id")
@@ -67,7 +67,7 @@ extension RevenueCatPurchase {
             .verificationPassed,
             [.transactionID: .text(transactionID), .method: .text("channel_secret")]
         )
-        return [fact(period, at: start), fact(verdict, at: start)]
+        return [draft(period, at: start), draft(verdict, at: start)]
     }
 
     private var ownership: String? {

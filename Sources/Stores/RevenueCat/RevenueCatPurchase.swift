@@ -35,17 +35,15 @@ struct RevenueCatPurchase: Hashable, Sendable {
     }
 
     /// A statement about this purchase.
-    func fact(_ data: EventData, at time: Instant) -> RevenueCatFact {
-        RevenueCatFact(subject: .purchase(name), time: time, data: data)
+    func draft(_ data: EventData, at time: Instant) -> EventDraft {
+        EventDraft(
+            subject: .purchase(name),
+            time: time,
+            observedAt: event.statedAt,
+            data: data
+        )
     }
 
     /// A statement that holds from when it was made.
-    func fact(_ data: EventData) -> RevenueCatFact { fact(data, at: event.statedAt) }
-}
-
-/// One thing that a signal says, before the signal's id, source and environment are set on it.
-struct RevenueCatFact: Hashable, Sendable {
-    let subject: Subject
-    let time: Instant
-    let data: EventData
+    func draft(_ data: EventData) -> EventDraft { draft(data, at: event.statedAt) }
 }

@@ -41,12 +41,12 @@ struct RevenueCatTransfer: Hashable, Sendable {
     }
 
     /// One transfer for every hundred ids.
-    func facts(statedAt: Instant) -> [RevenueCatFact] {
+    func drafts(statedAt: Instant) -> [EventDraft] {
         guard let taker = takers.principal else { return [] }
         let limit = FieldShape.customerLimit
         return stride(from: 0, to: givingIDs.count, by: limit).map { start in
             let ids = givingIDs[start..<min(start + limit, givingIDs.count)].map(\.text)
-            return RevenueCatFact(
+            return EventDraft(
                 subject: .customer(taker),
                 time: statedAt,
                 data: EventData(.customerTransferred, [.from: .texts(ids)])

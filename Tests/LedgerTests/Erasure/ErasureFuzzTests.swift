@@ -52,14 +52,14 @@ struct `Of people who were erased` {
             var submission = submission
             submission.named = []
             submission.links = []
-            submission.events = submission.events.map { event in
-                var event = event
-                event.data = EventData(
-                    recorded: event.kind,
-                    entries: event.data.entries.filter { $0.field != .account },
-                    document: event.data.document
+            submission.drafts = submission.drafts.map { draft in
+                var draft = draft
+                draft.data = EventData(
+                    recorded: draft.kind,
+                    entries: draft.data.entries.filter { $0.field != .account },
+                    document: draft.data.document
                 )
-                return event
+                return draft
             }
             return submission
         }

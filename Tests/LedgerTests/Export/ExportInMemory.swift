@@ -169,7 +169,7 @@ enum ExportSample {
                 source: Source.appStore,
                 environment: .production,
                 nature: .signal,
-                events: [event],
+                drafts: [event.draft],
                 evidence: signed(
                     #"{"productId":"pro.month","appAccountToken":"\#(customers[0])","nested":"\#(text(signed(#"{"transactionId":"transaction-of-ann","quantity":1}"#)))"}"#
                 )

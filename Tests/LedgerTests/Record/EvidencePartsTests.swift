@@ -23,7 +23,7 @@ struct `Evidence in parts` {
             source: Source.appStore,
             environment: .production,
             nature: .signal,
-            events: [event],
+            drafts: [event.draft],
             evidenceParts: parts
         )
     }

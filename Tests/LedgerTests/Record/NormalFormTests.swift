@@ -93,7 +93,7 @@ struct `Two customers of one text to Swift` {
                     source: Source.revenueCat,
                     environment: .production,
                     nature: .signal,
-                    events: [note],
+                    drafts: [note.draft],
                     links: [
                         LinkProposal(
                             customer: Self.composed,

@@ -187,7 +187,7 @@ struct `A submission that is handed in again` {
                 source: Source.support,
                 environment: .production,
                 nature: .request,
-                events: [short, long, short]
+                drafts: [short, long, short].map(\.draft)
             )
             let next = Submission(
                 event: try Sample.event(

@@ -106,7 +106,7 @@ struct SimulatedCalls {
         Call(
             id: submission.id,
             source: submission.source,
-            leastCount: submission.events.count,
+            leastCount: submission.drafts.count,
             seal: { ledger, _ in
                 let prepared = try Preparation(ledger.appender).seal(submission, recordedAt: nil)
                 guard case .sealed(let sealed) = prepared else { return nil }
@@ -132,7 +132,7 @@ struct SimulatedCalls {
             let submission = Submission(event: request.event((.customer(customer), now, data)))
             let decided = try SubmissionSealer(ledger.appender).seal(
                 submission,
-                events: submission.events,
+                drafts: submission.drafts,
                 expectations: reader.expectations,
                 recordedAt: nil
             )
@@ -162,15 +162,8 @@ struct SimulatedCalls {
             ]
         )
         let verdict = EventData(.verificationPassed, [.method: .text("app_store_jws")])
-        let events = [period, verdict].map { data in
-            Event(
-                id: id,
-                source: Source.appStore,
-                subject: .purchase(name),
-                time: now,
-                environment: .production,
-                data: data
-            )
+        let drafts = [period, verdict].map { data in
+            EventDraft(subject: .purchase(name), time: now, data: data)
         }
         let alias = random.pick(Self.customers)
         return signal(
@@ -179,7 +172,7 @@ struct SimulatedCalls {
                 source: Source.appStore,
                 environment: .production,
                 nature: .signal,
-                events: events,
+                drafts: drafts,
                 evidence: random.chance(30) ? Array(id.utf8) : nil,
                 links: random.chance(30)
                     ? [LinkProposal(customer: customer, alias: alias, time: now, observedAt: now)]

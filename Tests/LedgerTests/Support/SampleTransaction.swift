@@ -19,10 +19,8 @@ enum SampleTransaction {
         let start = Sample.day(Int64(30 * (transaction - 1) + 1))
         let observedAt = start.advanced(byMilliseconds: Int64(signed) * 1000)
         let transactionID = "\(purchase).\(transaction)"
-        func event(_ data: EventData) -> Event {
-            Event(
-                id: "",
-                source: "",
+        func draft(_ data: EventData) -> EventDraft {
+            EventDraft(
                 subject: .purchase(name),
                 time: start,
                 observedAt: observedAt,
@@ -34,8 +32,8 @@ enum SampleTransaction {
             source: Source.appStore,
             environment: environment,
             nature: .signal,
-            events: [
-                event(
+            drafts: [
+                draft(
                     EventData(
                         transaction == 1 ? .purchaseCompleted : .purchaseRenewed,
                         [
@@ -48,7 +46,7 @@ enum SampleTransaction {
                         ]
                     )
                 ),
-                event(
+                draft(
                     EventData(
                         .verificationPassed,
                         [

@@ -48,12 +48,12 @@ enum RevenueCatSample {
     static func check(_ submission: Submission) throws {
         #expect(!submission.events.isEmpty)
         #expect(submission.nature == .signal)
-        for event in submission.events {
+        for (place, event) in submission.events.enumerated() {
             let recorded = RecordedEvent(sequence: 0, recordedAt: event.observedAt, event: event)
             #expect(try Event(validating: recorded.json) == event)
             #expect(event.environment == submission.environment)
             #expect(event.source == "revenuecat")
-            #expect(event.id == submission.id)
+            #expect(event.id == submission.id + (place == 0 ? "" : "#\(place + 1)"))
         }
     }
 

@@ -30,7 +30,7 @@ public enum AppStoreMapping {
     public static func submission(for transaction: VerifiedAppStoreTransaction) -> Submission {
         let kind = AppStoreSignalKind.transaction
         let meaning = meaning { () throws(InputFault) in
-            AppStoreMeaning(try AppStorePeriod(transaction).facts())
+            AppStoreMeaning(try AppStorePeriod(transaction).drafts())
         } otherwise: { detail in
             AppStoreMeaning(
                 noting: kind.rawValue,
@@ -45,8 +45,8 @@ public enum AppStoreMapping {
     /// What renewal info comes to that was handed in by itself.
     public static func submission(for renewal: VerifiedAppStoreRenewalInfo) -> Submission {
         let kind = AppStoreSignalKind.renewalInfo
-        var meaning = AppStoreMeaning(renewalFacts(renewal))
-        if meaning.facts.isEmpty {
+        var meaning = AppStoreMeaning(renewalDrafts(renewal))
+        if meaning.drafts.isEmpty {
             meaning = AppStoreMeaning(
                 noting: kind.rawValue,
                 on: renewal.purchase,
@@ -87,10 +87,10 @@ public enum AppStoreMapping {
             let statement = try AppStoreStatement(notification)
             // What is signed stands, whatever a type that is not known yet may mean.
             let row = AppStoreRows.row(content.type, content.subtype) ?? { $0.note() }
-            let facts =
-                try statement.facts + row(statement)
-                + (notification.renewalInfo.map(renewalFacts) ?? [])
-            return AppStoreMeaning(facts)
+            let drafts =
+                try statement.drafts + row(statement)
+                + (notification.renewalInfo.map(renewalDrafts) ?? [])
+            return AppStoreMeaning(drafts)
         } otherwise: { detail in
             AppStoreMeaning(
                 noting: content.type,
@@ -102,13 +102,13 @@ public enum AppStoreMapping {
     }
 
     /// Whether and to what the subscription renews: the newest statement counts (P10).
-    private static func renewalFacts(_ renewal: VerifiedAppStoreRenewalInfo) -> [AppStoreFact] {
+    private static func renewalDrafts(_ renewal: VerifiedAppStoreRenewalInfo) -> [EventDraft] {
         let content = renewal.content
         guard let purchase = renewal.purchase,
             content.willRenew != nil || content.autoRenewProductID != nil
         else { return [] }
         return [
-            AppStoreFact(
+            EventDraft(
                 subject: .purchase(purchase),
                 time: content.signedAt,
                 observedAt: content.signedAt,
@@ -153,23 +153,12 @@ public enum AppStoreMapping {
         _ body: [UInt8],
         headers: [[UInt8]]
     ) -> Submission {
-        let id = SignalID.of(id)
-        return Submission(
-            id: id,
+        Submission(
+            id: SignalID.of(id),
             source: Source.appStore,
             environment: environment,
             nature: .signal,
-            events: meaning.facts.map {
-                Event(
-                    id: id,
-                    source: Source.appStore,
-                    subject: $0.subject,
-                    time: $0.time,
-                    observedAt: $0.observedAt,
-                    environment: environment,
-                    data: $0.data
-                )
-            },
+            drafts: meaning.drafts,
             evidenceParts: AppStoreEvidence.parts(of: body, headers: headers),
             named: PayloadNames.appStore.subjects(in: body)
         )

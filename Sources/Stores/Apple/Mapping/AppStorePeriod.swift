@@ -48,17 +48,17 @@ struct AppStorePeriod: Hashable, Sendable {
     ///
     /// Each transaction says all of it anew, so any message may be the first that we hear. The
     /// kind of revocation is what the message's type says, else what the transaction shows.
-    func facts(revokedBy kind: EventKind? = nil) -> [AppStoreFact] {
-        var facts = [fact(statement, at: start), fact(verdict, at: start)]
-        if content.isUpgraded { facts.append(fact(upgrade, at: signedAt)) }
-        guard let revokedAt else { return facts }
+    func drafts(revokedBy kind: EventKind? = nil) -> [EventDraft] {
+        var drafts = [draft(statement, at: start), draft(verdict, at: start)]
+        if content.isUpgraded { drafts.append(draft(upgrade, at: signedAt)) }
+        guard let revokedAt else { return drafts }
         let shown = isOfFamily ? EventKind.revocationRevoked : .revocationRefunded
-        return facts + [fact(revocation(kind ?? shown), at: revokedAt)]
+        return drafts + [draft(revocation(kind ?? shown), at: revokedAt)]
     }
 
     /// A statement about this period, said when the transaction was signed unless later.
-    func fact(_ data: EventData, at time: Instant, saidAt: Instant? = nil) -> AppStoreFact {
-        AppStoreFact(
+    func draft(_ data: EventData, at time: Instant, saidAt: Instant? = nil) -> EventDraft {
+        EventDraft(
             subject: .purchase(purchase),
             time: time,
             observedAt: max(signedAt, saidAt ?? signedAt),

@@ -7,7 +7,7 @@ import Entitlements
 /// the period, its verdict and its revocation (`AppStorePeriod`), and what renews
 /// (`AppStoreMapping`).
 enum AppStoreRows {
-    typealias Row = @Sendable (AppStoreStatement) throws(InputFault) -> [AppStoreFact]
+    typealias Row = @Sendable (AppStoreStatement) throws(InputFault) -> [EventDraft]
 
     /// The row of a type and subtype; nil for those that have none.
     static func row(_ type: String, _ subtype: String?) -> Row? { rows[type]?[subtype ?? plain] }

@@ -16,11 +16,11 @@ struct AppStoreStatement: Hashable, Sendable {
     }
 
     /// What the transaction says, seen in the light of the notification's type.
-    var facts: [AppStoreFact] {
+    var drafts: [EventDraft] {
         switch notification.content.type {
-        case "REFUND": period?.facts(revokedBy: .revocationRefunded) ?? []
-        case "REVOKE": period?.facts(revokedBy: .revocationRevoked) ?? []
-        default: period?.facts() ?? []
+        case "REFUND": period?.drafts(revokedBy: .revocationRefunded) ?? []
+        case "REVOKE": period?.drafts(revokedBy: .revocationRevoked) ?? []
+        default: period?.drafts() ?? []
         }
     }
 
@@ -47,13 +47,13 @@ struct AppStoreStatement: Hashable, Sendable {
     }
 
     /// `SUBSCRIBED`, `DID_RENEW`, `ONE_TIME_CHARGE` and the like: the period says it all.
-    func sale() throws(InputFault) -> [AppStoreFact] {
+    func sale() throws(InputFault) -> [EventDraft] {
         _ = try requiredPeriod()
         return []
     }
 
     /// `DID_FAIL_TO_RENEW` with `GRACE_PERIOD`: from the period's end.
-    func graceStart() throws(InputFault) -> [AppStoreFact] {
+    func graceStart() throws(InputFault) -> [EventDraft] {
         let period = try requiredPeriod()
         let end = try requiredEnd()
         guard let graceUntil = try graceUntil() else {
@@ -63,30 +63,30 @@ struct AppStoreStatement: Hashable, Sendable {
             .purchaseGraceStarted,
             [.transactionID: .text(period.transactionID), .graceUntil: .instant(graceUntil)]
         )
-        return [period.fact(grace, at: min(end, graceUntil), saidAt: signedAt)]
+        return [period.draft(grace, at: min(end, graceUntil), saidAt: signedAt)]
     }
 
     /// `DID_FAIL_TO_RENEW`: from the period's end the store tries again without access.
-    func retryStart() throws(InputFault) -> [AppStoreFact] {
+    func retryStart() throws(InputFault) -> [EventDraft] {
         try retry(at: requiredEnd())
     }
 
     /// `GRACE_PERIOD_EXPIRED`: the store goes on trying; it says so some time after the end.
-    func graceEnd() throws(InputFault) -> [AppStoreFact] {
+    func graceEnd() throws(InputFault) -> [EventDraft] {
         try retry(at: graceUntil() ?? signedAt)
     }
 
-    private func retry(at time: Instant) throws(InputFault) -> [AppStoreFact] {
+    private func retry(at time: Instant) throws(InputFault) -> [EventDraft] {
         let period = try requiredPeriod()
         let retry = EventData(
             .purchaseRetryStarted,
             [.transactionID: .text(period.transactionID)]
         )
-        return [period.fact(retry, at: time, saidAt: signedAt)]
+        return [period.draft(retry, at: time, saidAt: signedAt)]
     }
 
     /// `EXPIRED`: this period, which another may have followed.
-    func expiration() throws(InputFault) -> [AppStoreFact] {
+    func expiration() throws(InputFault) -> [EventDraft] {
         let period = try requiredPeriod()
         let expired = EventData(
             .purchaseExpired,
@@ -98,7 +98,7 @@ struct AppStoreStatement: Hashable, Sendable {
         // No earlier than it is said: the end that the transaction states is its first one, and what
         // grace or an extension gave is not taken back (Stores, rule 7; P2, P4).
         let time = max(try requiredEnd(), signedAt)
-        return [period.fact(expired, at: time, saidAt: signedAt)]
+        return [period.draft(expired, at: time, saidAt: signedAt)]
     }
 
     private var expirationReason: String? {
@@ -113,56 +113,56 @@ struct AppStoreStatement: Hashable, Sendable {
     }
 
     /// `RENEWAL_EXTENDED`: a later end of the same period.
-    func extendedEnd() throws(InputFault) -> [AppStoreFact] {
+    func extendedEnd() throws(InputFault) -> [EventDraft] {
         let period = try requiredPeriod()
         let extended = EventData(
             .purchaseExtended,
             [.transactionID: .text(period.transactionID), .expiresAt: .instant(try requiredEnd())]
         )
-        return [period.fact(extended, at: signedAt, saidAt: signedAt)]
+        return [period.draft(extended, at: signedAt, saidAt: signedAt)]
     }
 
     /// `REFUND`: its transaction, which may be an older period's; told now, so in effect by now.
-    func refund() throws(InputFault) -> [AppStoreFact] {
+    func refund() throws(InputFault) -> [EventDraft] {
         try revocation(.revocationRefunded)
     }
 
     /// `REVOKE`: a family member's transaction.
-    func familyEnd() throws(InputFault) -> [AppStoreFact] {
+    func familyEnd() throws(InputFault) -> [EventDraft] {
         try revocation(.revocationRevoked)
     }
 
     /// The transaction says it itself, unless it lacks the date.
-    private func revocation(_ kind: EventKind) throws(InputFault) -> [AppStoreFact] {
+    private func revocation(_ kind: EventKind) throws(InputFault) -> [EventDraft] {
         let period = try requiredPeriod()
         guard period.revokedAt == nil else { return [] }
-        return [period.fact(period.revocation(kind), at: signedAt, saidAt: signedAt)]
+        return [period.draft(period.revocation(kind), at: signedAt, saidAt: signedAt)]
     }
 
     /// `REFUND_REVERSED`: the transaction stands again, from now, to the end that it has.
-    func refundReversal() throws(InputFault) -> [AppStoreFact] {
+    func refundReversal() throws(InputFault) -> [EventDraft] {
         let period = try requiredPeriod()
         let reversed = EventData(
             .revocationReversed,
             [.transactionID: .text(period.transactionID)]
         )
-        return [period.fact(reversed, at: signedAt, saidAt: signedAt)]
+        return [period.draft(reversed, at: signedAt, saidAt: signedAt)]
     }
 
     /// `DID_CHANGE_RENEWAL_STATUS`: the renewal info says it; the subtype does where that is
     /// missing.
-    func renewalStatus(isOn: Bool) throws(InputFault) -> [AppStoreFact] {
+    func renewalStatus(isOn: Bool) throws(InputFault) -> [EventDraft] {
         let period = try requiredPeriod()
         guard renewal?.willRenew == nil else { return [] }
         let changed = EventData(.purchaseRenewalChanged, [.autoRenew: .flag(isOn)])
-        return [period.fact(changed, at: signedAt, saidAt: signedAt)]
+        return [period.draft(changed, at: signedAt, saidAt: signedAt)]
     }
 
     /// What a message says that changes no access.
-    func note() -> [AppStoreFact] {
+    func note() -> [EventDraft] {
         let content = notification.content
         let word = [content.type, content.subtype].compactMap { $0 }.joined(separator: "_")
-        return AppStoreMeaning(noting: word, on: notification.purchase, at: signedAt).facts
+        return AppStoreMeaning(noting: word, on: notification.purchase, at: signedAt).drafts
     }
 }
 

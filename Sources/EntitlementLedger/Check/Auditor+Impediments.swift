@@ -35,7 +35,7 @@ extension Auditor {
     private func commitNothing() throws {
         // What is in doubt since the failed commit is looked up first.
         let appender = try appending.whole
-        _ = try appender.writer.alone { try $0([]) }
+        try appender.writer.alone { try $0.resolveDoubt() }
         if let last = try questions.log.lastCheckpoint() {
             try appender.storage.keepCheckpoint(size: last.size, note: last.note)
         } else {

@@ -36,14 +36,14 @@ struct EvidenceSearch {
 
     /// Looks for customers, and for all that goes with them.
     init(
-        _ appender: Appender,
+        _ pipeline: Pipeline,
         _ reader: any EvidenceNames,
         for customers: [CustomerID],
         _ scopes: [ErasureScope],
         size: UInt64
     ) throws {
-        questions = appender.questions
-        vault = appender.vault
+        questions = pipeline.questions
+        vault = pipeline.vault
         self.reader = reader
         self.size = size
         for environment in StoreEnvironment.allCases {

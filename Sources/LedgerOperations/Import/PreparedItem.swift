@@ -7,7 +7,7 @@ struct PreparedItem {
     var line: Int
     /// What the line was taken for; nil: it could not be told.
     var format: ImportFormat?
-    var result: ImportResult<PreparedSubmission>
+    var result: ImportResult<DecidedSubmission>
     /// What was read; nil where it was too long to be kept.
     var bytes: [UInt8]?
 }
@@ -25,12 +25,12 @@ struct ItemPreparation: Sendable {
     func prepared(_ item: ImportFormat.Item) throws -> PreparedItem {
         let item = preservesRecordedTime ? item.withReadableRecordedTime() : item
         let recordedAt = preservesRecordedTime ? item.recordedAt : nil
-        let result: ImportResult<PreparedSubmission> =
+        let result: ImportResult<DecidedSubmission> =
             switch item.result {
             case .refused(let refusal): .refused(refusal)
             case .taken(let submission):
                 .taken(
-                    try ledger.appender.prepare(submission, recordedAt: recordedAt, in: links)
+                    try ledger.appender.decide(submission, recordedAt: recordedAt, in: links)
                 )
             }
         return PreparedItem(

@@ -35,7 +35,9 @@ struct `Evidence of an older program` {
             let submission = try RevenueCatBody.submission(of: Array(body.utf8))
             var sealer = EventSealer(vault: vault, randomness: .system)
             let event = submission.events[0]
-            let stream = try sealer.streams(of: event).subject
+            var resolver = StreamResolver(vault)
+            let numbered = try resolver.numbered(event)
+            let stream = numbered.stream
             var randomness = RandomSource.system
             let bytes = try SealedEvidence.seal(
                 Array(body.utf8),
@@ -48,7 +50,7 @@ struct `Evidence of an older program` {
                 kind: .evidence,
                 digest: TreeHash.attached(bytes.span)
             )
-            let record = try #require(try sealer.seal(event, attached: attached))
+            let record = try #require(try sealer.seal(numbered, attached: attached))
             _ = try scratch.ledger.appender.writer.append([
                 SealedSubmission(records: [record], attached: bytes)
             ])

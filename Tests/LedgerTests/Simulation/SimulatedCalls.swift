@@ -27,7 +27,7 @@ struct SimulatedCalls {
         /// How many events it has at least.
         var leastCount = 1
         /// Decides and seals without handing in; nil: there is nothing to hand in.
-        var seal: (@Sendable (Ledger, Instant) throws -> SealedSubmission?)?
+        var seal: (@Sendable (Ledger) throws -> SealedSubmission?)?
         var body: @Sendable (Ledger) throws -> Receipt
     }
 
@@ -107,10 +107,9 @@ struct SimulatedCalls {
             id: submission.id,
             source: submission.source,
             leastCount: submission.drafts.count,
-            seal: { ledger, _ in
-                let prepared = try Preparation(ledger.appender).seal(submission, recordedAt: nil)
-                guard case .sealed(let sealed) = prepared else { return nil }
-                return sealed
+            seal: { ledger in
+                try SubmissionProposal(submission: submission)
+                    .decision(in: ledger.appender.pipeline).submission
             },
             body: { try $0.appender.record(submission) }
         )
@@ -120,24 +119,9 @@ struct SimulatedCalls {
     private mutating func claim(_ purchase: PurchaseName, by customer: CustomerID) -> Call {
         var call = request { try $0.appender.claim(purchase, for: customer, $1) }
         let request = Request(id: call.id, source: call.source, environment: .production)
-        call.seal = { ledger, now in
-            guard try ledger.questions.sequence(of: request) == nil else { return nil }
-            var reader = try DecisionReader(ledger.appender, request.environment)
-            let ownership = try reader.ownership(of: purchase)
-            let claimant = try reader.stream(.customer(customer))
-            guard case .mayClaim = try reader.right(of: claimant, to: ownership, at: now) else {
-                return nil
-            }
-            let data = EventData(.customerClaimed, [.purchase: .text(purchase.description)])
-            let submission = Submission(event: request.event((.customer(customer), now, data)))
-            let decided = try SubmissionSealer(ledger.appender).seal(
-                submission,
-                drafts: submission.drafts,
-                expectations: reader.expectations,
-                recordedAt: nil
-            )
-            guard case .value(let sealed) = decided else { return nil }
-            return sealed
+        call.seal = { ledger in
+            try RequestProposal(claiming: purchase, for: customer, request)
+                .decision(in: ledger.appender.pipeline).submission
         }
         made[made.count - 1] = call
         return call

@@ -120,7 +120,7 @@ actor Simulation {
         depth += 1
         defer { depth -= 1 }
         do {
-            guard var sealed = try seal(ledger, clock.now) else { return }
+            guard var sealed = try seal(ledger) else { return }
             if disk.defect == .overlooksOvertaking { sealed.expectations = [] }
             waiting.append((call, sealed))
             note("\(call.id) waits")

@@ -14,6 +14,8 @@ struct `Simulation of an engine among callers, faults and crashes` {
         environment["ENTITLE_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
     /// Schedules in which a planted bug must be found.
     private static let controlCount: UInt64 = 400
+    /// Schedules among which one has what is looked for: one in some hundred does.
+    private static let searchCount: UInt64 = 4000
 
     // E1 to E4, T3, C2, C4, C5, law 2
     @Test func `no schedule breaks an invariant`() async throws {
@@ -24,10 +26,17 @@ struct `Simulation of an engine among callers, faults and crashes` {
     // The process dies while the engine looks whether a commit stands that it was not told of: the
     // caller hears of the commit, the next step finds the process dead.
     @Test func `a death behind another fault is one`() async throws {
-        let trace = try await Self.trace(780)
-        let told = try #require(trace.firstIndex { $0.contains("outcomeUnknown") })
-        #expect(trace[told - 1] == "dies at read")
-        #expect(trace[told + 1].hasSuffix(" events"), "it was opened again, and checked")
+        // Which schedules meet it changes with what the engine reads: one that does is looked for.
+        for seed in 0..<Self.searchCount {
+            let trace = try await Self.trace(seed)
+            let met = trace.indices.dropFirst().first { index in
+                trace[index].contains("outcomeUnknown") && trace[index - 1] == "dies at read"
+            }
+            guard let told = met else { continue }
+            #expect(trace[told + 1].hasSuffix(" events"), "it was opened again, and checked")
+            return
+        }
+        Issue.record("no schedule dies so")
     }
 
     @Test func `a seed plays the same schedule again`() async throws {

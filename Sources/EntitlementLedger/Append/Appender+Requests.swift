@@ -30,16 +30,8 @@ extension Appender {
         for customer: CustomerID,
         _ request: Request
     ) throws -> Receipt {
-        let data = EventData(.customerClaimed, [.purchase: .text(purchase.description)])
-        let receipt = try decide(request, customer, data) { reader, now in
-            let ownership = try reader.ownership(of: purchase)
-            let stream = try reader.stream(.customer(customer))
-            switch try reader.right(of: stream, to: ownership, at: now) {
-            case .isOwner: return .known
-            case .mayClaim: return .record
-            case .ownedByAnother: return .refused(.claimedByAnother)
-            }
-        }
+        let claim = RequestProposal(claiming: purchase, for: customer, request)
+        let receipt = try pipeline.record(claim)
         if receipt == .refused(.claimedByAnother) {
             try noteRefusedClaim(on: purchase, by: customer, in: request.environment)
         }
@@ -150,101 +142,26 @@ extension Appender {
         _ request: Request
     ) throws -> Receipt {
         let time = try effective ?? timeOfEarlier(request) ?? clock()
-        return try record(
-            Submission(
-                event: Event(
-                    id: request.id,
-                    source: Source.catalog,
-                    subject: .catalog,
-                    time: time,
-                    environment: request.environment,
-                    data: EventData(
-                        recorded: .catalogPublished,
-                        entries: [],
-                        document: document
-                    )
-                )
-            )
+        let data = EventData(recorded: .catalogPublished, entries: [], document: document)
+        var submission = request.submission(
+            of: EventDraft(subject: .catalog, time: time, data: data)
         )
+        submission.source = Source.catalog
+        return try record(submission)
     }
 
-    /// Whether a request is to be recorded.
-    enum Verdict {
-        case record
-        /// It says nothing new.
-        case known
-        case refused(Refusal)
-    }
-
-    typealias Decision = (inout DecisionReader, _ now: Instant) throws -> Verdict
-
-    /// Makes a decision against the log as it stands, and again while others overtake it (E4).
+    /// Records what is asked about a customer if a rule lets it (E4).
     ///
     /// `data`: what the customer's event holds if it is recorded.
     func decide(
         _ request: Request,
         _ customer: CustomerID,
         _ data: EventData,
-        _ decision: Decision
+        _ rule: @escaping RequestProposal.Rule
     ) throws -> Receipt {
-        try decide { try decideOnce(request, customer, data, decision, $0) }
-    }
-
-    /// nil: others were faster.
-    private func decideOnce(
-        _ request: Request,
-        _ customer: CustomerID,
-        _ data: EventData,
-        _ decision: Decision,
-        _ append: LogWriter.Append
-    ) throws -> Receipt? {
-        var reader = try DecisionReader(self, request.environment)
-        if let sequence = try questions.sequence(of: request) {
-            // Erased since: a repeat is a duplicate, nothing more.
-            guard let known = try questions.event(at: sequence) else {
-                return .duplicate(of: sequence)
-            }
-            return Self.repeated(
-                known,
-                request.event((.customer(customer), known.event.time, data))
-            )
-        }
-        let now = clock()
-        switch try decision(&reader, now) {
-        case .known: return .known
-        case .refused(let refusal): return .refused(refusal)
-        case .record: break
-        }
-        let submission = Submission(event: request.event((.customer(customer), now, data)))
-        let decided = try SubmissionSealer(self).seal(
-            submission,
-            drafts: submission.drafts,
-            expectations: reader.expectations,
-            recordedAt: nil
+        try pipeline.record(
+            RequestProposal(request: request, customer: customer, data: data, rule: rule)
         )
-        switch decided {
-        case .refused(let refusal): return .refused(refusal)
-        case .value(let sealed):
-            switch try append([sealed])[0] {
-            case .appended(let first, _): return .appended(first: first, count: 1)
-            case .stale, .duplicate: return nil
-            case .recordedTimeBeforeLast, .recordedTimeAfterClock: return nil
-            }
-        }
-    }
-
-    /// E1: the first outcome stands, whatever would be decided now; other content is a conflict.
-    private static func repeated(_ known: RecordedEvent, _ asked: Event) -> Receipt {
-        let differing = asked.draft.differences(from: known.event.draft)
-        return differing.isEmpty
-            ? .duplicate(of: known.sequence)
-            : .refused(
-                Refusal(
-                    .conflict,
-                    differing.joined(separator: ", "),
-                    "event \(known.sequence) has this id and other content"
-                )
-            )
     }
 
     /// The effective time of what a request recorded before; nil: nothing.
@@ -253,15 +170,21 @@ extension Appender {
     }
 }
 
-extension Request {
-    func event(_ decided: (subject: Subject, time: Instant, data: EventData)) -> Event {
-        Event(
-            id: id,
-            source: source,
-            subject: decided.subject,
-            time: decided.time,
-            environment: environment,
-            data: decided.data
-        )
+extension RequestProposal {
+    /// A customer's claim to a purchase (C1).
+    init(claiming purchase: PurchaseName, for customer: CustomerID, _ request: Request) {
+        self.init(
+            request: request,
+            customer: customer,
+            data: EventData(.customerClaimed, [.purchase: .text(purchase.description)])
+        ) { reader, now in
+            let ownership = try reader.ownership(of: purchase)
+            let stream = try reader.stream(.customer(customer))
+            switch try reader.right(of: stream, to: ownership, at: now) {
+            case .isOwner: return .known
+            case .mayClaim: return .record
+            case .ownedByAnother: return .refused(.claimedByAnother)
+            }
+        }
     }
 }

@@ -39,7 +39,7 @@ extension Appender {
             // What the state is made from is what the writer must find unmoved (E4).
             _ = try reader.facts(ofCustomer: customer)
             _ = try reader.catalogs()
-            let state = try reader.appender.questions.timeline(
+            let state = try reader.pipeline.questions.timeline(
                 of: customer,
                 environment: reader.environment,
                 size: reader.size

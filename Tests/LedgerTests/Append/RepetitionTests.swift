@@ -170,6 +170,30 @@ struct `A submission that is handed in again` {
         }
     }
 
+    // E1: of several accesses to one customer each is known by its own id
+    @Test func `adds nothing if it is an access that was noted`() async throws {
+        try await ScratchLedger.with { scratch in
+            _ = try scratch.ledger.appender.record(Submission(event: try Self.original()))
+            let accesses = ["a1", "a2", "a1", "a3"].map { id in
+                CustomerAccess(
+                    id: id,
+                    customer: "ann",
+                    environment: .production,
+                    actor: "key",
+                    action: "exportCustomer",
+                    reason: nil,
+                    time: Sample.day(1)
+                )
+            }
+            try scratch.ledger.appender.logAccess(Array(accesses[...2]))
+            #expect(try scratch.ledger.questions.size() == 3)
+            try scratch.ledger.appender.logAccess(Array(accesses[1...]))
+            #expect(try scratch.ledger.questions.size() == 4)
+            let ids = try (1..<4).map { try scratch.ledger.questions.event(at: $0)?.event.id }
+            #expect(ids == ["a1", "a2", "a3"])
+        }
+    }
+
     // E2: all events of a submission or none
     @Test func `appends nothing if one of its events is too long`() async throws {
         try await ScratchLedger.with { scratch in

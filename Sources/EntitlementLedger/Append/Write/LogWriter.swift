@@ -44,10 +44,10 @@ final class LogWriter: Sendable {
         func callAsFunction(_ submissions: [SealedSubmission]) throws -> [AppendOutcome] {
             try body(submissions)
         }
-    }
 
-    /// Appends among others.
-    var append: Append { Append { try self.append($0) } }
+        /// Looks up what a commit came to that failed: the log is opened again where one did.
+        func resolveDoubt() throws { _ = try body([]) }
+    }
 
     /// Appends by itself; only for who has the queue.
     private var appendAlone: Append { Append { try self.commit($0) } }

@@ -7,12 +7,12 @@ import Synchronization
 /// A link that is recorded again changes no answer, so that nothing rests on this look: it saves
 /// room, and an event that comes meanwhile makes nobody decide again.
 struct NewLinks {
-    private let appender: Appender
+    private let pipeline: Pipeline
     private let batch: BatchLinks?
 
     /// `batch`: those that stand already in what is handed in with the signal.
-    init(_ appender: Appender, besides batch: BatchLinks? = nil) {
-        self.appender = appender
+    init(_ pipeline: Pipeline, besides batch: BatchLinks? = nil) {
+        self.pipeline = pipeline
         self.batch = batch
     }
 
@@ -43,7 +43,7 @@ struct NewLinks {
 
     /// Whether both are known to name one customer.
     private func isKnown(_ link: LinkProposal, in environment: StoreEnvironment) throws -> Bool {
-        let (questions, vault) = (appender.questions, appender.vault)
+        let (questions, vault) = (pipeline.questions, pipeline.vault)
         func stream(_ customer: CustomerID) throws -> UInt64? {
             try vault.stream(of: StreamName(.customer(customer), in: environment))
         }

@@ -27,7 +27,7 @@ struct EvidenceSealer {
     func seal(
         _ parts: [EvidencePart],
         of submission: Submission,
-        _ events: [Event]
+        _ events: [NumberedEvent]
     ) throws -> Decided<(sealed: Sealed, note: EventDraft?)> {
         guard parts.flattenedCount <= SealedEvidence.byteLimit else {
             let detail = "evidence has at most \(SealedEvidence.byteLimit) bytes"
@@ -57,15 +57,9 @@ struct EvidenceSealer {
     /// that is for it alone.
     private func streams(
         of submission: Submission,
-        _ events: [Event]
+        _ events: [NumberedEvent]
     ) throws -> (streams: Set<UInt64>, note: EventDraft?) {
-        let sealer = EventSealer(vault: vault, randomness: randomness)
-        var streams: Set<UInt64> = []
-        for event in events {
-            let (subject, others) = try sealer.streams(of: event)
-            streams.insert(subject)
-            for stream in others.values.joined() { streams.insert(stream) }
-        }
+        var streams = Set(events.flatMap(\.streams))
         // The payload names its customers even where no event does, as of a known link.
         let customers = submission.links.flatMap { [$0.customer, $0.alias] }
         var unknown: Set<StreamName> = []

@@ -56,12 +56,16 @@ extension Appender {
         while !waiting.isEmpty {
             // Those of one purchase rely on one another: one of each at a time.
             var purchases: Set<PurchaseName> = []
-            var group = waiting.filter { purchases.insert(items[$0].transaction.purchase).inserted }
-            try decide { append in
-                let settled = try settle(group.map { items[$0] }, for: customer, append)
-                for (index, outcome) in zip(group, settled) { outcomes[index] = outcome }
-                group.removeAll { outcomes[$0] != nil }
-                return group.isEmpty ? () : nil
+            let group = waiting.filter { purchases.insert(items[$0].transaction.purchase).inserted }
+            let proposals = group.map { index in
+                ClaimProposal(
+                    transaction: items[index].transaction,
+                    customer: customer,
+                    request: items[index].request
+                )
+            }
+            for (index, outcome) in zip(group, try pipeline.record(proposals)) {
+                outcomes[index] = outcome
             }
             waiting.removeAll { outcomes[$0] != nil }
         }
@@ -72,33 +76,6 @@ extension Appender {
             try noteRefusedClaim(on: transaction.purchase, by: customer, in: environment)
         }
         return items.indices.compactMap { outcomes[$0] }
-    }
-
-    /// Decides a group and appends what it comes to in one commit; nil: others were faster.
-    private func settle(
-        _ group: [(transaction: VerifiedTransaction, request: Request)],
-        for customer: CustomerID,
-        _ append: LogWriter.Append
-    ) throws -> [ClaimOutcome?] {
-        var sealed: [SealedSubmission] = []
-        let steps = try group.map { item in
-            var decision = try ClaimDecision(item.transaction, for: customer, item.request, self)
-            let step = try decision.step()
-            if case .append(let submission, _) = step { sealed.append(submission) }
-            return step
-        }
-        var appended = try (sealed.isEmpty ? [] : append(sealed))[...]
-        return steps.map { step in
-            switch step {
-            case .settled(let outcome): return outcome
-            case .append(_, let then):
-                guard case .appended(let first, _)? = appended.popFirst() else { return nil }
-                return switch then {
-                case .recorded: .recorded(sequence: first)
-                case .known(let sequence): .known(sequence: sequence)
-                }
-            }
-        }
     }
 }
 

@@ -52,7 +52,7 @@ extension DecisionReader {
     ) throws -> PurchaseOwnership {
         var facts = facts
         let canonical = Links(facts, of: .purchaseLinked).canonical(purchase)
-        let keys = try appender.vault.keys(of: canonical)
+        let keys = try pipeline.vault.keys(of: canonical)
         for (place, draft) in drafts.enumerated() where draft.kind.givesPeriod {
             // Behind everything that stands, in their order.
             let sequence = UInt64.max - UInt64(drafts.count - place)

@@ -5,16 +5,16 @@ import PostingIndex
 
 /// What decisions at append are made against: the log as it stands, and what was read of it (E4).
 struct DecisionReader {
-    let appender: Appender
+    let pipeline: Pipeline
     let environment: StoreEnvironment
     let size: UInt64
     private var read: [UInt64: UInt64?] = [:]
 
-    init(_ appender: Appender, _ environment: StoreEnvironment) throws {
-        self.appender = appender
+    init(_ pipeline: Pipeline, _ environment: StoreEnvironment) throws {
+        self.pipeline = pipeline
         self.environment = environment
-        size = try appender.questions.log.end().size
-        if appender.questions.views.end < size { try appender.questions.views.catchUp() }
+        size = try pipeline.questions.log.end().size
+        if pipeline.questions.views.end < size { try pipeline.questions.views.catchUp() }
     }
 
     /// The streams that the decision relied on, as they stood.
@@ -24,9 +24,9 @@ struct DecisionReader {
 
     private var loader: FactLoader {
         FactLoader(
-            log: appender.questions.log,
-            vault: appender.vault,
-            views: appender.questions.views,
+            log: pipeline.questions.log,
+            vault: pipeline.vault,
+            views: pipeline.questions.views,
             size: size
         )
     }
@@ -36,7 +36,7 @@ struct DecisionReader {
     }
 
     func stream(_ subject: Subject) throws -> UInt64 {
-        try appender.vault.reserveStream(
+        try pipeline.vault.reserveStream(
             of: StreamName(subject, in: environment)
         )
     }
@@ -44,9 +44,9 @@ struct DecisionReader {
     /// The catalogs, which a decision relies on too.
     mutating func catalogs() throws -> CatalogHistory {
         // The last one below the size: what came since must be noticed.
-        let entries = try appender.questions.views.entries(of: StreamNumber.catalog, below: size)
+        let entries = try pipeline.questions.views.entries(of: StreamNumber.catalog, below: size)
         read.updateValue(entries.last?.sequence, forKey: StreamNumber.catalog)
-        return try appender.questions.catalogHistory(size: size)
+        return try pipeline.questions.catalogHistory(size: size)
     }
 
     /// Facts about a customer.
@@ -62,7 +62,7 @@ struct DecisionReader {
     mutating func facts(naming id: String, of customer: CustomerID) throws -> [Fact] {
         let (stream, facts) = try facts(ofCustomer: customer)
         let canonical = Links(facts, of: .customerLinked).canonical(stream)
-        guard let tag = try appender.vault.keys(of: canonical)?.tag(id) else { return [] }
+        guard let tag = try pipeline.vault.keys(of: canonical)?.tag(id) else { return [] }
         return facts.filter { $0.item == tag }
     }
 

@@ -6,18 +6,18 @@ import EventLog
 /// A store signs a transaction anew each time it is asked for: the same facts come in ever other
 /// bytes, and would let a client in a loop fill the log.
 struct RestatedFacts {
-    private let appender: Appender
+    private let pipeline: Pipeline
     /// What is known of the purchase, under any of its names.
     private let known: [Fact]
     private let keys: StreamKeys?
 
     /// `facts`: all about the purchase, as `DecisionReader` reads them.
-    init(ofPurchase stream: UInt64, _ facts: [Fact], _ appender: Appender) throws {
-        self.appender = appender
+    init(ofPurchase stream: UInt64, _ facts: [Fact], _ pipeline: Pipeline) throws {
+        self.pipeline = pipeline
         let names = Links(facts, of: .purchaseLinked)
         let canonical = names.canonical(stream)
         known = facts.filter { $0.store != nil && names.canonical($0.subject) == canonical }
-        keys = try appender.vault.keys(of: canonical)
+        keys = try pipeline.vault.keys(of: canonical)
     }
 
     /// When the purchase was last synced (P11); nil: never.
@@ -34,7 +34,7 @@ struct RestatedFacts {
         var first: UInt64?
         for draft in drafts {
             guard let statement = newestStatement(inTheMatterOf: draft),
-                let recorded = try appender.questions.event(at: statement.sequence)
+                let recorded = try pipeline.questions.event(at: statement.sequence)
             else { return nil }
             var restated = draft
             restated.observedAt = recorded.event.observedAt

@@ -1,0 +1,47 @@
+import Entitlements
+import EventLog
+
+/// The part of a ledger that records: what is asked for is decided against the log as it stands,
+/// sealed, and appended durably (E2, E3, E4).
+public final class Appender: Sendable {
+    let pipeline: Pipeline
+    let storage: any LogStorage
+    let refusals = RefusalTally()
+
+    /// Makes the part; `storage` is what `questions` read.
+    init(
+        _ questions: Questions,
+        writing storage: any LogStorage,
+        _ vault: any Vault,
+        clock: @escaping @Sendable () -> Instant,
+        witness: ClockWitness,
+        randomness: RandomSource
+    ) {
+        self.storage = storage
+        pipeline = Pipeline(
+            questions: questions,
+            vault: vault,
+            writer: LogWriter(
+                log: storage,
+                vault: vault,
+                views: questions.views,
+                judge: ClockJudge(clock, witness)
+            ),
+            sealer: SubmissionSealer(
+                vault: vault,
+                randomness: randomness,
+                sharedParts: SharedPartCache(log: storage)
+            ),
+            clock: clock
+        )
+    }
+
+    /// What the log, the names and the views say.
+    var questions: Questions { pipeline.questions }
+    /// Names and keys, with what is given and destroyed.
+    var vault: any Vault { pipeline.vault }
+    /// The one writer.
+    var writer: LogWriter { pipeline.writer }
+    /// The time of what is asked now.
+    var clock: @Sendable () -> Instant { pipeline.clock }
+}

@@ -1,0 +1,21 @@
+import Entitlements
+import EventLog
+
+/// An access to what is recorded of a customer, to be noted.
+struct AccessProposal: Proposal {
+    let access: CustomerAccess
+
+    /// Nothing is noted of one of whom nothing is recorded, nor what was noted before.
+    func decision(in pipeline: Pipeline) throws -> Decision<Void> {
+        let name = StreamName(.customer(access.customer), in: access.environment)
+        // Of one who is erased between here and the append the writer takes nothing (C6).
+        guard let stream = try pipeline.vault.stream(of: name),
+            try pipeline.questions.views.lastSequence(of: stream) != nil,
+            try pipeline.questions.sequence(of: access.request) == nil
+        else { return .settled(()) }
+        switch try pipeline.sealer.seal(access.request.submission(of: access.draft)) {
+        case .value(let sealed): return .sealed(sealed) { _ in }
+        case .refused: preconditionFailure("an access is bounded far below a record")
+        }
+    }
+}

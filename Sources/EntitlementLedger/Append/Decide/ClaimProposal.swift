@@ -1,0 +1,152 @@
+import Entitlements
+import EventLog
+
+/// A verified transaction that a customer hands in, with the claim to its purchase, which stand
+/// together or not at all (row 2.3, E2).
+struct ClaimProposal: Proposal {
+    let transaction: VerifiedTransaction
+    let customer: CustomerID
+    let request: Request
+
+    func decision(in pipeline: Pipeline) throws -> Decision<ClaimOutcome> {
+        var decision = try ClaimDecision(self, pipeline)
+        return try decision.made()
+    }
+}
+
+/// Decides what a customer hands in.
+///
+/// The claim is the request's, not the store's: it stands under the request's source and id, with
+/// the time of asking (Stores, rule 7), behind the facts of the store's signal. So each signal
+/// keeps its own idempotency (E1).
+private struct ClaimDecision {
+    private let pipeline: Pipeline
+    private let transaction: VerifiedTransaction
+    private let customer: CustomerID
+    /// The claim's request, in the transaction's environment whatever was asked for.
+    private let request: Request
+    private let now: Instant
+    /// Where the request and the facts' signal were recorded before; nil: nowhere.
+    private let requestSequence, factsSequence: UInt64?
+    private var reader: DecisionReader
+
+    /// A client in a loop updates a purchase's sync state at most so often (row 6.3).
+    private static let syncIntervalMilliseconds: Int64 = 3_600_000
+
+    init(_ proposal: ClaimProposal, _ pipeline: Pipeline) throws {
+        self.pipeline = pipeline
+        transaction = proposal.transaction
+        customer = proposal.customer
+        request = Request(
+            id: proposal.request.id,
+            source: proposal.request.source,
+            environment: transaction.facts.environment
+        )
+        now = pipeline.clock()
+        // Looked up before the reader takes its prefix: what is known here, it sees too.
+        requestSequence = try pipeline.questions.sequence(of: request)
+        factsSequence = try pipeline.sequence(of: pipeline.signal(of: transaction.facts))
+        reader = try DecisionReader(pipeline, transaction.facts.environment)
+    }
+
+    /// Decides against the log as it stands.
+    mutating func made() throws -> Decision<ClaimOutcome> {
+        if let refusal = transaction.facts.refusal {
+            return .settled(.refused(refusal, owner: nil))
+        }
+        guard let requestSequence else { return try decide(after: nil) }
+        // The claim that this request made before, or something else under its id (E1).
+        switch try pipeline.repeated(at: requestSequence, asking: claim) {
+        case .refused(let refusal): return .settled(.refused(refusal, owner: nil))
+        case .appended, .duplicate, .known: return try decide(after: requestSequence)
+        }
+    }
+
+    /// `earlier`: the claim that this request made before; nil: none.
+    private mutating func decide(after earlier: UInt64?) throws -> Decision<ClaimOutcome> {
+        let facts = transaction.facts
+        var sequence = factsSequence
+        let (stream, known) = try reader.facts(ofPurchase: transaction.purchase)
+        let restated = try RestatedFacts(ofPurchase: stream, known, pipeline)
+        if sequence == nil { sequence = try restated.sequence(ofSame: facts.drafts) }
+        let drafts = sequence == nil ? try facts.drafts + NewLinks(pipeline).drafts(of: facts) : []
+        // Whom the store names comes before the customer's word.
+        let ownership = try reader.ownership(of: stream, known, after: drafts)
+        // Looked up, not reserved: who is refused leaves nothing behind.
+        let claimant = try pipeline.vault.stream(
+            of: StreamName(.customer(customer), in: facts.environment)
+        )
+        switch try reader.right(of: claimant, to: ownership, at: now) {
+        case .isOwner:
+            if drafts.isEmpty { return try sync(restated, known: sequence) }
+            return try seal(facts, drafts)
+        case .mayClaim where earlier == nil:
+            let claim = request.submission(of: claim(askedAt: now))
+            if drafts.isEmpty { return try seal(claim, claim.drafts) }
+            return try seal(facts, drafts, with: claim)
+        // E1: what was asked before has its first outcome, whoever owns the purchase since.
+        case .mayClaim: return .settled(.known(sequence: earlier))
+        case .ownedByAnother where earlier != nil: return .settled(.known(sequence: earlier))
+        case .ownedByAnother(let owner):
+            let owner = try pipeline.vault.customer(of: owner)
+            return .settled(.refused(.claimedByAnother, owner: owner))
+        }
+    }
+
+    private func claim(askedAt time: Instant) -> EventDraft {
+        EventDraft(
+            subject: .customer(customer),
+            time: time,
+            data: EventData(
+                .customerClaimed,
+                [.purchase: .text(transaction.purchase.description)]
+            )
+        )
+    }
+
+    /// Row 6.3: a transaction that is known only updates the purchase's sync state, once in a while.
+    private func sync(
+        _ restated: RestatedFacts,
+        known sequence: UInt64?
+    ) throws -> Decision<ClaimOutcome> {
+        let last = restated.lastSyncedAt
+        let due = last?.advanced(byMilliseconds: Self.syncIntervalMilliseconds)
+        guard due.map({ $0 <= now }) ?? true else { return .settled(.known(sequence: sequence)) }
+        let request = Request(
+            id: "sync/\(transaction.purchase)/\(now.milliseconds)",
+            source: Source.ledger,
+            environment: request.environment
+        )
+        let draft = EventDraft(
+            subject: .purchase(transaction.purchase),
+            time: now,
+            data: EventData(.syncCompleted, [.found: .integer(1), .appended: .integer(0)])
+        )
+        return try seal(request.submission(of: draft), [draft], then: .known(sequence: sequence))
+    }
+
+    /// `then`: what its caller is told of an append; nil: where it stands.
+    private func seal(
+        _ submission: Submission,
+        _ drafts: [EventDraft],
+        with claim: Submission? = nil,
+        then: ClaimOutcome? = nil
+    ) throws -> Decision<ClaimOutcome> {
+        let decided = try pipeline.sealer.seal(
+            submission,
+            drafts: drafts,
+            with: claim,
+            expectations: reader.expectations
+        )
+        switch decided {
+        case .refused(let refusal): return .settled(.refused(refusal, owner: nil))
+        case .value(let sealed):
+            return .sealed(sealed) { appended in
+                switch appended {
+                case .value(let first): then ?? .recorded(sequence: first)
+                case .refused(let refusal): .refused(refusal, owner: nil)
+                }
+            }
+        }
+    }
+}

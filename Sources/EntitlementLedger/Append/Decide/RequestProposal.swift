@@ -1,0 +1,57 @@
+import Entitlements
+import EventLog
+
+/// What a client or support asks for about a customer, decided by a rule against the log (E4).
+struct RequestProposal: Proposal {
+    let request: Request
+    let customer: CustomerID
+    /// What the customer's event holds if it is recorded.
+    let data: EventData
+    /// Whether it is recorded.
+    let rule: Rule
+
+    /// Decides by what it reads, which then must not have moved.
+    typealias Rule = (inout DecisionReader, _ now: Instant) throws -> Verdict
+
+    /// Whether a request is to be recorded.
+    enum Verdict {
+        case record
+        /// It says nothing new.
+        case known
+        case refused(Refusal)
+    }
+
+    func decision(in pipeline: Pipeline) throws -> Decision<Receipt> {
+        var reader = try DecisionReader(pipeline, request.environment)
+        if let sequence = try pipeline.questions.sequence(of: request) {
+            return .settled(try pipeline.repeated(at: sequence, asking: draft))
+        }
+        let now = pipeline.clock()
+        switch try rule(&reader, now) {
+        case .known: return .settled(.known)
+        case .refused(let refusal): return .settled(.refused(refusal))
+        case .record: break
+        }
+        let submission = request.submission(of: draft(askedAt: now))
+        return Decision(
+            try pipeline.sealer.seal(submission, expectations: reader.expectations)
+        )
+    }
+
+    private func draft(askedAt time: Instant) -> EventDraft {
+        EventDraft(subject: .customer(customer), time: time, data: data)
+    }
+}
+
+extension Request {
+    /// A draft that is recorded under the request's id.
+    func submission(of draft: EventDraft) -> Submission {
+        Submission(
+            id: id,
+            source: source,
+            environment: environment,
+            nature: .request,
+            drafts: [draft]
+        )
+    }
+}

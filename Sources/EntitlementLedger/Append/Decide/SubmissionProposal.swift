@@ -1,0 +1,81 @@
+import Encodings
+import Entitlements
+import EventLog
+
+/// A submission as its source hands it in.
+///
+/// What a store says is never decided: but for its id, and for links that are known, it relies on
+/// nothing that the log holds (Storage, "Append"; E4).
+struct SubmissionProposal: Proposal, Sendable {
+    let submission: Submission
+    /// The time to keep (T3); nil: the clock's.
+    var recordedAt: Instant?
+
+    func decision(in pipeline: Pipeline) throws -> Decision<Receipt> {
+        try decision(in: pipeline, besides: nil)
+    }
+
+    /// Decides it as one of a batch, whose links it need not repeat; made anew, it is alone.
+    func decision(
+        in pipeline: Pipeline,
+        besides batch: BatchLinks?
+    ) throws -> Decision<Receipt> {
+        if let refusal = submission.refusal { return .settled(.refused(refusal)) }
+        let signal = pipeline.signal(of: submission)
+        if let sequence = try pipeline.sequence(of: signal) {
+            return .settled(try repeated(at: sequence, pipeline))
+        }
+        let links = try NewLinks(pipeline, besides: batch).drafts(of: submission)
+        let decided = try pipeline.sealer.seal(
+            submission,
+            drafts: submission.drafts + links,
+            signal: signal,
+            recordedAt: recordedAt
+        )
+        if case .value = decided { batch?.add(submission) }
+        return Decision(decided)
+    }
+
+    /// E1: a known signal has its first outcome; other content of a request is a conflict.
+    private func repeated(at sequence: UInt64, _ pipeline: Pipeline) throws -> Receipt {
+        switch submission.nature {
+        case .signal: .duplicate(of: sequence)
+        case .request: try pipeline.repeated(at: sequence) { _ in submission.drafts[0] }
+        }
+    }
+}
+
+extension Submission {
+    /// Why nothing of it may be recorded, whatever the log holds; nil: something may.
+    ///
+    /// C6: `customer.erased` is appended by erasure only. K10: catalogs are checked whole.
+    var refusal: Refusal? {
+        for draft in drafts {
+            if draft.kind.isLedgerOnly {
+                return Refusal(.notPermitted, "type", "only an erasure records it")
+            }
+            if let document = draft.data.document {
+                do {
+                    _ = try Catalog(document: document)
+                } catch {
+                    return Refusal(
+                        .invalidCatalog,
+                        "data." + error.path,
+                        "\(error.code.rawValue): \(error.detail)"
+                    )
+                }
+            }
+        }
+        return nil
+    }
+}
+
+extension JSONValue {
+    /// A catalog document as it was handed in, without what publish resolved (K10).
+    var withoutTimeZones: JSONValue {
+        .object(
+            (members ?? []).filter { $0.name != "timeZones" }
+                .sorted { $0.name.precedes($1.name) }
+        )
+    }
+}

@@ -1,0 +1,61 @@
+import Encodings
+package import Entitlements
+import EventLog
+
+/// A submission on its way into the log: everything is done that does not depend on its place.
+///
+/// Deciding and sealing is most of the work of recording, and threads may share it; the rest is done
+/// in order.
+package struct DecidedSubmission: Sendable {
+    let proposal: SubmissionProposal
+    let decision: Decision<Receipt>
+
+    /// Why nothing of it will be recorded, if that is known already.
+    var refusal: Refusal? {
+        guard case .settled(.refused(let refusal)) = decision else { return nil }
+        return refusal
+    }
+}
+
+extension Appender {
+    /// Does what can be done before the submission's turn comes; several threads may.
+    ///
+    /// `recordedAt`: the time to keep (T3); nil: the clock's. `batch`: what is handed in with it; nil:
+    /// it is alone.
+    ///
+    /// - Throws: `LedgerFault`, `LogStorageFault`.
+    package func decide(
+        _ submission: Submission,
+        recordedAt: Instant?,
+        in batch: BatchLinks?
+    ) throws -> DecidedSubmission {
+        let proposal = SubmissionProposal(submission: submission, recordedAt: recordedAt)
+        return DecidedSubmission(
+            proposal: proposal,
+            decision: try proposal.decision(in: pipeline, besides: batch)
+        )
+    }
+}
+
+extension Questions {
+    /// Whether a repeated signal says something else than what was recorded under its id, as far as
+    /// its payload can be read still (E1).
+    ///
+    /// Events and requests are never told so: with other content they are refused.
+    ///
+    /// `sequence`: the signal's first event. Cost: the evidence, opened.
+    package func tells(
+        _ repeated: DecidedSubmission,
+        otherThan sequence: UInt64
+    ) throws -> Bool {
+        let submission = repeated.proposal.submission
+        guard submission.nature == .signal, let payload = submission.evidence,
+            let recorded = try evidence(of: sequence), recorded != payload
+        else { return false }
+        // What is no JSON is compared by its bytes; else how it is laid out does not matter.
+        guard let new = try? JSONValue(parsingStoreText: payload),
+            let old = try? JSONValue(parsingStoreText: recorded)
+        else { return true }
+        return new != old
+    }
+}

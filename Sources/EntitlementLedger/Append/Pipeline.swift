@@ -1,0 +1,150 @@
+import Entitlements
+import EventLog
+
+/// The one way into the log: proposal, decision, sealed submission, writer, receipt.
+///
+/// E1 is looked up, an outcome is read and a stale decision is made anew here and nowhere else.
+struct Pipeline: Sendable {
+    let questions: Questions
+    /// Names and keys, with what is given and destroyed.
+    let vault: any Vault
+    let writer: LogWriter
+    let sealer: SubmissionSealer
+    let clock: @Sendable () -> Instant
+
+    /// Records a proposal, durably when this returns (E3).
+    func record<Proposed: Proposal>(_ proposal: Proposed) throws -> Proposed.Outcome {
+        try record([proposal])[0]
+    }
+
+    /// Records proposals, as a rule in one commit; an outcome for each.
+    func record<Proposed: Proposal>(_ proposals: [Proposed]) throws -> [Proposed.Outcome] {
+        try record(proposals, decided: proposals.map { try $0.decision(in: self) })
+    }
+
+    /// Records proposals that were decided ahead.
+    ///
+    /// - Throws: what log and vault throw; what was recorded until then stands.
+    func record<Proposed: Proposal>(
+        _ proposals: some Collection<Proposed>,
+        decided: some Collection<Decision<Proposed.Outcome>>
+    ) throws -> [Proposed.Outcome] {
+        let submissions = decided.compactMap(\.submission)
+        var outcomes = try (submissions.isEmpty ? [] : writer.append(submissions))[...]
+        return try zip(proposals, decided).map { proposal, decision in
+            switch decision {
+            case .settled(let outcome): return outcome
+            case .sealed(_, let outcome):
+                if let appended = appended(outcomes.removeFirst()) { return try outcome(appended) }
+                return try writer.alone { try decide(proposal, $0) }
+            }
+        }
+    }
+
+    /// Records a proposal together with whoever else is waiting.
+    ///
+    /// What reads, compresses and seals is done on a pool, so that no thread waits that others
+    /// share.
+    func record<Proposed: Proposal & Sendable>(
+        concurrently proposal: Proposed,
+        on pool: some BlockingPool
+    ) async throws -> Proposed.Outcome where Proposed.Outcome: Sendable {
+        switch try await pool.blocking({ try proposal.decision(in: self) }) {
+        case .settled(let outcome): return outcome
+        case .sealed(let submission, let outcome):
+            if let appended = appended(try await writer.append(submission)) {
+                return try outcome(appended)
+            }
+            return try await writer.alone { try decide(proposal, $0) }
+        }
+    }
+
+    /// Decides a proposal and records it while nobody else appends: what it reads stands until its
+    /// own append, so that it is never overtaken twice, however many decide about one customer.
+    func decide<Proposed: Proposal>(
+        _ proposal: Proposed,
+        _ append: LogWriter.Append
+    ) throws -> Proposed.Outcome {
+        switch try proposal.decision(in: self) {
+        case .settled(let outcome): return outcome
+        case .sealed(let submission, let outcome):
+            guard let appended = appended(try append([submission])[0]) else {
+                throw LedgerFault(.contended, "a decision did not come to stand: try again")
+            }
+            return try outcome(appended)
+        }
+    }
+
+    /// What became of a submission that was handed in; nil: others were faster, it is to be decided
+    /// anew, and a signal that is known by then is looked up.
+    private func appended(_ outcome: AppendOutcome) -> Decided<UInt64>? {
+        switch outcome {
+        case .appended(let first, _): .value(first)
+        case .duplicate, .stale: nil
+        case .recordedTimeBeforeLast:
+            .refused(
+                Refusal(.recordedTime, "recordedtime", "lies before the ledger's last event")
+            )
+        case .recordedTimeAfterClock:
+            .refused(Refusal(.recordedTime, "recordedtime", "lies after the clock"))
+        }
+    }
+}
+
+extension Pipeline {
+    /// The digest that a submission is known by.
+    func signal(of submission: Submission) -> SignalDigest {
+        vault.digestSecret.signal(
+            environment: submission.environment.rawValue,
+            source: submission.source,
+            id: submission.id
+        )
+    }
+
+    /// Where a signal was recorded; nil: never (E1).
+    func sequence(of signal: SignalDigest) throws -> UInt64? {
+        try questions.views.sequence(of: signal)
+    }
+
+    /// What a request is told whose id is known (E1): the first outcome stands, whatever would be
+    /// decided now; other content is a conflict.
+    ///
+    /// `asked`: what it asks for, where it was asked for first at a time.
+    func repeated(
+        at sequence: UInt64,
+        asking asked: (_ firstAskedAt: Instant) -> EventDraft
+    ) throws -> Receipt {
+        // Erased since: a repeat is a duplicate, nothing more.
+        guard let known = try questions.event(at: sequence)?.event else {
+            return .duplicate(of: sequence)
+        }
+        let differing = asked(known.time).differences(from: known.draft)
+        if differing.isEmpty { return .duplicate(of: sequence) }
+        return .refused(.conflict(in: differing.joined(separator: ", "), with: sequence))
+    }
+}
+
+extension Refusal {
+    /// Other content under a known id (E1).
+    static func conflict(in fields: String, with sequence: UInt64) -> Refusal {
+        Refusal(.conflict, fields, "event \(sequence) has this id and other content")
+    }
+}
+
+extension EventDraft {
+    /// The attributes in which what is known under the same id differs (E1), by their path.
+    func differences(from known: EventDraft) -> [String] {
+        var differing: [String] = []
+        if kind != known.kind { differing.append("type") }
+        if subject != known.subject { differing.append("subject") }
+        if time != known.time { differing.append("time") }
+        if observedAt != known.observedAt { differing.append("data.observedAt") }
+        if data.document?.withoutTimeZones != known.data.document?.withoutTimeZones {
+            differing.append("data")
+        }
+        for field in Field.allCases where data[field] != known.data[field] {
+            differing.append("data." + field.name)
+        }
+        return differing
+    }
+}

@@ -1,0 +1,49 @@
+import EventLog
+
+/// What somebody wants recorded (Storage, "Append").
+///
+/// Whatever comes into the log is one: signals, batches, requests, claims, uses, accesses, refusals,
+/// erasures. The pipeline looks each up, seals it, hands it to the writer and reads the outcome.
+protocol Proposal {
+    /// What its caller is told.
+    associatedtype Outcome
+
+    /// Decides against the log as it stands (E4); made anew where the log overtakes it.
+    func decision(in pipeline: Pipeline) throws -> Decision<Outcome>
+}
+
+/// What a proposal comes to.
+enum Decision<Outcome> {
+    /// Nothing is to be appended: this is what its caller is told.
+    case settled(Outcome)
+    /// The writer may take it; what its caller is told follows from the sequence of its first
+    /// event, or from why the writer refuses it.
+    case sealed(SealedSubmission, outcome: @Sendable (Decided<UInt64>) throws -> Outcome)
+
+    /// What the writer is to take; nil: nothing.
+    var submission: SealedSubmission? {
+        switch self {
+        case .settled: nil
+        case .sealed(let submission, _): submission
+        }
+    }
+}
+
+extension Decision: Sendable where Outcome: Sendable {}
+
+extension Decision where Outcome == Receipt {
+    /// A submission whose caller is told its receipt, or why it is refused.
+    init(_ decided: Decided<SealedSubmission>) {
+        self =
+            switch decided {
+            case .refused(let refusal): .settled(.refused(refusal))
+            case .value(let submission):
+                .sealed(submission) { [count = submission.records.count] appended in
+                    switch appended {
+                    case .value(let first): .appended(first: first, count: count)
+                    case .refused(let refusal): .refused(refusal)
+                    }
+                }
+            }
+    }
+}

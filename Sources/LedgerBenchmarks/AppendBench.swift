@@ -79,12 +79,19 @@ struct AppendBench {
                     "append-1000-growth",
                     unit: "events/s, last tenth",
                     against: "the first tenth of the same run"
-                )
+                ),
+                BenchHeading(
+                    "append-1000-written",
+                    unit: "bytes written each",
+                    against: "the bytes of its record"
+                ),
             ]
         return try plan.rows(headings) { _ in
             let bench = try BenchLedger(making: plan.fresh("ledger"))
             let groups = try bench.record(all: events, groupsOf: Self.groupSize)
             let reference = try plan.reference { try indexedSeconds(bench) }
+            var recordBytes = 0
+            try bench.scan(from: 1) { recordBytes += $1.count }
             try plan.partner?.hand(over: bench, from: 1)
             var total = try Stopwatch.cost { try bench.close() }
             try bench.discard()
@@ -94,7 +101,12 @@ struct AppendBench {
                 value: rate(groups.suffix(tenth)),
                 reference: rate(groups.prefix(tenth))
             )
-            return total.runs(of: Double(events.count), reference: reference) + [growth]
+            let count = Double(events.count)
+            let written = BenchRun(
+                value: total.writtenBytes / count,
+                reference: Double(recordBytes) / count
+            )
+            return total.runs(of: count, reference: reference) + [growth, written]
         }
     }
 

@@ -1,5 +1,6 @@
 // Unsafe: system calls that fill a local variable, or a buffer that is passed with its length.
 
+import DurableFiles
 import Encodings
 import Glibc
 import LedgerOperations
@@ -22,9 +23,23 @@ enum Stopwatch {
 
     /// What a body takes of the clock and of the process's cores, both in seconds.
     static func cost(_ body: () throws -> Void) rethrows -> Cost {
-        let processor = processorSeconds()
+        let (written, processor) = (writtenBytes(), processorSeconds())
         let seconds = try seconds(body)
-        return Cost(seconds: seconds, processorSeconds: processorSeconds() - processor)
+        return Cost(
+            seconds: seconds,
+            processorSeconds: processorSeconds() - processor,
+            writtenBytes: writtenBytes() - written
+        )
+    }
+
+    /// Bytes that the process has caused to be written to disks so far (`write_bytes`, proc(5)); none
+    /// where files stand in memory.
+    private static func writtenBytes() -> Double {
+        // Where the kernel keeps no account, none are counted.
+        let account = (try? DurableFile.read("/proc/self/io")) ?? []
+        let lines = String(decoding: account, as: UTF8.self).split(separator: "\n")
+        let written = lines.first { $0.hasPrefix("write_bytes:") }?.split(separator: " ").last
+        return written.flatMap { Double($0) } ?? 0
     }
 
     /// Processor time of all threads so far, the kernel's on their behalf included (getrusage(2)).
@@ -49,10 +64,13 @@ struct Cost {
     var seconds = 0.0
     /// Of all cores together: it says what the work costs where others keep the cores busy.
     var processorSeconds = 0.0
+    /// What its files grew by on disks, and what was written there anew.
+    var writtenBytes = 0.0
 
     static func += (total: inout Cost, part: Cost) {
         total.seconds += part.seconds
         total.processorSeconds += part.processorSeconds
+        total.writtenBytes += part.writtenBytes
     }
 
     /// Operations a second, and microseconds of processor time each.
@@ -109,9 +127,13 @@ struct BenchHeading {
 
 extension BenchHeading {
     /// Events a second, and what one costs of the processor: the headings of `Cost.runs`.
-    static func events(_ name: String, against referenceName: String) -> [BenchHeading] {
+    static func events(
+        _ name: String,
+        unit: String = "events/s",
+        against referenceName: String
+    ) -> [BenchHeading] {
         [
-            BenchHeading(name, unit: "events/s", against: referenceName),
+            BenchHeading(name, unit: unit, against: referenceName),
             BenchHeading(name + "-processor", unit: "µs of processor each", against: nil),
         ]
     }

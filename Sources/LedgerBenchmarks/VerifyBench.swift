@@ -11,6 +11,7 @@ struct VerifyBench {
 
     private static let start = Instant(milliseconds: 1_767_225_600_000)
     private static let year = 365 * Instant.millisecondsPerDay
+    /// By our clock: what is signed by then was signed long ago.
     private static let now = start.advanced(byMilliseconds: year)
     private static let referenceName = "bare P-256 verifications of the same bytes, hash included"
 
@@ -61,7 +62,7 @@ struct VerifyBench {
         ]
     }
 
-    private static func isAccepted(_ jws: [UInt8], by verifier: AppStoreVerifier) async -> Bool {
+    static func isAccepted(_ jws: [UInt8], by verifier: AppStoreVerifier) async -> Bool {
         if case .success = await verifier.signal(jws, expecting: nil, now: now) {
             true
         } else {
@@ -105,7 +106,7 @@ struct VerifyBench {
     }
 
     /// How many pass, split over some tasks.
-    private static func passing(
+    static func passing(
         _ indices: Range<Int>,
         tasks: Int,
         _ passes: @escaping @Sendable (Int) async -> Bool

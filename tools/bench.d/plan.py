@@ -6,8 +6,10 @@ import os
 # Rows of `entitle bench TOPIC`; one that is missing is a failure.
 ROWS = {
     "append": ["append-1", "append-1-new-stream", "append-64", "append-64-p50", "append-64-p99",
-               "append-64-group", "append-1000", "append-1000-processor", "append-1000-growth"],
-    "import": ["import", "import-processor"],
+               "append-64-group", "append-1000", "append-1000-processor", "append-1000-growth",
+               "append-1000-written"],
+    "import": ["import", "import-processor", "import-webhooks", "import-webhooks-processor",
+               "import-notifications", "import-notifications-processor"],
     "fold": ["fold", "fold-processor"],
     "whatif": ["whatif"],
     "rebuild": ["rebuild", "rebuild-processor"],

@@ -82,6 +82,11 @@ let package = Package(
             pkgConfig: "libisal",
             providers: [.apt(["libisal-dev"])]
         ),
+        .systemLibrary(
+            name: "COpenSSL",
+            pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"])]
+        ),
         .systemLibrary(name: "CMalloc"),
         .systemLibrary(name: "CTimex"),
         .systemLibrary(
@@ -102,7 +107,7 @@ let package = Package(
         ),
         .target(
             name: "EventLog",
-            dependencies: ["CISAL", "Encodings", crypto],
+            dependencies: ["CISAL", "COpenSSL", "Encodings", crypto],
             swiftSettings: house + counted
         ),
         .target(name: "DurableFiles", swiftSettings: house + counted),

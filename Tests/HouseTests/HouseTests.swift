@@ -134,7 +134,8 @@ enum House {
     static func mayBeUnsafe(_ path: String) -> Bool {
         path.hasPrefix("LMDB/") || path.hasPrefix("SQLite/")
             || [
-                "EventLog/Bytes/CRC32C.swift", "EventLog/Bytes/LentBytes.swift",
+                "EventLog/Bytes/CRC32C.swift", "EventLog/Bytes/HashState.swift",
+                "EventLog/Bytes/LentBytes.swift",
                 "DurableFiles/BlockFile.swift", "DurableFiles/DurableFile.swift",
                 "EntitlementLedger/Codec/Zstandard.swift",
                 "LedgerOperations/Files/LineReader.swift",

@@ -1,35 +1,12 @@
 // Unsafe: pointers to lent spans, to words of a digest and to the room of a new array; each lives for
 // one call inside one closure and covers exactly what was lent.
 //
-// swift-crypto 4.5 hashes a `DataProtocol` or an `UnsafeRawBufferPointer`, and an array grows from a
-// collection; a `Span` is neither. Going through `[UInt8]` would allocate and copy for each hash.
+// An array grows from a collection, which a `Span` is not, and a key lends its bytes as a buffer.
 
 import Crypto
 import Glibc
 
-extension SHA256 {
-    /// Hashes the bytes lent, without copying them.
-    mutating func update(_ bytes: Span<UInt8>) {
-        unsafe bytes.withUnsafeBytes { unsafe update(bufferPointer: $0) }
-    }
-
-    /// Hashes one byte.
-    mutating func update(_ byte: UInt8) {
-        unsafe withUnsafeBytes(of: byte) { unsafe update(bufferPointer: $0) }
-    }
-
-    /// Hashes the 32 bytes of a digest.
-    mutating func update(_ digest: EventLog.Digest) {
-        unsafe withUnsafeBytes(of: digest.words) { unsafe update(bufferPointer: $0) }
-    }
-}
-
 extension Digest {
-    /// Takes over what SHA-256 computed; both hold four words in memory order.
-    init(_ computed: SHA256.Digest) {
-        words = unsafe computed.withUnsafeBytes { unsafe $0.loadUnaligned(as: Words.self) }
-    }
-
     /// Appends the 32 bytes.
     package func append(to bytes: inout [UInt8]) {
         unsafe withUnsafeBytes(of: words) { unsafe bytes.append(contentsOf: $0) }

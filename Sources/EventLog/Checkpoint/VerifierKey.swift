@@ -81,9 +81,7 @@ package struct VerifierKey: Sendable {
 
     private static func keyID(name: String, encodedKey: [UInt8]) -> UInt32 {
         let bytes = Array(name.utf8) + [0x0A] + encodedKey
-        var hash = SHA256()
-        hash.update(bytes.span)
-        return bigEndian(hash.finalize().prefix(4))
+        return bigEndian(TreeHash.attached(bytes.span).bytes.prefix(4))
     }
 
     static func bigEndian(_ bytes: some Sequence<UInt8>) -> UInt32 {

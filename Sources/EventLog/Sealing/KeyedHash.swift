@@ -6,12 +6,9 @@ package import Crypto
 /// hashes the key anew for each, through generic calls that cost four times the hashing.
 package struct KeyedHash: Sendable {
     /// SHA-256 after the key's inner block.
-    private let inner: SHA256
+    private let inner: HashState
     /// SHA-256 after the key's outer block.
-    private let outer: SHA256
-
-    /// Bytes of a block of SHA-256: the longest key.
-    private static let blockByteCount = 64
+    private let outer: HashState
 
     /// Hashes the key's blocks.
     ///
@@ -21,12 +18,13 @@ package struct KeyedHash: Sendable {
         outer = Self.state(after: key, padding: 0x5C)
     }
 
-    private static func state(after key: SymmetricKey, padding: UInt8) -> SHA256 {
-        var block = StreamKeys.bytes(of: key)
-        precondition(block.count <= blockByteCount, "a key has at most one block")
-        block += repeatElement(0, count: blockByteCount - block.count)
-        for index in block.indices { block[index] ^= padding }
-        var hash = SHA256()
+    private static func state(after key: SymmetricKey, padding: UInt8) -> HashState {
+        let bytes = StreamKeys.bytes(of: key)
+        // A block of SHA-256: the longest key.
+        var block = InlineArray<64, UInt8>(repeating: padding)
+        precondition(bytes.count <= block.count, "a key has at most one block")
+        for index in bytes.indices { block[index] ^= bytes[index] }
+        var hash = HashState()
         hash.update(block.span)
         return hash
     }
@@ -37,9 +35,21 @@ package struct KeyedHash: Sendable {
     package func code(for message: Span<UInt8>) -> Digest {
         var inner = inner
         inner.update(message)
+        return code(of: inner)
+    }
+
+    /// The authentication code of a text.
+    func code(for text: String) -> Digest {
+        var inner = inner
+        inner.update(text)
+        return code(of: inner)
+    }
+
+    /// `inner`: after the message.
+    private func code(of inner: HashState) -> Digest {
         var outer = outer
-        outer.update(Digest(inner.finalize()))
-        return Digest(outer.finalize())
+        outer.update(inner.digest())
+        return outer.digest()
     }
 
     /// HKDF-Expand to 32 bytes with this as the pseudorandom key (RFC 5869, section 2.3).
@@ -58,12 +68,12 @@ package struct KeyedHash: Sendable {
 
     /// The digest of an event's signal (E1).
     package func signal(environment: UInt8, source: String, id: String) -> SignalDigest {
-        var message = [environment]
-        message.reserveCapacity(2 + source.utf8.count + id.utf8.count)
-        message.append(contentsOf: source.utf8)
-        message.append(0)
-        message.append(contentsOf: id.utf8)
-        return SignalDigest(code(for: message.span))
+        var inner = inner
+        inner.update(environment)
+        inner.update(source)
+        inner.update(0)
+        inner.update(id)
+        return SignalDigest(code(of: inner))
     }
 }
 

@@ -33,6 +33,6 @@ package struct StreamKeys: Sendable {
 
     /// An 8-byte tag of an id: compares within the stream, says nothing without the key.
     package func tag(_ id: String) -> UInt64 {
-        UInt64(littleEndian: KeyedHash(tagging).code(for: Array(id.utf8).span).words.0)
+        UInt64(littleEndian: KeyedHash(tagging).code(for: id).words.0)
     }
 }

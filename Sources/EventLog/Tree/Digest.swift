@@ -10,6 +10,8 @@ package struct Digest: Hashable, Sendable {
     /// The bytes in memory order, whatever the machine's byte order.
     var words: Words
 
+    init(words: Words) { self.words = words }
+
     /// Takes over 32 bytes.
     ///
     /// - Precondition: `bytes` are 32; for bytes from outside use ``init(exactly:)``.

@@ -1,5 +1,3 @@
-import Crypto
-
 /// The three hashes of a Merkle tree (RFC 6962 section 2.1).
 ///
 /// Leaves and nodes begin with different bytes, so that no record can pass for a node.
@@ -8,23 +6,23 @@ package enum TreeHash {
     ///
     /// O(n), no copy.
     package static func leaf(_ record: Span<UInt8>) -> Digest {
-        var hash = SHA256()
+        var hash = HashState()
         hash.update(0x00)
         hash.update(record)
-        return Digest(hash.finalize())
+        return hash.digest()
     }
 
     /// The hash of two neighbours: SHA-256 of 0x01, the left and the right one.
     package static func node(_ left: Digest, _ right: Digest) -> Digest {
-        var hash = SHA256()
+        var hash = HashState()
         hash.update(0x01)
         hash.update(left)
         hash.update(right)
-        return Digest(hash.finalize())
+        return hash.digest()
     }
 
     /// The root of the tree without leaves: SHA-256 of nothing.
-    package static let emptyRoot = Digest(SHA256().finalize())
+    package static let emptyRoot = HashState().digest()
 }
 
 extension TreeHash {
@@ -32,8 +30,8 @@ extension TreeHash {
     ///
     /// O(bytes).
     package static func attached(_ bytes: Span<UInt8>) -> Digest {
-        var hash = SHA256()
+        var hash = HashState()
         hash.update(bytes)
-        return Digest(hash.finalize())
+        return hash.digest()
     }
 }

@@ -16,22 +16,22 @@ package struct ByteWriter: Sendable {
 
     /// Appends two bytes, little-endian.
     package mutating func append(_ value: UInt16) {
-        append(littleEndian: UInt64(value), count: 2)
+        bytes.append(littleEndian: value)
     }
 
     /// Appends four bytes, little-endian.
     package mutating func append(_ value: UInt32) {
-        append(littleEndian: UInt64(value), count: 4)
+        bytes.append(littleEndian: value)
     }
 
     /// Appends eight bytes, little-endian.
     package mutating func append(_ value: UInt64) {
-        append(littleEndian: value, count: 8)
+        bytes.append(littleEndian: value)
     }
 
     /// Appends eight bytes, little-endian, two's complement.
     package mutating func append(_ value: Int64) {
-        append(littleEndian: UInt64(bitPattern: value), count: 8)
+        bytes.append(littleEndian: value)
     }
 
     /// Appends a copy of some bytes, without their length.
@@ -48,15 +48,14 @@ package struct ByteWriter: Sendable {
     ///
     /// - Precondition: `text` has at most 65 535 bytes of UTF-8.
     package mutating func append(_ text: String) {
-        let utf8 = text.utf8
+        let utf8 = text.utf8Span.span
         precondition(utf8.count <= Int(UInt16.max), "text has at most 65 535 bytes")
         append(UInt16(utf8.count))
-        bytes.append(contentsOf: utf8)
+        bytes.append(copying: utf8)
     }
 
-    private mutating func append(littleEndian value: UInt64, count: Int) {
-        for place in 0..<count {
-            bytes.append(UInt8(truncatingIfNeeded: value >> (8 * UInt64(place))))
-        }
+    /// Puts an integer in the place of the bytes at an offset.
+    mutating func replace(at offset: Int, _ number: some FixedWidthInteger) {
+        bytes.replace(at: offset, number)
     }
 }

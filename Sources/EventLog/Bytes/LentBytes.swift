@@ -1,5 +1,5 @@
-// Unsafe: pointers to lent spans, to words of a digest and to the room of a new array; each lives for
-// one call inside one closure and covers exactly what was lent.
+// Unsafe: pointers to lent spans, to integers, to words of a digest and to an array's own bytes; each
+// lives for one call inside one closure and covers exactly what was lent.
 //
 // An array grows from a collection, which a `Span` is not, and a key lends its bytes as a buffer.
 
@@ -17,6 +17,25 @@ extension [UInt8] {
     /// Appends a copy of the bytes lent.
     mutating func append(copying bytes: Span<UInt8>) {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+
+    /// Appends the bytes of an integer, little-endian.
+    mutating func append(littleEndian number: some FixedWidthInteger) {
+        unsafe Swift.withUnsafeBytes(of: number.littleEndian) { unsafe append(contentsOf: $0) }
+    }
+
+    /// Puts the bytes of an integer, little-endian, in the place of those at an offset.
+    ///
+    /// - Precondition: so many bytes stand there.
+    mutating func replace(at offset: Int, _ number: some FixedWidthInteger) {
+        precondition(
+            offset >= 0 && offset <= count - number.bitWidth / 8,
+            "what is replaced lies inside the array"
+        )
+        let number = number.littleEndian
+        unsafe withUnsafeMutableBytes { bytes in
+            unsafe bytes.storeBytes(of: number, toByteOffset: offset, as: type(of: number))
+        }
     }
 }
 

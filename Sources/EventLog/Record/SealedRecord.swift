@@ -2,7 +2,7 @@
 package struct SealedRecord: Sendable {
     /// The bytes; sequence, recorded time, the record that has the evidence and checksum are still
     /// zero.
-    var bytes: [UInt8]
+    let bytes: [UInt8]
     /// The subject's stream.
     package let stream: UInt64
     /// The event's digest.
@@ -45,27 +45,87 @@ package struct SealedRecord: Sendable {
             self.environment = environment
         }
 
-        /// What the sealed part is bound to: everything that is known before the writer.
-        func associatedData(facts: [UInt8]) -> [UInt8] {
-            var writer = ByteWriter(reservingCapacity: 32 + facts.count)
-            writer.append(RecordHeader.magic)
-            writer.append(environment)
-            writer.append(kind)
-            writer.append(source)
-            writer.append(stream)
-            writer.append(time)
-            writer.append(observedAt)
-            writer.append(facts.span)
-            return writer.bytes
+        /// What the sealed part is bound to before the facts: everything else that is known before
+        /// the writer.
+        var bound: BoundBytes {
+            var bound = BoundBytes()
+            bound.append(RecordHeader.magic)
+            bound.append(environment)
+            bound.append(kind)
+            bound.append(source)
+            bound.append(stream)
+            bound.append(time)
+            bound.append(observedAt)
+            return bound
         }
     }
 
-    /// Lays out a record and seals what identifies somebody; nil if it would be longer than an entry
-    /// of tlog-tiles may be.
+    /// The bytes that a sealed part is bound to before the facts.
+    struct BoundBytes {
+        private(set) var bytes = InlineArray<31, UInt8>(repeating: 0)
+        private var end = 0
+
+        mutating func append(_ number: some FixedWidthInteger) {
+            for shift in stride(from: 0, to: number.bitWidth, by: 8) {
+                bytes[end] = UInt8(truncatingIfNeeded: number >> shift)
+                end += 1
+            }
+        }
+    }
+
+    /// Bytes that most records have room in.
+    private static let usualByteCount = 256
+
+    /// Lays out a record and seals what identifies somebody, all in one place; nil if it would be
+    /// longer than an entry of tlog-tiles may be.
     ///
-    /// `identity`: the ids, sealed under `key`; empty where there are none to keep.
+    /// `identity`: writes the ids, sealed under `key`; without one they are not written.
     ///
     /// `nonce`: 96 random bits.
+    package init?(
+        header: Header,
+        signal: SignalDigest,
+        key: StreamKeys?,
+        nonce: SealingNonce,
+        attached: RecordHeader.Attached,
+        attachedDigest: Digest?,
+        otherStreams: [UInt64],
+        facts: (inout ByteWriter) -> Void,
+        identity: (inout ByteWriter) -> Void
+    ) throws {
+        var writer = ByteWriter(reservingCapacity: Self.usualByteCount)
+        writer.append(header, signal, attached, attachedDigest)
+        let start = writer.bytes.count
+        facts(&writer)
+        let end = writer.bytes.count
+        if let key {
+            nonce.append(to: &writer)
+            identity(&writer)
+            try Cipher.seal(
+                &writer.bytes,
+                from: end,
+                key: key.sealing,
+                binding: header.bound.bytes.span,
+                start..<end
+            )
+        }
+        let sealedCount = writer.bytes.count - end
+        writer.append(UInt32(0))
+        guard end - start < RecordHeader.lengthLimit, sealedCount < RecordHeader.lengthLimit,
+            writer.bytes.count <= RecordHeader.lengthLimit
+        else { return nil }
+        writer.replace(at: 4, UInt32(writer.bytes.count))
+        writer.replace(at: 52, UInt16(end - start))
+        writer.replace(at: 54, UInt16(sealedCount))
+        bytes = writer.bytes
+        stream = header.stream
+        kind = header.kind
+        self.signal = signal
+        streams = [header.stream] + otherStreams
+        hasAttached = attached != .none
+    }
+
+    /// Lays out a record whose facts and ids stand somewhere already.
     package init?(
         header: Header,
         signal: SignalDigest,
@@ -77,74 +137,54 @@ package struct SealedRecord: Sendable {
         attachedDigest: Digest?,
         otherStreams: [UInt64]
     ) throws {
-        let sealed =
-            try key.map {
-                try Sealing.seal(
-                    identity,
-                    key: $0.sealing,
-                    nonce: nonce,
-                    associatedData: header.associatedData(facts: facts)
-                )
-            } ?? []
-        var writer = ByteWriter(
-            reservingCapacity: RecordHeader.fixedCount + RecordHeader.attachedCount + facts.count
-                + sealed.count + RecordHeader.checksumCount
+        try self.init(
+            header: header,
+            signal: signal,
+            key: key,
+            nonce: nonce,
+            attached: attached,
+            attachedDigest: attachedDigest,
+            otherStreams: otherStreams,
+            facts: { $0.append(facts.span) },
+            identity: { $0.append(identity.span) }
         )
-        writer.append(RecordHeader.magic)
-        writer.append(UInt32(0))
-        for _ in 0..<2 { writer.append(UInt64(0)) }
-        writer.append(header.time)
-        writer.append(header.observedAt)
-        writer.append(header.stream)
-        writer.append(header.kind)
-        writer.append(header.source)
-        writer.append(header.environment)
-        writer.append(attached.rawValue)
-        guard facts.count < RecordHeader.lengthLimit, sealed.count < RecordHeader.lengthLimit else {
-            return nil
-        }
-        writer.append(UInt16(facts.count))
-        writer.append(UInt16(sealed.count))
-        writer.append(signal.high)
-        writer.append(signal.low)
-        if attached != .none {
-            writer.append(UInt64(0))
-            attachedDigest?.append(to: &writer.bytes)
-        }
-        writer.append(facts.span)
-        writer.append(sealed.span)
-        writer.append(UInt32(0))
-        guard writer.bytes.count <= RecordHeader.lengthLimit else { return nil }
-        writer.replace(at: 4, UInt32(writer.bytes.count))
-        bytes = writer.bytes
-        stream = header.stream
-        kind = header.kind
-        self.signal = signal
-        streams = [header.stream] + otherStreams
-        hasAttached = attached != .none
     }
 
     /// The record at its place in the log: law 1 holds from here on.
     func placed(sequence: UInt64, recordedAt: Int64, attachedAt: UInt64) -> [UInt8] {
-        var writer = ByteWriter(bytes: bytes)
-        writer.replace(at: 8, sequence)
-        writer.replace(at: 16, UInt64(bitPattern: recordedAt))
-        if hasAttached { writer.replace(at: 72, attachedAt) }
-        let end = bytes.count - RecordHeader.checksumCount
-        writer.replace(at: end, CRC32C.checksum(writer.bytes.span.extracting(0..<end)))
-        return writer.bytes
+        var placed = bytes
+        placed.replace(at: 8, sequence)
+        placed.replace(at: 16, recordedAt)
+        if hasAttached { placed.replace(at: 72, attachedAt) }
+        let end = placed.count - RecordHeader.checksumCount
+        placed.replace(at: end, CRC32C.checksum(placed.span.extracting(0..<end)))
+        return placed
     }
 }
 
 extension ByteWriter {
-    init(bytes: [UInt8]) {
-        self.init(reservingCapacity: 0)
-        self.bytes = bytes
-    }
-
-    mutating func replace(at offset: Int, _ number: some FixedWidthInteger & UnsignedInteger) {
-        for index in 0..<number.bitWidth / 8 {
-            bytes[offset + index] = UInt8(truncatingIfNeeded: number >> (8 * index))
-        }
+    /// Appends the fixed part of a record; the lengths are still zero.
+    fileprivate mutating func append(
+        _ header: SealedRecord.Header,
+        _ signal: SignalDigest,
+        _ attached: RecordHeader.Attached,
+        _ attachedDigest: Digest?
+    ) {
+        append(RecordHeader.magic)
+        append(UInt32(0))
+        for _ in 0..<2 { append(UInt64(0)) }
+        append(header.time)
+        append(header.observedAt)
+        append(header.stream)
+        append(header.kind)
+        append(header.source)
+        append(header.environment)
+        append(attached.rawValue)
+        append(UInt32(0))
+        append(signal.high)
+        append(signal.low)
+        guard attached != .none else { return }
+        append(UInt64(0))
+        if let attachedDigest { append(attachedDigest) }
     }
 }

@@ -2,40 +2,44 @@ package import Crypto
 
 /// 96 random bits, never derived from anything: two seals under one key never share one.
 package struct SealingNonce: Sendable {
-    /// The bytes.
-    package let bytes: [UInt8]
+    private let first: UInt64
+    private let last: UInt32
 
     /// Bytes of a nonce.
     package static let byteCount = 12
 
     /// Draws a nonce.
     package init(using randomness: inout RandomSource) {
-        bytes = randomness.bytes(Self.byteCount)
+        first = randomness.next()
+        last = UInt32(truncatingIfNeeded: randomness.next())
+    }
+
+    /// Appends the bytes.
+    func append(to writer: inout ByteWriter) {
+        writer.append(first)
+        writer.append(last)
     }
 }
 
 /// Authenticated encryption: AES-256-GCM as `nonce || ciphertext || tag`.
 package enum Sealing {
     /// Bytes that sealing adds.
-    package static let overhead = SealingNonce.byteCount + 16
+    package static let overhead = SealingNonce.byteCount + Cipher.tagByteCount
 
     /// Seals bytes, bound to associated data.
+    ///
+    /// - Throws: where OpenSSL does not have the cipher.
     package static func seal(
         _ plain: [UInt8],
         key: SymmetricKey,
         nonce: SealingNonce,
         associatedData: [UInt8]
     ) throws -> [UInt8] {
-        let box = try AES.GCM.seal(
-            plain,
-            using: key,
-            nonce: AES.GCM.Nonce(data: nonce.bytes),
-            authenticating: associatedData
-        )
-        guard let combined = box.combined else {
-            preconditionFailure("a nonce of 12 bytes gives a combined box")
-        }
-        return Array(combined)
+        var writer = ByteWriter(reservingCapacity: plain.count + overhead)
+        nonce.append(to: &writer)
+        writer.append(plain.span)
+        try Cipher.seal(&writer.bytes, from: 0, key: key, binding: associatedData.span)
+        return writer.bytes
     }
 
     /// Opens what `seal` made; nil if key, bytes or associated data are not those.
@@ -44,12 +48,9 @@ package enum Sealing {
         key: SymmetricKey,
         associatedData: [UInt8]
     ) -> [UInt8]? {
-        do {
-            let box = try AES.GCM.SealedBox(combined: sealed)
-            return Array(try AES.GCM.open(box, using: key, authenticating: associatedData))
-        } catch {
-            return nil
-        }
+        let bound = associatedData.span
+        // Without the cipher nothing opens.
+        return try? Cipher.open(sealed.span, key: key, binding: bound, bound.extracting(0..<0))
     }
 }
 
@@ -70,10 +71,12 @@ extension RecordHeader {
             source: source,
             environment: environment
         )
-        return Sealing.open(
-            record.copy(sealed),
+        // Without the cipher nothing opens.
+        return try? Cipher.open(
+            record.extracting(sealed),
             key: keys.sealing,
-            associatedData: header.associatedData(facts: record.copy(facts))
+            binding: header.bound.bytes.span,
+            record.extracting(facts)
         )
     }
 }

@@ -17,46 +17,57 @@ struct EventSealer {
     ///
     /// - Throws: what the vault throws.
     mutating func seal(_ event: NumberedEvent, attached: Attached?) throws -> SealedRecord? {
-        let isCatalog = event.stream == StreamNumber.catalog
-        let keys = isCatalog ? nil : try vault.keys(of: event.stream)
-        let header = SealedRecord.Header(
-            time: event.time.milliseconds,
-            observedAt: event.observedAt.milliseconds,
-            stream: event.stream,
-            kind: event.data.kind.rawValue,
-            source: SourceCode.code(of: event.source),
-            environment: event.environment.rawValue
-        )
-        var facts = FactsWriter()
-        var identity = FactsWriter()
-        if isCatalog {
-            facts.append(id: event.id, source: event.source)
-        } else {
-            identity.append(id: event.id, source: event.source)
-        }
-        if let store = event.store { facts.append(RecordMark.store, text: store) }
-        for entry in event.data.entries {
-            switch entry.field.placement {
-            case .clear: facts.append(entry)
-            case .sealed: identity.append(entry)
-            case .tagged:
-                identity.append(entry)
-                if case .text(let id) = entry.value, let keys {
-                    facts.append(entry.field, number: keys.tag(id))
-                }
-            case .stream: facts.append(entry.field, streams: event.others(of: entry.field))
-            }
-        }
+        let keys = event.isOfCatalog ? nil : try vault.keys(of: event.stream)
         return try SealedRecord(
-            header: header,
+            header: SealedRecord.Header(
+                time: event.time.milliseconds,
+                observedAt: event.observedAt.milliseconds,
+                stream: event.stream,
+                kind: event.data.kind.rawValue,
+                source: SourceCode.code(of: event.source),
+                environment: event.environment.rawValue
+            ),
             signal: event.signal,
-            facts: facts.bytes,
-            identity: identity.bytes,
             key: keys,
             nonce: SealingNonce(using: &randomness),
             attached: attached?.kind ?? .none,
             attachedDigest: attached?.digest,
-            otherStreams: event.others.flatMap(\.streams)
+            otherStreams: event.others.flatMap(\.streams),
+            facts: { $0.append(factsOf: event, keys) },
+            identity: { $0.append(identityOf: event) }
         )
+    }
+}
+
+extension NumberedEvent {
+    /// The catalog's stream needs no key, for its events name nobody.
+    fileprivate var isOfCatalog: Bool { stream == StreamNumber.catalog }
+}
+
+extension FactsWriter {
+    /// What stands in clear of an event; its ids only in the catalog's stream.
+    fileprivate mutating func append(factsOf event: NumberedEvent, _ keys: StreamKeys?) {
+        if event.isOfCatalog { append(id: event.id, source: event.source) }
+        if let store = event.store { append(RecordMark.store, text: store) }
+        for entry in event.data.entries {
+            switch entry.field.placement {
+            case .clear: append(entry)
+            case .sealed: break
+            case .tagged:
+                if case .text(let id) = entry.value, let keys {
+                    append(entry.field, number: keys.tag(id))
+                }
+            case .stream: append(entry.field, streams: event.others(of: entry.field))
+            }
+        }
+    }
+
+    /// What of it is sealed.
+    fileprivate mutating func append(identityOf event: NumberedEvent) {
+        append(id: event.id, source: event.source)
+        for entry in event.data.entries
+        where entry.field.placement == .sealed || entry.field.placement == .tagged {
+            append(entry)
+        }
     }
 }

@@ -65,3 +65,40 @@ import Testing
         for bit in 0..<256 { #expect(digest.flipping(bit: bit) != digest) }
     }
 }
+
+/// Records that stand one behind the other.
+struct `A list of records` {
+    private let records: [[UInt8]] = (0..<9).map { [UInt8](repeating: UInt8($0), count: $0 * 97) }
+
+    @Test func `holds what was added, in order`() {
+        var list = RecordList(records)
+        #expect(Array(list) == records)
+        list.removeLast(2)
+        list.append([7])
+        list.append(RecordList(records), 3..<6)
+        #expect(Array(list) == records[..<7] + [[7]] + records[3..<6])
+        list.removeLast(list.count)
+        #expect(list.isEmpty)
+    }
+
+    @Test func `gives the bundle of any of them`() throws {
+        let list = RecordList(records)
+        for first in 0...records.count {
+            for end in first...records.count {
+                let value = list.packed(first..<end)
+                #expect(try Bundle.count(value.span) == end - first)
+                for index in first..<end {
+                    let (place, count) = (index - first, end - first)
+                    let range = try Bundle.range(of: place, count: count, in: value.span)
+                    #expect(value.span.copy(range) == records[index])
+                }
+                // Each behind its length, big-endian, as tlog-tiles has it.
+                let published = try value.span.copy(Bundle.published(value.span))
+                let expected = records[first..<end].flatMap {
+                    [UInt8($0.count >> 8), UInt8($0.count & 0xFF)] + $0
+                }
+                #expect(published == expected)
+            }
+        }
+    }
+}

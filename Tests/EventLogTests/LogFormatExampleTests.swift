@@ -54,7 +54,7 @@ struct LogFormatExampleTests {
             index: EmptyIndex(),
             clock: example.instant("recorded")
         )
-        #expect(decision.batch.records == [example.record])
+        #expect(Array(decision.batch.records) == [example.record])
     }
 
     @Test

@@ -60,7 +60,7 @@ extension MemoryLog {
     /// Appends entries that need not be records of ours.
     func append(entries: [[UInt8]]) throws {
         var batch = LogBatch(after: end())
-        batch.records = entries
+        batch.records = RecordList(entries)
         batch.leaves = entries.map { TreeHash.leaf($0.span) }
         batch.lastRecordedAt = 0
         _ = try append(batch)

@@ -74,7 +74,8 @@ extension RecordHeader {
             sequence: sequence,
             signal: signal,
             kind: kind,
-            streams: try [stream] + otherStreams(record)
+            stream: stream,
+            others: try otherStreams(record)
         )
     }
 }

@@ -75,7 +75,10 @@ extension Overlay {
         mutating func add(_ entries: [IndexEntry]) {
             for entry in entries where entry.sequence >= end {
                 end = entry.sequence + 1
-                if signals[entry.signal] == nil { signals[entry.signal] = entry.sequence }
+                // The first stays; nearly all are.
+                if let first = signals.updateValue(entry.sequence, forKey: entry.signal) {
+                    signals[entry.signal] = first
+                }
                 postings.append(entry)
                 chain()
             }

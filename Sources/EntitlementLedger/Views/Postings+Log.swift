@@ -48,8 +48,8 @@ extension Postings {
     mutating func append(_ entry: IndexEntry) {
         append(signal: Posting(signal: entry.signal, sequence: entry.sequence))
         append(
-            streams: entry.streams[0],
-            entry.streams.dropFirst(),
+            streams: entry.stream,
+            entry.others[...],
             sequence: entry.sequence,
             kind: entry.kind
         )

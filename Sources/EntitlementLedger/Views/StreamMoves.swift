@@ -26,7 +26,8 @@ final class StreamMoves: Sendable {
             .flatMap(\.streams)
         if !gone.isEmpty { erased.withLock { $0 }?(Array(gone)) }
         for entry in entries {
-            for stream in entry.streams {
+            words.raise(Self.word(of: entry.stream), to: entry.sequence + 1)
+            for stream in entry.others {
                 words.raise(Self.word(of: stream), to: entry.sequence + 1)
             }
         }

@@ -81,19 +81,28 @@ package struct GroupDecision {
     ) {
         for (offset, record) in submission.records.enumerated() {
             let sequence = first + UInt64(offset)
-            let bytes = record.placed(sequence: sequence, recordedAt: recordedAt, attachedAt: first)
-            batch.leaves.append(TreeHash.leaf(bytes.span))
-            batch.records.append(bytes)
-            if signals[record.signal] == nil { signals[record.signal] = sequence }
+            let leaf = batch.records.append(
+                record,
+                sequence: sequence,
+                recordedAt: recordedAt,
+                attachedAt: first
+            )
+            batch.leaves.append(leaf)
+            // The first stays; nearly all are.
+            if let known = signals.updateValue(sequence, forKey: record.signal) {
+                signals[record.signal] = known
+            }
             if reliesOnStreams {
-                for stream in record.streams { lastSequences[stream] = sequence }
+                lastSequences[record.stream] = sequence
+                for stream in record.others { lastSequences[stream] = sequence }
             }
             batch.entries.append(
                 IndexEntry(
                     sequence: sequence,
                     signal: record.signal,
                     kind: record.kind,
-                    streams: record.streams
+                    stream: record.stream,
+                    others: record.others
                 )
             )
         }

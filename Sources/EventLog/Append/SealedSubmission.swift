@@ -59,7 +59,11 @@ package struct SealedSubmission: Sendable {
     /// The highest counter of a stream that its records name, or whose key its evidence needs.
     package var highestCounter: UInt64 {
         records.reduce(Self.highestCounter(of: evidenceStreams)) { highest, record in
-            max(highest, Self.highestCounter(of: record.streams))
+            max(
+                highest,
+                StreamNumber.counter(of: record.stream),
+                Self.highestCounter(of: record.others)
+            )
         }
     }
 
@@ -70,7 +74,9 @@ package struct SealedSubmission: Sendable {
     /// Whether one of these streams is named by it, or needed by its evidence.
     func names(oneOf streams: Set<UInt64>) -> Bool {
         evidenceStreams.contains(where: streams.contains)
-            || records.contains { $0.streams.contains(where: streams.contains) }
+            || records.contains {
+                streams.contains($0.stream) || $0.others.contains(where: streams.contains)
+            }
     }
 }
 

@@ -9,9 +9,10 @@ package struct SealedRecord: Sendable {
     package let signal: SignalDigest
     /// What kind of event.
     package let kind: UInt8
-    /// The subject's stream and those that the facts name; views list the record under each.
-    package let streams: [UInt64]
-    private let hasAttached: Bool
+    /// The streams that the facts name beside the subject's; of most events there are none.
+    package let others: [UInt64]
+    /// Whether evidence or an attachment belongs to it.
+    let hasAttached: Bool
 
     /// The parts of the header that are known before the writer.
     package struct Header: Sendable {
@@ -121,7 +122,7 @@ package struct SealedRecord: Sendable {
         stream = header.stream
         kind = header.kind
         self.signal = signal
-        streams = [header.stream] + otherStreams
+        others = otherStreams
         hasAttached = attached != .none
     }
 
@@ -148,17 +149,6 @@ package struct SealedRecord: Sendable {
             facts: { $0.append(facts.span) },
             identity: { $0.append(identity.span) }
         )
-    }
-
-    /// The record at its place in the log: law 1 holds from here on.
-    func placed(sequence: UInt64, recordedAt: Int64, attachedAt: UInt64) -> [UInt8] {
-        var placed = bytes
-        placed.replace(at: 8, sequence)
-        placed.replace(at: 16, recordedAt)
-        if hasAttached { placed.replace(at: 72, attachedAt) }
-        let end = placed.count - RecordHeader.checksumCount
-        placed.replace(at: end, CRC32C.checksum(placed.span.extracting(0..<end)))
-        return placed
     }
 }
 

@@ -14,20 +14,7 @@ package struct Bundle: Sendable {
 
     /// Packs records.
     package static func pack(_ records: some Collection<[UInt8]>) -> [UInt8] {
-        var writer = ByteWriter(
-            reservingCapacity: records.reduce(8) { $0 + $1.count + 6 }
-        )
-        var offsets: [UInt32] = []
-        for record in records {
-            offsets.append(UInt32(writer.bytes.count))
-            writer.append(UInt8(record.count >> 8))
-            writer.append(UInt8(truncatingIfNeeded: record.count))
-            writer.append(record.span)
-        }
-        for offset in offsets { writer.append(offset) }
-        writer.append(UInt32(offsets.count))
-        writer.append(magic)
-        return writer.bytes
+        RecordList(records).packed(0..<records.count)
     }
 
     /// How many records a value holds.

@@ -138,7 +138,7 @@ package struct LogBatch: Sendable {
     /// Sequence of the first record; the log's size before.
     package var first: UInt64
     /// Whole records, in order.
-    package var records: [[UInt8]]
+    package var records: RecordList
     /// Their leaf hashes.
     package var leaves: [Digest]
     /// Evidence and attachments by the record that they are attached to.
@@ -157,7 +157,7 @@ package struct LogBatch: Sendable {
     /// A batch without records that goes on from a log's end.
     package init(after end: LogEnd) {
         first = end.size
-        records = []
+        records = RecordList()
         leaves = []
         attached = []
         sharedParts = []

@@ -44,7 +44,7 @@ package final class MemoryLog: LogStorage {
         var end = LogEnd.empty
         var records = Records()
         /// The records of the tail, until they fill a bundle.
-        var unpacked: [[UInt8]] = []
+        var unpacked = RecordList()
         var attached: [UInt64: [UInt8]] = [:]
         var sharedParts: [Digest: [UInt8]] = [:]
         var tree = TileWriter()
@@ -169,19 +169,20 @@ package final class MemoryLog: LogStorage {
 
 extension MemoryLog.State {
     /// Fills bundles; the one that fills takes in the tail values before it.
-    fileprivate mutating func place(_ new: [[UInt8]]) {
-        var rest = new[...]
-        while !rest.isEmpty {
-            let part = rest.prefix(Int(Bundle.recordCount) - unpacked.count)
+    fileprivate mutating func place(_ new: RecordList) {
+        var index = 0
+        while index < new.count {
+            let room = Int(Bundle.recordCount) - unpacked.count
+            let part = index..<min(new.count, index + room)
             let first = UInt64(records.bundles.count) * Bundle.recordCount + UInt64(unpacked.count)
-            rest = rest.dropFirst(part.count)
-            unpacked += part
+            index = part.upperBound
+            unpacked.append(new, part)
             if unpacked.count == Int(Bundle.recordCount) {
-                records.bundles.append(Bundle.pack(unpacked))
+                records.bundles.append(unpacked.packed(0..<unpacked.count))
                 records.tail = []
-                unpacked = []
+                unpacked = RecordList()
             } else {
-                let value = Bundle.pack(part)
+                let value = new.packed(part)
                 records.tail.append(.init(first: first, count: part.count, value: value))
             }
         }

@@ -94,22 +94,21 @@ extension LMDBLog {
         _ transaction: borrowing WriteTransaction,
         _ tables: Tables
     ) throws {
+        let records = batch.records
         var index = 0
-        while index < batch.records.count {
+        while index < records.count {
             let sequence = batch.first + UInt64(index)
             let placeInBundle = Int(sequence % Bundle.recordCount)
             let room = Int(Bundle.recordCount) - placeInBundle
-            guard batch.records.count - index >= room else {
-                let value = Bundle.pack(batch.records[index...])
+            guard records.count - index >= room else {
+                let value = records.packed(index..<records.count)
                 try transaction.append(tables.tail, Key(sequence), value.span)
                 return
             }
-            var records = placeInBundle == 0 ? [] : try takeTail(transaction, tables)
-            guard records.count == placeInBundle else {
-                throw LogStorageFault(.damaged, "the log's tail has a gap")
-            }
-            records += batch.records[index..<index + room]
-            let value = Bundle.pack(records)
+            let value =
+                placeInBundle == 0
+                ? records.packed(index..<index + room)
+                : try filled(placeInBundle, records, index..<index + room, transaction, tables)
             try transaction.append(
                 tables.bundles,
                 Key(sequence / Bundle.recordCount),
@@ -119,20 +118,31 @@ extension LMDBLog {
         }
     }
 
-    /// The records of the tail values, which are removed.
-    private func takeTail(
+    /// The bundle that the records of the tail values, which are removed, fill with those behind.
+    ///
+    /// `count`: records of the tail.
+    private func filled(
+        _ count: Int,
+        _ records: RecordList,
+        _ range: Range<Int>,
         _ transaction: borrowing WriteTransaction,
         _ tables: Tables
-    ) throws -> [[UInt8]] {
-        var records: [[UInt8]] = []
+    ) throws -> [UInt8] {
+        var all = RecordList()
+        all.reserveCapacity(Int(Bundle.recordCount))
         try transaction.scan(tables.tail, from: nil) { _, value in
             let count = try Bundle.count(value)
             for index in 0..<count {
-                records.append(value.copy(try Bundle.range(of: index, count: count, in: value)))
+                let range = try Bundle.range(of: index, count: count, in: value)
+                all.append(value.extracting(range))
             }
             return true
         }
+        guard all.count == count else {
+            throw LogStorageFault(.damaged, "the log's tail has a gap")
+        }
         try transaction.clear(tables.tail)
-        return records
+        all.append(records, range)
+        return all.packed(0..<all.count)
     }
 }

@@ -28,7 +28,7 @@ struct PagesTarget: FuzzTarget {
         let log = try LMDBLog(path: folder.path, isReadOnly: false)
         for record in records {
             var batch = LogBatch(after: try log.end())
-            batch.records = [record]
+            batch.records = RecordList([record])
             batch.leaves = [TreeHash.leaf(record.span)]
             batch.lastRecordedAt = try RecordHeader(checking: record.span).recordedAt
             _ = try log.append(batch)

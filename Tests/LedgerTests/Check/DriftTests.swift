@@ -242,9 +242,7 @@ struct `A drift check` {
         let size = try scratch.ledger.questions.size()
         var entries: [IndexEntry] = []
         try scratch.ledger.questions.log.scan(from: 0, upTo: size) { header, record in
-            var entry = try header.indexEntry(record)
-            entry.streams.removeAll { $0 == stream }
-            entries.append(entry)
+            entries.append(try header.indexEntry(record))
             return true
         }
         let seal = ViewSeal(
@@ -256,6 +254,7 @@ struct `A drift check` {
         let (generation, tables) = try #require(try directory.openCurrent())
         var postings = Postings(reservingFor: entries.count)
         for entry in entries { postings.append(entry) }
+        postings.streams.removeAll { $0.key == stream }
         postings.sort()
         let run = try generation.makeRun(postings, of: 0..<size, root: tables.position.root)
         let altered = IndexTables(runs: [run], position: tables.position)

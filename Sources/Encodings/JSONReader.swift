@@ -15,8 +15,7 @@ extension JSONValue {
     ///
     /// - Throws: `JSONFault`. Cost: linear in the bytes.
     public init(parsing bytes: Span<UInt8>) throws(JSONFault) {
-        var reader = JSONReader(count: bytes.count)
-        self = try reader.document(bytes)
+        self = try JSONReader.value(of: bytes)
     }
 
     /// Reads one JSON text held in an array.
@@ -29,8 +28,7 @@ extension JSONValue {
     ///
     /// None stands for another: two broken names would be one, were they replaced by characters.
     package init(parsingStoreText bytes: Span<UInt8>) throws(JSONFault) {
-        var reader = JSONReader(count: bytes.count, dropsBrokenText: true)
-        self = try reader.document(bytes)
+        self = try JSONReader.value(of: bytes, dropsBrokenText: true)
     }
 
     /// Reads one JSON text of a store's held in an array.
@@ -39,8 +37,9 @@ extension JSONValue {
     }
 }
 
-/// A recursive-descent reader over lent bytes.
-private struct JSONReader {
+/// A recursive-descent reader over lent bytes, which notes where values stand.
+struct JSONReader {
+    private var places = JSONPlaces()
     private var position = 0
     private let count: Int
     /// Whether a text with a lone surrogate is dropped rather than refused.
@@ -53,11 +52,21 @@ private struct JSONReader {
         self.dropsBrokenText = dropsBrokenText
     }
 
-    mutating func document(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONValue {
-        let value = try self.value(bytes, depth: 0)
+    static func value(
+        of bytes: Span<UInt8>,
+        dropsBrokenText: Bool = false
+    ) throws(JSONFault) -> JSONValue {
+        var reader = JSONReader(count: bytes.count, dropsBrokenText: dropsBrokenText)
+        var root = JSONText.root
+        return try reader.document(bytes).value(&root, bytes)
+    }
+
+    mutating func document(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONPlaces {
+        guard count <= JSONPlaces.byteLimit else { throw fault("too long") }
+        try value(bytes, depth: 0)
         skipSpace(bytes)
         guard position == count else { throw fault("unexpected text after the value") }
-        return value
+        return places
     }
 
     private func fault(_ message: String) -> JSONFault {
@@ -79,88 +88,105 @@ private struct JSONReader {
         return true
     }
 
-    private mutating func value(_ bytes: Span<UInt8>, depth: Int) throws(JSONFault) -> JSONValue {
+    private mutating func value(_ bytes: Span<UInt8>, depth: Int) throws(JSONFault) {
         guard depth <= JSONValue.depthLimit else { throw fault("nested too deeply") }
         skipSpace(bytes)
         guard position < count else { throw fault("unexpected end") }
         switch bytes[position] {
-        case UInt8(ascii: "{"): return try object(bytes, depth: depth)
-        case UInt8(ascii: "["): return try array(bytes, depth: depth)
-        case UInt8(ascii: "\""):
-            let text = try string(bytes)
-            return isBroken ? .null : .string(text)
-        case UInt8(ascii: "t"): return try word("true", .bool(true), bytes)
-        case UInt8(ascii: "f"): return try word("false", .bool(false), bytes)
-        case UInt8(ascii: "n"): return try word("null", .null, bytes)
-        default: return .number(try number(bytes))
+        case UInt8(ascii: "{"): try object(bytes, depth: depth)
+        case UInt8(ascii: "["): try array(bytes, depth: depth)
+        case UInt8(ascii: "\""): try string(bytes)
+        case UInt8(ascii: "t"): try word("true", .yes, bytes)
+        case UInt8(ascii: "f"): try word("false", .no, bytes)
+        case UInt8(ascii: "n"): try word("null", .null, bytes)
+        default: try number(bytes)
         }
     }
 
     private mutating func word(
         _ word: StaticString,
-        _ value: JSONValue,
+        _ kind: JSONPlaces.Kind,
         _ bytes: Span<UInt8>
-    ) throws(JSONFault) -> JSONValue {
+    ) throws(JSONFault) {
         for byte in word.description.utf8 {
             guard take(byte, bytes) else { throw fault("expected \(word)") }
         }
-        return value
+        places.append(kind)
     }
 
-    private mutating func object(
-        _ bytes: Span<UInt8>,
-        depth: Int
-    ) throws(JSONFault) -> JSONValue {
+    private mutating func object(_ bytes: Span<UInt8>, depth: Int) throws(JSONFault) {
         position += 1
-        var members: [JSONMember] = []
+        let object = places.count
+        places.append(.object)
+        var members = 0
         var names = Set<Name>()
         skipSpace(bytes)
-        if take(UInt8(ascii: "}"), bytes) { return .object([]) }
+        if take(UInt8(ascii: "}"), bytes) { return places.close(object, count: 0) }
         repeat {
             skipSpace(bytes)
             guard position < count, bytes[position] == UInt8(ascii: "\"") else {
                 throw fault("expected a member name")
             }
-            let name = try string(bytes)
+            let name = places.count
+            try string(bytes)
             let isLeftOut = isBroken
-            guard isLeftOut || isNew(name, in: members, &names) else {
+            guard isLeftOut || isNew(name, in: object, members, &names, bytes) else {
                 throw fault("repeated member name")
             }
             skipSpace(bytes)
             guard take(UInt8(ascii: ":"), bytes) else { throw fault("expected ':'") }
-            let value = try value(bytes, depth: depth + 1)
-            if !isLeftOut { members.append(JSONMember(name, value)) }
+            try value(bytes, depth: depth + 1)
+            if isLeftOut { places.drop(from: name) } else { members += 1 }
             skipSpace(bytes)
         } while take(UInt8(ascii: ","), bytes)
         guard take(UInt8(ascii: "}"), bytes) else { throw fault("expected ',' or '}'") }
-        return .object(members)
+        places.close(object, count: members)
     }
 
     /// Small objects compare in place; large ones keep a set, so that hostile input stays linear.
     private func isNew(
-        _ name: String,
-        in members: [JSONMember],
-        _ names: inout Set<Name>
+        _ name: Int,
+        in object: Int,
+        _ members: Int,
+        _ names: inout Set<Name>,
+        _ bytes: Span<UInt8>
     ) -> Bool {
-        if members.count < 16 { return !members.contains { $0.name.isSame(as: name) } }
-        if names.isEmpty { names = Set(texts: members.map(\.name)) }
-        return names.insert(Name(name)).inserted
+        guard members < 16 || names.isEmpty else {
+            return names.insert(key(name, bytes)).inserted
+        }
+        var other = object + 1
+        for _ in 0..<members {
+            if members >= 16 {
+                names.insert(key(other, bytes))
+            } else if places.isSame(name, as: other, bytes) {
+                return false
+            }
+            other = places.next(after: other + 1)
+        }
+        return members < 16 || names.insert(key(name, bytes)).inserted
     }
 
-    private mutating func array(_ bytes: Span<UInt8>, depth: Int) throws(JSONFault) -> JSONValue {
+    private func key(_ name: Int, _ bytes: Span<UInt8>) -> Name {
+        Name(places.string(name, bytes) ?? "")
+    }
+
+    private mutating func array(_ bytes: Span<UInt8>, depth: Int) throws(JSONFault) {
         position += 1
-        var elements: [JSONValue] = []
+        let array = places.count
+        places.append(.array)
+        var elements = 0
         skipSpace(bytes)
-        if take(UInt8(ascii: "]"), bytes) { return .array([]) }
+        if take(UInt8(ascii: "]"), bytes) { return places.close(array, count: 0) }
         repeat {
-            elements.append(try value(bytes, depth: depth + 1))
+            try value(bytes, depth: depth + 1)
+            elements += 1
             skipSpace(bytes)
         } while take(UInt8(ascii: ","), bytes)
         guard take(UInt8(ascii: "]"), bytes) else { throw fault("expected ',' or ']'") }
-        return .array(elements)
+        places.close(array, count: elements)
     }
 
-    private mutating func number(_ bytes: Span<UInt8>) throws(JSONFault) -> String {
+    private mutating func number(_ bytes: Span<UInt8>) throws(JSONFault) {
         let start = position
         _ = take(UInt8(ascii: "-"), bytes)
         if !take(UInt8(ascii: "0"), bytes) { try digits(bytes) }
@@ -169,7 +195,7 @@ private struct JSONReader {
             if !take(UInt8(ascii: "+"), bytes) { _ = take(UInt8(ascii: "-"), bytes) }
             try digits(bytes)
         }
-        return try text(bytes, start..<position)
+        places.append(.number, start..<position)
     }
 
     private mutating func digits(_ bytes: Span<UInt8>) throws(JSONFault) {
@@ -178,50 +204,55 @@ private struct JSONReader {
         guard position > start else { throw fault("expected a value") }
     }
 
-    private mutating func string(_ bytes: Span<UInt8>) throws(JSONFault) -> String {
+    /// Notes a string; a null, where it is broken and such are dropped.
+    private mutating func string(_ bytes: Span<UInt8>) throws(JSONFault) {
         isBroken = false
         position += 1
         let start = position
-        while position < count {
-            switch bytes[position] {
-            case UInt8(ascii: "\""):
-                position += 1
-                return try text(bytes, start..<position - 1)
-            case UInt8(ascii: "\\"):
-                return try escapedString(bytes, from: start)
-            case 0..<0x20:
-                throw fault("control character in a string")
-            default:
-                position += 1
-            }
-        }
-        throw fault("unexpected end of a string")
+        try passPlain(bytes)
+        if take(UInt8(ascii: "\""), bytes) { return places.append(.string, start..<position - 1) }
+        let text = try escapedString(bytes, from: start)
+        if isBroken { places.append(.null) } else { places.append(unescaped: text) }
     }
 
     private mutating func escapedString(
         _ bytes: Span<UInt8>,
         from start: Int
-    ) throws(JSONFault) -> String {
-        var result = try text(bytes, start..<position)
-        var plainStart = position
-        while position < count {
-            switch bytes[position] {
-            case UInt8(ascii: "\""):
-                result += try text(bytes, plainStart..<position)
-                position += 1
-                return result
-            case UInt8(ascii: "\\"):
-                result += try text(bytes, plainStart..<position)
-                position += 1
-                result.unicodeScalars.append(try escape(bytes))
-                plainStart = position
-            case 0..<0x20:
-                throw fault("control character in a string")
-            default:
-                position += 1
-            }
+    ) throws(JSONFault) -> [UInt8] {
+        var text: [UInt8] = []
+        append(bytes, start..<position, to: &text)
+        while take(UInt8(ascii: "\\"), bytes) {
+            text.append(contentsOf: String(Character(try escape(bytes))).utf8)
+            let plainStart = position
+            try passPlain(bytes)
+            append(bytes, plainStart..<position, to: &text)
         }
-        throw fault("unexpected end of a string")
+        position += 1
+        return text
+    }
+
+    /// Passes over characters up to an escape or the end of the string.
+    private mutating func passPlain(_ bytes: Span<UInt8>) throws(JSONFault) {
+        let start = position
+        var (end, seen) = (start, UInt8(0))
+        while end < bytes.count {
+            let byte = bytes[end]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
+            seen |= byte
+            end += 1
+        }
+        position = end
+        guard end < bytes.count else { throw fault("unexpected end of a string") }
+        guard bytes[end] >= 0x20 else { throw fault("control character in a string") }
+        if seen >= 0x80 { try check(bytes, start..<end) }
+    }
+
+    private func append(
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        to text: inout [UInt8]
+    ) {
+        for index in range { text.append(bytes[index]) }
     }
 
     private mutating func escape(_ bytes: Span<UInt8>) throws(JSONFault) -> Unicode.Scalar {
@@ -275,11 +306,11 @@ private struct JSONReader {
         return value
     }
 
-    private func text(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(JSONFault) -> String {
-        let part = bytes.extracting(range)
-        guard let utf8 = try? UTF8Span(validating: part) else {
+    private func check(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(JSONFault) {
+        do {
+            _ = try UTF8Span(validating: bytes.extracting(range))
+        } catch {
             throw JSONFault(message: "invalid UTF-8", offset: range.lowerBound)
         }
-        return String(copying: utf8)
     }
 }

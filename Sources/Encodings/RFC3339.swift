@@ -5,13 +5,18 @@ package enum RFC3339 {
     ///
     /// Leap seconds, a missing offset and bare dates are refused (nil).
     package static func milliseconds(of text: String) -> Int64? {
-        var scanner = DigitScanner(Array(text.utf8))
-        guard let date = scanner.date(), scanner.take("T") || scanner.take("t"),
-            let hour = scanner.digits(2), hour < 24, scanner.take(":"),
-            let minute = scanner.digits(2), minute < 60, scanner.take(":"),
-            let second = scanner.digits(2), second < 60,
-            let fraction = scanner.fractionMilliseconds(),
-            let offset = scanner.offsetMinutes(), scanner.isAtEnd
+        milliseconds(of: text.utf8Span.span)
+    }
+
+    /// The same of a text's bytes.
+    static func milliseconds(of text: Span<UInt8>) -> Int64? {
+        var scanner = DigitScanner()
+        guard let date = scanner.date(text), scanner.take("T", text) || scanner.take("t", text),
+            let hour = scanner.digits(2, text), hour < 24, scanner.take(":", text),
+            let minute = scanner.digits(2, text), minute < 60, scanner.take(":", text),
+            let second = scanner.digits(2, text), second < 60,
+            let fraction = scanner.fractionMilliseconds(text),
+            let offset = scanner.offsetMinutes(text), scanner.position == text.count
         else { return nil }
         let minutes = (date.daysSinceEpoch * 24 + hour) * 60 + minute - offset
         return (minutes * 60 + second) * 1000 + fraction
@@ -19,8 +24,9 @@ package enum RFC3339 {
 
     /// Milliseconds of the midnight, in UTC, of a bare date `YYYY-MM-DD`; nil for other text.
     package static func milliseconds(ofDate text: String) -> Int64? {
-        var scanner = DigitScanner(Array(text.utf8))
-        guard let date = scanner.date(), scanner.isAtEnd else { return nil }
+        var scanner = DigitScanner()
+        let bytes = text.utf8Span.span
+        guard let date = scanner.date(bytes), scanner.position == bytes.count else { return nil }
         return date.daysSinceEpoch * millisecondsPerDay
     }
 
@@ -61,16 +67,11 @@ extension String {
     }
 }
 
-/// Reads fixed-width decimal fields from ASCII bytes.
+/// Reads fixed-width decimal fields from ASCII bytes, which are handed to each call.
 private struct DigitScanner {
-    private let bytes: [UInt8]
-    private var position = 0
+    private(set) var position = 0
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    var isAtEnd: Bool { position == bytes.count }
-
-    mutating func take(_ character: Unicode.Scalar) -> Bool {
+    mutating func take(_ character: Unicode.Scalar, _ bytes: Span<UInt8>) -> Bool {
         guard position < bytes.count, UInt32(bytes[position]) == character.value else {
             return false
         }
@@ -78,10 +79,11 @@ private struct DigitScanner {
         return true
     }
 
-    mutating func digits(_ count: Int) -> Int64? {
+    mutating func digits(_ count: Int, _ bytes: Span<UInt8>) -> Int64? {
         guard bytes.count - position >= count else { return nil }
         var value: Int64 = 0
-        for byte in bytes[position..<position + count] {
+        for index in position..<position + count {
+            let byte = bytes[index]
             guard (0x30...0x39).contains(byte) else { return nil }
             value = value * 10 + Int64(byte - 0x30)
         }
@@ -89,19 +91,19 @@ private struct DigitScanner {
         return value
     }
 
-    mutating func date() -> CivilDate? {
-        guard let year = digits(4), take("-"), let month = digits(2), take("-"),
-            let day = digits(2)
+    mutating func date(_ bytes: Span<UInt8>) -> CivilDate? {
+        guard let year = digits(4, bytes), take("-", bytes), let month = digits(2, bytes),
+            take("-", bytes), let day = digits(2, bytes)
         else { return nil }
         let date = CivilDate(year: year, month: month, day: day)
         return date.isValid ? date : nil
     }
 
     /// 0 to 9 digits after a point; nil if a point has none or more than nine follow.
-    mutating func fractionMilliseconds() -> Int64? {
-        guard take(".") else { return 0 }
+    mutating func fractionMilliseconds(_ bytes: Span<UInt8>) -> Int64? {
+        guard take(".", bytes) else { return 0 }
         var (value, count): (Int64, Int) = (0, 0)
-        while let digit = digits(1) {
+        while let digit = digits(1, bytes) {
             if count < 3 { value = value * 10 + digit }
             count += 1
         }
@@ -110,11 +112,12 @@ private struct DigitScanner {
         return value
     }
 
-    mutating func offsetMinutes() -> Int64? {
-        if take("Z") || take("z") { return 0 }
+    mutating func offsetMinutes(_ bytes: Span<UInt8>) -> Int64? {
+        if take("Z", bytes) || take("z", bytes) { return 0 }
         let sign: Int64
-        if take("+") { sign = 1 } else if take("-") { sign = -1 } else { return nil }
-        guard let hours = digits(2), hours < 24, take(":"), let minutes = digits(2), minutes < 60
+        if take("+", bytes) { sign = 1 } else if take("-", bytes) { sign = -1 } else { return nil }
+        guard let hours = digits(2, bytes), hours < 24, take(":", bytes),
+            let minutes = digits(2, bytes), minutes < 60
         else { return nil }
         return sign * (hours * 60 + minutes)
     }

@@ -57,3 +57,68 @@ struct `JSON text` {
         #expect(throws: JSONFault.self) { try JSONValue(parsing: Array(("[" + nested + "]").utf8)) }
     }
 }
+
+/// A text of which only what is asked for is copied.
+struct `A JSON text in place` {
+    private let text: JSONText
+
+    init() throws {
+        let line = #"{"a":"x","b":{"c":[1,{"d":[]},"\u00e9"],"e":true},"f":null,"g":-0.5}"#
+        text = try JSONText(parsing: Array(line.utf8))
+    }
+
+    @Test func `has its members in order, each with its value`() throws {
+        let members = try members().map {
+            (text.string($0.name), text.value($0.value).description)
+        }
+        let expected = [
+            ("a", #""x""#), ("b", #"{"c":[1,{"d":[]},"é"],"e":true}"#), ("f", "null"),
+            ("g", "-0.5"),
+        ]
+        #expect(members.map(\.0) == expected.map(\.0))
+        #expect(members.map(\.1) == expected.map(\.1))
+    }
+
+    @Test func `takes no value for one of another kind`() throws {
+        let members = try members()
+        let (a, b, f, g) = (members[0].value, members[1].value, members[2].value, members[3].value)
+        #expect(text.string(a) == "x" && text.number(a) == nil && text.bool(a) == nil)
+        #expect(text.memberCount(of: b) == 2 && text.elementCount(of: b) == nil)
+        #expect(text.string(f) == nil && text.bool(f) == nil && text.memberCount(of: f) == nil)
+        #expect(text.number(g) == "-0.5" && text.string(g) == nil)
+        #expect(text.milliseconds(a) == nil && text.index(g, in: WordList(["-0.5"])) == nil)
+        #expect(text.index(a, in: WordList(["y", "x"])) == 1)
+    }
+
+    private func members() throws -> [(name: Int, value: Int)] {
+        let count = try #require(text.memberCount(of: JSONText.root))
+        var members = JSONMembers(of: JSONText.root, count)
+        var found: [(name: Int, value: Int)] = []
+        while let member = members.next(in: text) { found.append(member) }
+        return found
+    }
+
+    @Test func `is the same laid out from a value`() throws {
+        let value = text.value(JSONText.root)
+        #expect(JSONText(value).value(JSONText.root) == value)
+        #expect(try JSONValue(parsing: Array(value.description.utf8)) == value)
+    }
+}
+
+/// Words that are found by their bytes.
+struct `A list of words` {
+    @Test func `finds each of its words and no other`() {
+        let words = ["", "a", "b", "ab", "ba", "aXb", "aYb", "purchase.renewed"]
+        let list = WordList(words)
+        #expect(words.map { list.index(of: $0) } == Array(0..<words.count))
+        for other in ["aZb", "c", "abc", "purchase.renewee", "e\u{301}"] {
+            #expect(list.index(of: other) == nil)
+        }
+    }
+
+    // Two ways to write an accent are two words.
+    @Test func `compares bytes`() {
+        #expect(WordList(["\u{e9}"]).index(of: "e\u{301}") == nil)
+        #expect(WordList(["\u{e9}"]).index(of: "\u{e9}") == 0)
+    }
+}

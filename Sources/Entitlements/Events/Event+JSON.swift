@@ -6,24 +6,34 @@ extension Event {
     /// `sequence` and `recordedtime` are allowed and passed over: the ledger sets them.
     /// - Throws: `InputFault` with the field's path.
     public init(validating json: JSONValue) throws(InputFault) {
-        guard case .object(let members) = json else {
-            throw InputFault(.malformed, "", "expected a JSON object")
-        }
-        for member in members where EventAttribute(rawValue: member.name)?.isRead != true {
-            throw InputFault(.unknownField, member.name, "not an attribute of an event")
-        }
-        let version = EventAttribute.specificationVersion
-        guard json[EventAttribute.specversion.rawValue]?.string == version else {
+        let text = JSONText(json)
+        try self.init(EventAttributes(of: text), in: text)
+    }
+
+    /// Reads the same of a text whose attributes are known, straight into the event.
+    ///
+    /// - Throws: `InputFault` with the field's path.
+    package init(_ attributes: EventAttributes, in text: JSONText) throws(InputFault) {
+        guard let version = attributes[.specversion],
+            text.index(version, in: EventAttributes.versions) != nil
+        else {
+            let version = EventAttribute.specificationVersion
             throw InputFault(.invalidValue, "specversion", "expected \"\(version)\"")
         }
-        let kind = try Self.kind(json)
-        let subject = try Self.subject(json, of: kind)
-        let stated = try Self.value(of: .time, json)
-        let id = try Self.identifier(.id, json)
-        let source = try Self.identifier(.source, json)
-        let time = try Instant.event(stated, path: "time")
-        let environment = try Self.environment(json)
-        let (data, observedAt) = try Self.data(json, kind, subject.kind, time: time)
+        let kind = try attributes.kind(in: text)
+        let subject = try attributes.subject(of: kind, in: text)
+        let stated = try attributes.value(of: .time)
+        let id = try attributes.identifier(.id, in: text)
+        let source = try attributes.identifier(.source, in: text)
+        let time = try Instant.event(stated, of: text, path: "time")
+        let environment = try attributes.environment(in: text)
+        let (data, observedAt) = try EventData.reading(
+            attributes.value(of: .data),
+            of: text,
+            kind,
+            subject.kind,
+            time: time
+        )
         self.init(
             id: id,
             source: source,
@@ -33,108 +43,6 @@ extension Event {
             environment: environment,
             data: data
         )
-    }
-
-    /// The value of an attribute; nil where it is absent and may be.
-    private static func value(
-        of attribute: EventAttribute,
-        _ json: JSONValue
-    ) throws(InputFault) -> JSONValue? {
-        let value = json[attribute.rawValue]
-        guard value != nil || !attribute.isRequired else {
-            throw InputFault(.missingField, attribute.rawValue, "required")
-        }
-        return value
-    }
-
-    private static func identifier(
-        _ attribute: EventAttribute,
-        _ json: JSONValue
-    ) throws(InputFault) -> String {
-        guard let text = try value(of: attribute, json)?.string, Identifier.isValid(text) else {
-            throw InputFault(
-                .invalidValue,
-                attribute.rawValue,
-                "expected 1 to \(Identifier.byteLimit) bytes of text without control characters"
-            )
-        }
-        return text
-    }
-
-    private static func kind(_ json: JSONValue) throws(InputFault) -> EventKind {
-        guard let name = try value(of: .type, json)?.string, let kind = EventKind(name: name) else {
-            throw InputFault(.unknownType, "type", "not a type that this version knows")
-        }
-        return kind
-    }
-
-    private static func subject(
-        _ json: JSONValue,
-        of kind: EventKind
-    ) throws(InputFault) -> Subject {
-        guard let text = try value(of: .subject, json)?.string, let subject = Subject(text) else {
-            throw InputFault(
-                .invalidValue,
-                "subject",
-                "expected purchase/STORE/ID, customer/ID, store/STORE or catalog"
-            )
-        }
-        guard kind.shape.subjects.contains(subject.kind) else {
-            let expected = kind.shape.subjects.map(\.rawValue).joined(separator: " or ")
-            throw InputFault(.wrongSubject, "subject", "\(kind.name) speaks about a \(expected)")
-        }
-        return subject
-    }
-
-    private static func environment(_ json: JSONValue) throws(InputFault) -> StoreEnvironment {
-        guard let value = try value(of: .environment, json) else { return .production }
-        guard let name = value.string, let environment = StoreEnvironment(name: name) else {
-            throw InputFault(
-                .invalidValue,
-                "environment",
-                "expected production, sandbox or local"
-            )
-        }
-        return environment
-    }
-
-    fileprivate static func data(
-        _ json: JSONValue,
-        _ kind: EventKind,
-        _ subject: Subject.Kind,
-        time: Instant
-    ) throws(InputFault) -> (EventData, observedAt: Instant) {
-        let value = try value(of: .data, json) ?? .object([])
-        guard case .object(let members) = value else {
-            throw InputFault(.invalidValue, "data", "expected an object")
-        }
-        let observedAt = try value[Self.observedAtName].map { json throws(InputFault) in
-            try Instant.event(json, path: "data." + Self.observedAtName)
-        }
-        if kind == .catalogPublished {
-            let document = JSONValue.object(members.filter { $0.name != Self.observedAtName })
-            return (EventData(kind: kind, entries: [], document: document), observedAt ?? time)
-        }
-        let shape = kind.shape
-        var entries: [EventData.Entry] = []
-        for member in members where member.name != Self.observedAtName {
-            guard let field = Field(name: member.name),
-                shape.required.contains(field) || shape.optional.contains(field)
-            else {
-                throw InputFault(
-                    .unknownField,
-                    "data." + member.name,
-                    "not a field of \(kind.name)"
-                )
-            }
-            let value = try field.value(from: member.value, subject: subject)
-            entries.append(EventData.Entry(field: field, value: value))
-        }
-        let data = EventData(kind: kind, entries: entries)
-        for field in shape.required where data[field] == nil {
-            throw InputFault(.missingField, "data." + field.name, "required for \(kind.name)")
-        }
-        return (data, observedAt ?? time)
     }
 }
 
@@ -149,8 +57,66 @@ extension EventData {
         validating json: JSONValue,
         of subject: Subject.Kind
     ) throws(InputFault) {
-        self = try Event.data(.members(["data": json]), kind, subject, time: .earliest).0
+        self = try Self.reading(
+            JSONText.root,
+            of: JSONText(json),
+            kind,
+            subject,
+            time: .earliest
+        ).data
     }
+
+    /// `node`: the fields' object; nil: there are none.
+    fileprivate static func reading(
+        _ node: Int?,
+        of text: JSONText,
+        _ kind: EventKind,
+        _ subject: Subject.Kind,
+        time: Instant
+    ) throws(InputFault) -> (data: EventData, observedAt: Instant) {
+        guard let count = node.map(text.memberCount) ?? 0 else {
+            throw InputFault(.invalidValue, "data", "expected an object")
+        }
+        let members = JSONMembers(of: node ?? JSONText.root, count)
+        let observedAt = try observedAt(members, in: text) ?? time
+        if kind == .catalogPublished {
+            let document = node.map(text.value)?.members ?? []
+            let members = document.filter { !$0.name.isSame(as: Event.observedAtName) }
+            return (EventData(kind: kind, entries: [], document: .object(members)), observedAt)
+        }
+        var entries: [EventData.Entry] = []
+        entries.reserveCapacity(count)
+        var rest = members
+        while let (name, value) = rest.next(in: text) {
+            if text.index(name, in: observedAtNames) != nil { continue }
+            guard let field = Field(name, of: text), kind.mayHave(field) else {
+                let path = "data." + (text.string(name) ?? "")
+                throw InputFault(.unknownField, path, "not a field of \(kind.name)")
+            }
+            let value = try field.value(value, of: text, subject: subject)
+            entries.append(EventData.Entry(field: field, value: value))
+        }
+        let data = EventData(kind: kind, entries: entries)
+        if let field = kind.missing(in: data) {
+            throw InputFault(.missingField, "data." + field.name, "required for \(kind.name)")
+        }
+        return (data, observedAt)
+    }
+
+    /// When the source made the statement, as the member that every kind may have says it.
+    private static func observedAt(
+        _ members: JSONMembers,
+        in text: JSONText
+    ) throws(InputFault) -> Instant? {
+        var members = members
+        while let (name, value) = members.next(in: text) {
+            guard text.index(name, in: observedAtNames) != nil else { continue }
+            return try Instant.event(value, of: text, path: "data." + Event.observedAtName)
+        }
+        return nil
+    }
+
+    private static let observedAtNames = WordList([Event.observedAtName])
 }
 
 extension Event {

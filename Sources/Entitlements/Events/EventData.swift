@@ -67,14 +67,25 @@ public struct EventData: Hashable, Sendable {
     /// from outside.
     public init(_ kind: EventKind, _ values: KeyValuePairs<Field, FieldValue?> = [:]) {
         self.kind = kind
-        entries = values.compactMap { field, value in value.map { Entry(field: field, value: $0) } }
-            .sorted { $0.field < $1.field }
+        let entries = values.compactMap { field, value in
+            value.map { Entry(field: field, value: $0) }
+        }
+        self.entries = Self.inOrder(entries)
     }
 
     init(kind: EventKind, entries: [Entry], document: JSONValue? = nil) {
         self.kind = kind
-        self.entries = entries.sorted { $0.field < $1.field }
+        self.entries = Self.inOrder(entries)
         self.document = document
+    }
+
+    /// Entries by their fields; most are so already.
+    private static func inOrder(_ entries: [Entry]) -> [Entry] {
+        for (place, entry) in entries.enumerated().dropFirst()
+        where entry.field < entries[place - 1].field {
+            return entries.sorted { $0.field < $1.field }
+        }
+        return entries
     }
 
     /// Makes data of entries read back from a record.

@@ -21,6 +21,38 @@ extension EventKind {
     /// Built once: the table is asked for each event.
     private static let shapes = allCases.map(\.row)
 
+    /// The table as bits: who takes a list out of it is counted as its holder meanwhile, and threads
+    /// that read events would wait for one another's counting.
+    private static let bits = shapes.map(Bits.init)
+
+    private struct Bits {
+        var subjects: UInt64 = 0
+        var required: UInt64 = 0
+        var fields: UInt64 = 0
+
+        init(_ shape: EventShape) {
+            for subject in shape.subjects { subjects |= subject.bit }
+            for field in shape.required { required |= field.bit }
+            fields = required
+            for field in shape.optional { fields |= field.bit }
+        }
+    }
+
+    private var bits: Bits { Self.bits[Int(rawValue) - 1] }
+
+    /// Whether events of this kind may speak about a kind of subject.
+    func maySpeak(about subject: Subject.Kind) -> Bool { bits.subjects & subject.bit != 0 }
+
+    /// Whether a field must or may be there.
+    func mayHave(_ field: Field) -> Bool { bits.fields & field.bit != 0 }
+
+    /// The first field that must be there and is not; nil: none is missing.
+    func missing(in data: EventData) -> Field? {
+        let found = data.entries.reduce(UInt64(0)) { $0 | $1.field.bit }
+        guard bits.required & ~found != 0 else { return nil }
+        return shape.required.first { data[$0] == nil }
+    }
+
     private var row: EventShape {
         switch self {
         case .purchaseCompleted, .purchaseRenewed, .purchaseExtended, .purchaseGraceStarted,
@@ -111,6 +143,22 @@ extension EventKind {
         case .failureRecorded:
             EventShape(subjects, [.errorCode, .retryable], optional: [.stage, .detail])
         default: EventShape([.catalog])
+        }
+    }
+}
+
+extension Field {
+    /// One bit of 64; there are fewer fields.
+    fileprivate var bit: UInt64 { 1 << UInt64(rawValue) }
+}
+
+extension Subject.Kind {
+    fileprivate var bit: UInt64 {
+        switch self {
+        case .purchase: 1
+        case .customer: 2
+        case .store: 4
+        case .catalog: 8
         }
     }
 }

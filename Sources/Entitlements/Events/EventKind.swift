@@ -1,3 +1,5 @@
+import Encodings
+
 /// The kinds of event (Model, "Events").
 ///
 /// The raw value stands in records: it is never reused.
@@ -47,16 +49,22 @@ public enum EventKind: UInt8, CaseIterable, Sendable {
     package var isLedgerOnly: Bool { self == .customerErased }
 
     /// The `type` in JSON.
-    public var name: String { Self.names[Int(rawValue) - 1] }
+    public var name: String { Self.names.words[Int(rawValue) - 1] }
 
     /// The kind of that `type`.
     public init?(name: String) {
-        guard let raw = Self.rawValues[name] else { return nil }
-        self.init(rawValue: raw)
+        guard let index = Self.names.index(of: name) else { return nil }
+        self.init(rawValue: UInt8(index + 1))
+    }
+
+    /// The kind of the `type` that stands in a text.
+    init?(_ node: Int, of text: JSONText) {
+        guard let index = text.index(node, in: Self.names) else { return nil }
+        self.init(rawValue: UInt8(index + 1))
     }
 
     /// Names in the order of the raw values.
-    private static let names = [
+    private static let names = WordList([
         "purchase.completed", "purchase.renewed", "purchase.extended", "purchase.grace_started",
         "purchase.retry_started", "purchase.expired", "purchase.paused", "purchase.resumed",
         "purchase.renewal_changed", "purchase.pending", "purchase.abandoned", "purchase.linked",
@@ -67,9 +75,5 @@ public enum EventKind: UInt8, CaseIterable, Sendable {
         "trial.started", "usage.recorded", "usage.reversed", "flow.started", "flow.succeeded",
         "flow.failed", "flow.cancelled", "flow.pending", "flow.restored", "signal.noted",
         "failure.recorded", "access.logged", "catalog.published",
-    ]
-
-    private static let rawValues = Dictionary(
-        uniqueKeysWithValues: zip(names, UInt8(1)...)
-    )
+    ])
 }

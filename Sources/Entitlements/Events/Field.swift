@@ -1,3 +1,5 @@
+import Encodings
+
 /// A member of an event's `data` (Model, "Events").
 ///
 /// The raw value stands in records: it is never reused.
@@ -52,11 +54,17 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
     case account = 45
 
     /// The name in JSON.
-    public var name: String { Self.names[Int(rawValue) - 1] }
+    public var name: String { Self.names.words[Int(rawValue) - 1] }
 
     /// The field of that JSON name.
     public init?(name: String) {
-        guard let index = Self.names.firstIndex(of: name) else { return nil }
+        guard let index = Self.names.index(of: name) else { return nil }
+        self.init(rawValue: UInt8(index + 1))
+    }
+
+    /// The field of the name that stands in a text.
+    init?(_ node: Int, of text: JSONText) {
+        guard let index = text.index(node, in: Self.names) else { return nil }
         self.init(rawValue: UInt8(index + 1))
     }
 
@@ -64,7 +72,7 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
     public static func < (left: Field, right: Field) -> Bool { left.rawValue < right.rawValue }
 
     /// Names in the order of the raw values.
-    private static let names = [
+    private static let names = WordList([
         "transactionId", "productId", "productKind", "expiresAt", "priceMicros", "currencyCode",
         "quantity", "ownership", "offer", "storefront", "graceUntil", "reason", "resumesAt",
         "autoRenew", "nextProductId", "alias", "method", "found", "appended", "differences",
@@ -72,7 +80,7 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
         "featureId", "amount", "unit", "flowId", "errorCode", "stages", "platform", "experiment",
         "name", "detail", "stage", "retryable", "actor", "action", "erased", "evidence",
         "account",
-    ]
+    ])
 
     /// What values of this field look like.
     public var shape: FieldShape {

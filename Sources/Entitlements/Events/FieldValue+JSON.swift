@@ -4,21 +4,27 @@ extension Field {
     /// Reads a value of this field's shape.
     ///
     /// - Throws: `InputFault` with the path `data.NAME`.
-    func value(from json: JSONValue, subject: Subject.Kind) throws(InputFault) -> FieldValue {
+    func value(
+        _ node: Int,
+        of json: JSONText,
+        subject: Subject.Kind
+    ) throws(InputFault) -> FieldValue {
         switch shape(about: subject) {
-        case .identifier: .text(try text(json, upTo: Identifier.byteLimit))
-        case .name: .text(try text(json, upTo: FieldShape.nameByteLimit))
-        case .code: .text(try code(json))
-        case .text: .text(try freeText(json))
-        case .choice(let words): .text(try choice(json, of: words))
-        case .currency: .text(try currency(json))
-        case .instant: .instant(try instant(json))
-        case .integer(let range): .integer(try integer(json, within: range))
-        case .flag: .flag(try flag(json))
-        case .purchaseName: .text(try purchaseName(json))
-        case .customers: .texts(try texts(json, FieldShape.customerLimit, Identifier.byteLimit, 1))
-        case .names: .texts(try texts(json, FieldShape.nameLimit, FieldShape.nameByteLimit, 0))
-        case .durations: .durations(try durations(json))
+        case .identifier: .text(try text(node, json, upTo: Identifier.byteLimit))
+        case .name: .text(try text(node, json, upTo: FieldShape.nameByteLimit))
+        case .code: .text(try code(node, json))
+        case .text: .text(try freeText(node, json))
+        case .choice(let words): .text(try choice(node, json, of: words))
+        case .currency: .text(try currency(node, json))
+        case .instant: .instant(try .event(node, of: json, path: path))
+        case .integer(let range): .integer(try integer(node, json, within: range))
+        case .flag: .flag(try flag(node, json))
+        case .purchaseName: .text(try purchaseName(node, json))
+        case .customers:
+            .texts(try texts(node, json, FieldShape.customerLimit, Identifier.byteLimit, 1))
+        case .names:
+            .texts(try texts(node, json, FieldShape.nameLimit, FieldShape.nameByteLimit, 0))
+        case .durations: .durations(try durations(node, json))
         }
     }
 
@@ -26,54 +32,54 @@ extension Field {
 
     private func invalid(_ detail: String) -> InputFault { InputFault(.invalidValue, path, detail) }
 
-    private func text(_ json: JSONValue, upTo limit: Int) throws(InputFault) -> String {
-        guard let text = json.string, Identifier.isValid(text), text.utf8.count <= limit else {
+    private func text(_ node: Int, _ json: JSONText, upTo limit: Int) throws(InputFault) -> String {
+        guard let text = json.string(node), Identifier.isValid(text), text.utf8.count <= limit
+        else {
             throw invalid("expected 1 to \(limit) bytes of text without control characters")
         }
         return text
     }
 
-    private func code(_ json: JSONValue) throws(InputFault) -> String {
-        guard let text = json.string, Code.isValid(text) else {
+    private func code(_ node: Int, _ json: JSONText) throws(InputFault) -> String {
+        guard let text = json.string(node), Code.isValid(text) else {
             throw invalid("expected 1 to \(Code.byteLimit) of letters, digits and \(Code.signs)")
         }
         return text
     }
 
-    private func freeText(_ json: JSONValue) throws(InputFault) -> String {
-        guard let text = json.string, text.utf8.count <= FieldShape.textByteLimit else {
+    private func freeText(_ node: Int, _ json: JSONText) throws(InputFault) -> String {
+        guard let text = json.string(node), text.utf8.count <= FieldShape.textByteLimit else {
             throw invalid("expected at most \(FieldShape.textByteLimit) bytes of text")
         }
         return text
     }
 
-    private func choice(_ json: JSONValue, of words: [String]) throws(InputFault) -> String {
-        guard let text = json.string, words.contains(text) else {
+    private func choice(
+        _ node: Int,
+        _ json: JSONText,
+        of words: [String]
+    ) throws(InputFault) -> String {
+        guard let text = json.string(node), words.holds(text) else {
             throw invalid("expected one of " + words.joined(separator: ", "))
         }
         return text
     }
 
-    private func currency(_ json: JSONValue) throws(InputFault) -> String {
-        guard let text = json.string, text.utf8.count == 3,
+    private func currency(_ node: Int, _ json: JSONText) throws(InputFault) -> String {
+        guard let text = json.string(node), text.utf8.count == 3,
             text.utf8.allSatisfy({ (0x41...0x5A).contains($0) })
         else { throw invalid("expected an ISO 4217 code of three capital letters") }
         return text
     }
 
-    private func instant(_ json: JSONValue) throws(InputFault) -> Instant {
-        try .event(json, path: path)
-    }
-
     private func integer(
-        _ json: JSONValue,
+        _ node: Int,
+        _ json: JSONText,
         within range: ClosedRange<Int64>
     ) throws(InputFault) -> Int64 {
-        guard case .number(let digits) = json, let integer = Int64(digits) else {
-            if case .number = json {
-                throw InputFault(.outOfRange, path, "expected an integer of 64 bits")
-            }
-            throw invalid("expected an integer")
+        guard let digits = json.number(node) else { throw invalid("expected an integer") }
+        guard let integer = Int64(digits) else {
+            throw InputFault(.outOfRange, path, "expected an integer of 64 bits")
         }
         guard range.contains(integer) else {
             throw InputFault(
@@ -85,46 +91,51 @@ extension Field {
         return integer
     }
 
-    private func flag(_ json: JSONValue) throws(InputFault) -> Bool {
-        guard let flag = json.bool else { throw invalid("expected true or false") }
+    private func flag(_ node: Int, _ json: JSONText) throws(InputFault) -> Bool {
+        guard let flag = json.bool(node) else { throw invalid("expected true or false") }
         return flag
     }
 
-    private func purchaseName(_ json: JSONValue) throws(InputFault) -> String {
-        guard let text = json.string, let name = PurchaseName(text) else {
+    private func purchaseName(_ node: Int, _ json: JSONText) throws(InputFault) -> String {
+        guard let text = json.string(node), let name = PurchaseName(text) else {
             throw invalid("expected STORE/ORIGINAL_ID")
         }
         return name.description
     }
 
     private func texts(
-        _ json: JSONValue,
+        _ node: Int,
+        _ json: JSONText,
         _ limit: Int,
         _ byteLimit: Int,
         _ least: Int
     ) throws(InputFault) -> [String] {
-        guard let elements = json.array, (least...limit).contains(elements.count) else {
+        guard let count = json.elementCount(of: node), (least...limit).contains(count) else {
             throw invalid("expected an array of \(least) to \(limit) texts")
         }
         var texts: [String] = []
-        for element in elements { texts.append(try text(element, upTo: byteLimit)) }
+        var element = node + 1
+        for _ in 0..<count {
+            texts.append(try text(element, json, upTo: byteLimit))
+            element = json.next(after: element)
+        }
         return texts
     }
 
-    private func durations(_ json: JSONValue) throws(InputFault) -> [FieldValue.Duration] {
-        guard let members = json.members, members.count <= FieldShape.durationLimit else {
+    private func durations(
+        _ node: Int,
+        _ json: JSONText
+    ) throws(InputFault) -> [FieldValue.Duration] {
+        guard let count = json.memberCount(of: node), count <= FieldShape.durationLimit else {
             throw invalid("expected an object of at most \(FieldShape.durationLimit) stages")
         }
         var durations: [FieldValue.Duration] = []
-        for member in members {
-            _ = try code(.string(member.name))
+        var members = JSONMembers(of: node, count)
+        while let (name, value) = members.next(in: json) {
             durations.append(
                 FieldValue.Duration(
-                    name: member.name,
-                    milliseconds: try integer(
-                        member.value,
-                        within: 0...FieldShape.longestDuration
-                    )
+                    name: try code(name, json),
+                    milliseconds: try integer(value, json, within: 0...FieldShape.longestDuration)
                 )
             )
         }
@@ -134,12 +145,17 @@ extension Field {
 
 extension Instant {
     /// Reads an instant that an event may name.
-    static func event(_ json: JSONValue?, path: String) throws(InputFault) -> Instant {
-        guard let text = json?.string, let instant = Instant(rfc3339: text) else {
-            throw InputFault(.invalidValue, path, "expected RFC 3339 with an offset")
+    static func event(
+        _ node: Int?,
+        of text: JSONText,
+        path: @autoclosure () -> String
+    ) throws(InputFault) -> Instant {
+        guard let milliseconds = node.flatMap(text.milliseconds) else {
+            throw InputFault(.invalidValue, path(), "expected RFC 3339 with an offset")
         }
+        let instant = Instant(milliseconds: milliseconds)
         guard instant.isPlausible else {
-            throw InputFault(.outOfRange, path, "expected an instant in 2000 to 2200")
+            throw InputFault(.outOfRange, path(), "expected an instant in 2000 to 2200")
         }
         return instant
     }

@@ -1,3 +1,5 @@
+import Encodings
+
 /// An environment of purchases; environments never mix (Model, "Events").
 public enum StoreEnvironment: UInt8, CaseIterable, Sendable {
     /// Real money; the default.
@@ -18,7 +20,15 @@ public enum StoreEnvironment: UInt8, CaseIterable, Sendable {
 
     /// The environment of that name.
     public init?(name: String) {
-        guard let match = Self.allCases.first(where: { $0.name == name }) else { return nil }
-        self = match
+        guard let index = Self.names.index(of: name) else { return nil }
+        self = Self.allCases[index]
     }
+
+    /// The environment of the name that stands in a text.
+    init?(_ node: Int, of text: JSONText) {
+        guard let index = text.index(node, in: Self.names) else { return nil }
+        self = Self.allCases[index]
+    }
+
+    private static let names = WordList(allCases.map(\.name))
 }

@@ -14,10 +14,12 @@ public struct PurchaseName: Hashable, Sendable, Comparable, CustomStringConverti
     }
 
     /// Reads `STORE/ORIGINAL_ID`; nil if a part is not valid.
-    public init?(_ text: String) {
-        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
-        let store = String(text[..<slash])
-        let originalID = String(text[text.utf8.index(after: slash)...])
+    public init?(_ text: String) { self.init(text, from: 0) }
+
+    /// Reads what stands from a byte of a text on.
+    init?(_ text: String, from start: Int) {
+        guard let slash = text.slash(from: start) else { return nil }
+        let (store, originalID) = (text.part(start..<slash), text.part(from: slash + 1))
         guard Identifier.isStore(store), Identifier.isValid(originalID) else { return nil }
         self.init(store: store, originalID: originalID)
     }
@@ -44,16 +46,18 @@ public enum Subject: Hashable, Sendable {
             self = .catalog
             return
         }
-        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
-        let rest = String(text[text.utf8.index(after: slash)...])
-        switch text[..<slash] {
+        guard let slash = text.slash(from: 0) else { return nil }
+        switch text.part(0..<slash) {
         case "purchase":
-            guard let name = PurchaseName(rest) else { return nil }
+            guard let name = PurchaseName(text, from: slash + 1) else { return nil }
             self = .purchase(name)
         case "customer":
-            guard let id = CustomerID(rest) else { return nil }
+            guard let id = CustomerID(text.part(from: slash + 1)) else { return nil }
             self = .customer(id)
-        case "store" where Identifier.isStore(rest): self = .store(rest)
+        case "store":
+            let store = text.part(from: slash + 1)
+            guard Identifier.isStore(store) else { return nil }
+            self = .store(store)
         default: return nil
         }
     }
@@ -86,6 +90,24 @@ extension Subject: CustomStringConvertible {
     }
 }
 
+extension String {
+    /// Where the first `/` stands from a byte on.
+    fileprivate func slash(from start: Int) -> Int? {
+        let bytes = utf8Span.span
+        for index in start..<bytes.count where bytes[index] == UInt8(ascii: "/") { return index }
+        return nil
+    }
+
+    /// The text of some bytes, which end before and after characters.
+    fileprivate func part(_ range: Range<Int>) -> String {
+        let start = utf8.index(startIndex, offsetBy: range.lowerBound)
+        return String(self[start..<utf8.index(start, offsetBy: range.count)])
+    }
+
+    /// The text from a byte on, before which a character ends.
+    fileprivate func part(from start: Int) -> String { part(start..<utf8.count) }
+}
+
 /// The shape of ids (Model, "Events").
 public enum Identifier {
     /// Bytes of UTF-8 that an id may have at most.
@@ -95,11 +117,17 @@ public enum Identifier {
 
     /// Whether a text is an id: 1 to 1024 bytes without control characters.
     public static func isValid(_ text: String) -> Bool {
-        let bytes = text.utf8
+        let bytes = text.utf8Span.span
         guard (1...byteLimit).contains(bytes.count) else { return false }
-        return text.unicodeScalars.allSatisfy {
-            $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
+        for index in bytes.indices {
+            switch bytes[index] {
+            case 0..<0x20, 0x7F: return false
+            // U+0080 to U+009F; another byte follows always.
+            case 0xC2 where bytes[index + 1] < 0xA0: return false
+            default: continue
+            }
         }
+        return true
     }
 
     /// Whether a text is a store's name: lower snake case.

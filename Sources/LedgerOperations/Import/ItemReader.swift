@@ -25,7 +25,12 @@ struct ItemReader: Sendable {
             return signals(.string(String(decoding: bytes, as: UTF8.self)), bytes, line)
         }
         do {
-            return items(try JSONValue(parsing: bytes), bytes, line)
+            let text = try JSONText(parsing: bytes)
+            // No message of a store's passes for an event.
+            if format == .auto || format == .events, case .success(let item) = event(text, line) {
+                return [item]
+            }
+            return items(text.value(JSONText.root), bytes, line)
         } catch {
             if let json = storeMessage(bytes) { return items(json, bytes, line) }
             return [
@@ -131,8 +136,20 @@ struct ItemReader: Sendable {
     }
 
     private func event(_ json: JSONValue, _ line: LineReader.Line) -> ImportFormat.Item {
-        do {
-            var event = try Event(validating: json)
+        switch event(JSONText(json), line) {
+        case .success(let item): item
+        case .failure(let fault):
+            refused(line, fault.code.rawValue, fault.path, fault.detail, of: .events)
+        }
+    }
+
+    private func event(
+        _ text: JSONText,
+        _ line: LineReader.Line
+    ) -> Result<ImportFormat.Item, InputFault> {
+        Result { () throws(InputFault) in
+            let attributes = try EventAttributes(of: text)
+            var event = try Event(attributes, in: text)
             if let document = event.data.document {
                 event.data = EventData(
                     recorded: .catalogPublished,
@@ -140,17 +157,15 @@ struct ItemReader: Sendable {
                     document: TimeZones.resolved(document)
                 )
             }
-            let recordedAt = json["recordedtime"]?.string.flatMap { Instant(rfc3339: $0) }
+            let recordedAt = attributes[.recordedtime].flatMap(text.milliseconds)
             return ImportFormat.Item(
                 line: line.number,
                 format: .events,
                 result: .taken(Submission(event: event)),
-                recordedAt: recordedAt,
-                hasUnreadableRecordedTime: json["recordedtime"] != nil && recordedAt == nil,
+                recordedAt: recordedAt.map { Instant(milliseconds: $0) },
+                hasUnreadableRecordedTime: attributes[.recordedtime] != nil && recordedAt == nil,
                 bytes: line.bytes
             )
-        } catch {
-            return refused(line, error.code.rawValue, error.path, error.detail, of: .events)
         }
     }
 

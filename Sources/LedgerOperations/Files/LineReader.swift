@@ -1,5 +1,5 @@
-// Unsafe: read(2) fills the buffer of a new array, and poll(2) a local structure; both live for the
-// call, the buffer is passed with its length.
+// Unsafe: read(2) fills the buffer of a new array, poll(2) a local structure, and memchr(3) looks
+// through the buffer; all live for the call, buffers are passed with their lengths.
 
 import Foundation
 import Glibc
@@ -90,14 +90,14 @@ package final class LineReader {
     package var byteCount: UInt64 { readCount - UInt64(buffer.count - position) }
 
     /// Whether the next line has come in whole.
-    package var holdsLine: Bool { buffer[position...].contains(0x0A) }
+    package var holdsLine: Bool { newline(from: position) != nil }
 
     /// The next line; nil at the end.
     package func next() throws -> Line? {
         var isTooLong = false
         var searched = position
         while true {
-            if let end = buffer[searched...].firstIndex(of: 0x0A) {
+            if let end = newline(from: searched) {
                 let bytes = isTooLong ? nil : Array(buffer[position..<end])
                 position = end + 1
                 return line(bytes)
@@ -115,6 +115,16 @@ package final class LineReader {
                 position = buffer.count
                 return line(bytes)
             }
+        }
+    }
+
+    /// Where the first line ends from a place of the buffer on; nil: it did not come in yet.
+    private func newline(from start: Int) -> Int? {
+        unsafe buffer.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress,
+                let found = unsafe memchr(base + start, 0x0A, bytes.count - start)
+            else { return nil }
+            return unsafe UnsafeRawPointer(found) - base
         }
     }
 

@@ -159,7 +159,11 @@ public struct Importer {
             lines.append(line)
             if isFirst, lines.count == 1, let whole = try document(startingWith: line, reader) {
                 let preparation = preparation
-                return PreparedBatch { try whole.map(preparation.prepared) }
+                return PreparedBatch {
+                    var prepared = PreparedItems()
+                    for item in whole { try preparation.add(item, to: &prepared) }
+                    return prepared
+                }
             }
             if acknowledges && !reader.holdsLine { break }
         }
@@ -169,10 +173,11 @@ public struct Importer {
     private func prepareAhead(_ lines: [LineReader.Line]) -> PreparedBatch {
         let (reader, preparation) = (reader, preparation)
         return PreparedBatch {
-            var prepared: [PreparedItem] = []
-            prepared.reserveCapacity(lines.count)
+            var prepared = PreparedItems()
+            prepared.items.reserveCapacity(lines.count)
+            prepared.submissions.reserveCapacity(lines.count)
             for line in lines {
-                for item in reader.items(line) { prepared.append(try preparation.prepared(item)) }
+                for item in reader.items(line) { try preparation.add(item, to: &prepared) }
             }
             return prepared
         }
@@ -181,7 +186,8 @@ public struct Importer {
     private var preparation: ItemPreparation {
         ItemPreparation(
             ledger: ledger,
-            preservesRecordedTime: options.preservesRecordedTime
+            preservesRecordedTime: options.preservesRecordedTime,
+            keepsBytes: options.onError == .quarantine
         )
     }
 
@@ -204,33 +210,40 @@ public struct Importer {
     }
 
     /// Records items in their order; false: it stopped at a refusal.
-    private mutating func record(_ items: [PreparedItem]) throws -> Bool {
+    private mutating func record(_ prepared: PreparedItems) throws -> Bool {
+        var (items, submissions) = (prepared.items[...], prepared.submissions)
         // With `stop` nothing behind the first refused item is recorded.
-        let firstRefused = items.firstIndex { $0.result.value == nil } ?? items.count
-        let taken = options.onError == .stop ? items.prefix(firstRefused + 1) : items[...]
-        let submissions = taken.compactMap(\.result.value)
+        if options.onError == .stop,
+            let refused = items.firstIndex(where: { $0.refusal != nil })
+        {
+            items = items[...refused]
+            // One for each item before it.
+            submissions.removeLast(submissions.count - refused)
+        }
         var receipts = try ledger.appender.record(
             submissions,
             untilRefused: options.onError == .stop
         )[...]
         if let acknowledge = options.acknowledge {
             // After the commit that holds them has returned.
-            let lines = taken.filter { $0.result.value != nil }.map(\.line)
+            let lines = items.filter { $0.refusal == nil }.map(\.line)
             acknowledge(zip(lines, receipts).map { (line: $0, receipt: $1) })
         }
-        for item in taken {
+        for item in items {
             let refusedBefore = report.refused
             report.take(for: item.format)
-            switch item.result {
-            case .refused(let refusal): report.refuse(item.line, refusal)
-            case .taken(let prepared):
-                guard let receipt = receipts.popFirst() else { return false }
+            if let refusal = item.refusal {
+                report.refuse(item.line, refusal)
+            } else {
+                guard let receipt = receipts.first else { return false }
                 report.count(item.line, receipt)
+                let submission = submissions[receipts.startIndex]
                 if case .duplicate(let sequence) = receipt,
-                    try ledger.questions.tells(prepared, otherThan: sequence)
+                    try ledger.questions.tells(submission, otherThan: sequence)
                 {
                     report.differ(item.line, from: sequence)
                 }
+                receipts.removeFirst()
             }
             if options.onError == .quarantine, report.refused > refusedBefore,
                 let bytes = item.bytes

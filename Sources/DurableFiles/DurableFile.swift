@@ -297,6 +297,13 @@ extension DurableFile {
         )
     }
 
+    /// Leaves a folder to its owner alone.
+    ///
+    /// - Throws: `FileFault`.
+    package static func closeFolder(_ path: String) throws {
+        guard unsafe chmod(path, 0o700) == 0 else { throw FileFault(errno, "chmod") }
+    }
+
     /// What stands in a folder; nothing where there is none.
     ///
     /// - Throws: `FileFault` for what is no folder, `CocoaError` for one that cannot be read.

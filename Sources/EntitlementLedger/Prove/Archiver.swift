@@ -24,7 +24,8 @@ public final class Archiver: Sendable {
         self.knownLoss = knownLoss
     }
 
-    /// Continues an archive up to the last checkpoint that was signed; writes nothing to the ledger.
+    /// Continues an archive up to the last checkpoint that was signed, once the vault and its second
+    /// copy hold every key that it needs; writes no event.
     ///
     /// Cost: for each record that is new to it a hash and its bytes; memory: one batch.
     ///
@@ -39,6 +40,8 @@ public final class Archiver: Sendable {
         guard let last = try log.lastCheckpoint() else {
             return ArchiveProgress(archived: 0, size: try log.end().size)
         }
+        // A record elsewhere is worth nothing without its key.
+        if let vault = prover.opened { try vault.drawIn() } else { try log.awaitTakeOver() }
         var writer = ArchiveWriter(log: log, store: store, key: try prover.verifierKey)
         let archived = try writing.withLock { _ in
             try writer.write(

@@ -41,6 +41,16 @@ package protocol LogReader: Sendable, TileSource {
 
     /// The last of them; nil for none. Cost: one small read.
     func lastCheckpoint() throws -> (size: UInt64, note: String)?
+
+    /// The new streams that stand in the log, ascending from one on: those that the vault has not
+    /// taken over, and what it took over last.
+    func newStreams(from first: UInt64) throws -> [NewStream]
+
+    /// Waits until the vault has taken over what stands in the log by now: then its keys stand in the
+    /// vault and in the synced second copy.
+    ///
+    /// - Throws: `LogStorageFault.busy` where nobody takes it over for long.
+    func awaitTakeOver() throws
 }
 
 extension LogReader {
@@ -62,6 +72,12 @@ extension LogReader {
     package func lastCheckpoint() throws -> (size: UInt64, note: String)? {
         try checkpoints().last
     }
+
+    /// None, for a log whose vault keeps them by itself.
+    package func newStreams(from first: UInt64) throws -> [NewStream] { [] }
+
+    /// Waits for nothing, for a log whose vault keeps them by itself.
+    package func awaitTakeOver() throws {}
 }
 
 /// Where the log stands durably, and is written.
@@ -86,9 +102,22 @@ package protocol LogStorage: LogReader {
 
     /// Keeps a signed checkpoint, durably.
     func keepCheckpoint(size: UInt64, note: String) throws
+
+    /// Notes that the vault has taken over the new streams up to this one, durably: the next batches
+    /// remove them.
+    func tookOver(upTo stream: UInt64)
+
+    /// Removes what was taken over in a commit of its own; none where there is nothing.
+    func removeTakenOver() throws
 }
 
 extension LogStorage {
+    /// Nothing, for a log whose vault keeps new streams by itself.
+    package func tookOver(upTo stream: UInt64) {}
+
+    /// Nothing, for a log whose vault keeps new streams by itself.
+    package func removeTakenOver() throws {}
+
     /// None, for a storage that nothing is erased from.
     package func eraseEvidence(of sequences: [UInt64]) throws {
         guard sequences.isEmpty else {
@@ -153,6 +182,8 @@ package struct LogBatch: Sendable {
     package var lastOwnRecordedAt: Int64?
     /// What views and overlay keep of the records.
     package var entries: [IndexEntry]
+    /// Streams that are new with it, ascending.
+    package var newStreams: [NewStream]
 
     /// A batch without records that goes on from a log's end.
     package init(after end: LogEnd) {
@@ -165,6 +196,7 @@ package struct LogBatch: Sendable {
         highestCounter = end.highestCounter
         lastOwnRecordedAt = end.lastOwnRecordedAt
         entries = []
+        newStreams = []
     }
 }
 

@@ -50,6 +50,9 @@ package final class MemoryLog: LogStorage {
         var tree = TileWriter()
         var tiles: [TilePlace: [UInt8]] = [:]
         var notes: [UInt64: String] = [:]
+        var newStreams: [UInt64: [UInt8]] = [:]
+        /// Up to which the next batch removes them.
+        var takenOver: UInt64 = 0
     }
 
     /// Makes an empty log.
@@ -71,6 +74,8 @@ package final class MemoryLog: LogStorage {
             for part in batch.sharedParts where state.sharedParts[part.digest] == nil {
                 state.sharedParts[part.digest] = part.bytes
             }
+            state.removeTakenOver()
+            for new in batch.newStreams { state.newStreams[new.stream] = new.bytes }
             for leaf in batch.leaves { state.tree.append(leaf) }
             for tile in state.tree.takeChanges() {
                 let place = TilePlace(level: tile.coordinate.level, index: tile.coordinate.index)
@@ -162,12 +167,32 @@ package final class MemoryLog: LogStorage {
     }
 
     /// See `LogStorage`.
+    package func newStreams(from first: UInt64) -> [NewStream] {
+        state.withLock { $0.newStreams }.filter { $0.key >= first }
+            .sorted { $0.key < $1.key }.map { NewStream(stream: $0.key, bytes: $0.value) }
+    }
+
+    /// See `LogStorage`.
+    package func tookOver(upTo stream: UInt64) {
+        state.withLock { $0.takenOver = max($0.takenOver, stream) }
+    }
+
+    /// See `LogStorage`.
+    package func removeTakenOver() { state.withLock { $0.removeTakenOver() } }
+
+    /// See `LogStorage`.
     package func checkpoints() -> [(size: UInt64, note: String)] {
         state.withLock { $0.notes }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 }
 
 extension MemoryLog.State {
+    fileprivate mutating func removeTakenOver() {
+        guard takenOver > 0 else { return }
+        newStreams = newStreams.filter { $0.key > takenOver }
+        takenOver = 0
+    }
+
     /// Fills bundles; the one that fills takes in the tail values before it.
     fileprivate mutating func place(_ new: RecordList) {
         var index = 0

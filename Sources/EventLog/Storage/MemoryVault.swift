@@ -59,8 +59,16 @@ package final class MemoryVault: Vault {
         }
     }
 
-    /// Does nothing: memory has nothing more durable than a reservation.
-    package func commit(upTo counter: UInt64) {}
+    /// Lends none: memory has nothing more durable than a reservation.
+    package func commit<Outcome: Sendable>(
+        upTo counter: UInt64,
+        _ body: ([NewStream]) throws -> Outcome
+    ) throws -> Outcome {
+        try body([])
+    }
+
+    /// Nothing waits.
+    package func drawIn() {}
 
     /// See `Vault`.
     package func prepare(_ erasure: VaultErasure) { state.withLock { $0.prepared = erasure } }

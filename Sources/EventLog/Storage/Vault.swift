@@ -88,15 +88,29 @@ package protocol NameVault: NameReader {
     /// The stream of a name; a new one with new keys is reserved in memory until `commit`.
     func reserveStream(of name: StreamName) throws -> UInt64
 
-    /// Makes every reserved stream up to a counter durable, in one commit.
+    /// Lends every reserved stream up to a counter, sealed and ascending, to a commit of the log, which
+    /// makes them durable together with the records that need them.
     ///
-    /// Streams become durable in the order of their counters.
-    func commit(upTo counter: UInt64) throws
+    /// No erasure has its turn meanwhile. Where `body` throws they stay reserved, or are found to
+    /// stand; else the vault takes them over from the log, behind.
+    ///
+    /// - Throws: `LogStorageFault.full` where too many wait to be taken over; what `body` throws.
+    func commit<Outcome: Sendable>(
+        upTo counter: UInt64,
+        _ body: ([NewStream]) throws -> Outcome
+    ) throws -> Outcome
+
+    /// Takes over every new stream that the log holds, durably, and has the log remove it.
+    ///
+    /// Cost: a commit each of vault and log, none where there is nothing.
+    func drawIn() throws
 }
 
 /// Destroys names and keys.
 package protocol ErasableVault: Sendable {
     /// Notes durably what an erasure is about to take, before the log says so.
+    ///
+    /// New streams are drawn in first; where that fails, nothing is begun.
     func prepare(_ erasure: VaultErasure) throws
 
     /// The erasure that was prepared and neither finished nor cancelled; nil: none.

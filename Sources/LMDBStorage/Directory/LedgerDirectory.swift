@@ -7,7 +7,10 @@ import FoundationEssentials
 /// A ledger's directory on disk (schemas/log-format.md): manifest, writer's lock, log, vault.
 package enum LedgerDirectory {
     /// The format that this program writes; a higher one is refused (E5).
-    package static let formatVersion = 1
+    ///
+    /// Format 1 has no new streams in its log; it becomes 2 when a stream is new in it.
+    package static let formatVersion = 2
+    private static let firstFormatVersion = 1
 
     static let manifestName = "ledger.json"
     static let lockName = "writer.lock"
@@ -65,11 +68,12 @@ package enum LedgerDirectory {
         let log = try LMDBLog(path: path + "/" + logName, isReadOnly: false)
         defer { log.close() }
         try log.bind(toLedger: id)
+        try log.makeNewStreams()
         try LMDBVault(
             path: path + "/" + vaultName,
             keyFile: EpochKeyFile(vaultPath: path + "/" + vaultName, masterKey: masterKey),
+            log: log,
             isReadOnly: false,
-            highestCounter: 0,
             clock: { 0 },
             randomness: randomness
         ).close()
@@ -117,6 +121,16 @@ package enum LedgerDirectory {
         )
     }
 
+    /// Says the present format, durably, and closes the log's folder to others: from the next commit on
+    /// it holds keys.
+    static func upgrade(at path: String) throws {
+        var manifest = try manifest(at: path)
+        guard manifest.format < formatVersion else { return }
+        try DurableFile.closeFolder(path + "/" + logName)
+        manifest.format = formatVersion
+        try write(manifest, to: path)
+    }
+
     /// Reads a ledger's manifest.
     ///
     /// - Throws: `LedgerOpenFault` for a missing, foreign or newer ledger.
@@ -146,7 +160,7 @@ package enum LedgerDirectory {
         guard let format = try? decoder.decode(Format.self, from: Data(bytes)) else {
             throw LedgerOpenFault(.foreign, "its ledger.json is not one")
         }
-        guard format.format == formatVersion else {
+        guard (firstFormatVersion...formatVersion).contains(format.format) else {
             throw LedgerOpenFault(
                 format.format > formatVersion ? .newer : .foreign,
                 "its format is \(format.format), this program knows \(formatVersion)"

@@ -85,6 +85,14 @@ extension OpenLedgerDirectory {
 extension LMDBVault {
     /// Appends every durable item to a file and syncs it.
     fileprivate func copy(to file: Int32) throws -> VaultCounts {
-        try VaultCopy.write(streams, of: environment, to: file)
+        // Before the vault: what is not new any more stands there.
+        let new = try log.newStreams(from: 0)
+        var counts = try VaultCopy.write(streams, of: environment, to: file)
+        let last = UInt64(counts.streams)
+        let missing = new.filter { StreamNumber.counter(of: $0.stream) > last }
+        counts.streams += missing.count
+        try DurableFile.write(missing.flatMap(\.bytes), to: file)
+        guard fsync(file) == 0 else { throw FileFault(errno, "fsync") }
+        return counts
     }
 }

@@ -81,9 +81,9 @@ package final class OpenLedgerDirectory: Sendable {
             vault = try LMDBVault(
                 path: path + "/" + LedgerDirectory.vaultName,
                 keyFile: keyFile,
+                log: log,
                 isReadOnly: !forWriting,
                 mapSize: mapSize,
-                highestCounter: log.end().highestCounter,
                 wasStopped: wasStopped,
                 clock: clock,
                 randomness: randomness
@@ -105,12 +105,14 @@ package final class OpenLedgerDirectory: Sendable {
     ///
     /// - Parameter isClean: Whether nothing is in doubt; else the mark of an unclean stop stays.
     package func close(isClean: Bool = true) {
+        // What the disk does not take now waits in the log for the next opening.
+        let isDrawnIn = lock != nil && (try? vault.drawIn()) != nil
         // Without a size the note of an earlier close stays, which does no harm.
         let size = lock == nil ? nil : try? log.end().size
         log.close()
         vault.close()
         guard let lock else { return }
-        if let size, isClean {
+        if let size, isClean, isDrawnIn {
             LedgerDirectory.noteClosed(size, at: path)
             DurableFile.remove(path + "/" + LedgerDirectory.uncleanName)
         }

@@ -5,7 +5,8 @@ import Synchronization
 extension LMDBLog {
     /// See `LogStorage`.
     package func append(_ batch: LogBatch) throws -> LogEnd {
-        try mappingFaults {
+        if isInDoubt.withLock({ $0 }) { try reopen() }
+        return try mappingFaults {
             try withEnvironment { try append(batch, to: $0) }
         }
     }
@@ -34,6 +35,8 @@ extension LMDBLog {
         let shared =
             try batch.sharedParts.isEmpty
             ? nil : opened.environment.table(Self.sharedName, create: true)
+        let newStreams = try newStreamsTable(for: batch, opened)
+        var removed: UInt64?
         try opened.environment.write(growingBy: MapSize.growth) { transaction in
             guard try self.end(transaction, tables).size == batch.first else {
                 throw LogStorageFault(.damaged, "the log's end moved under its writer")
@@ -47,6 +50,9 @@ extension LMDBLog {
                 )
             }
             if let shared { try putSharedParts(of: batch, transaction, shared) }
+            if let newStreams {
+                removed = try putNewStreams(of: batch, transaction, newStreams)
+            }
             // The last, partial tile of leaves is not stored: the tail has its records.
             for tile in tiles where tile.coordinate.level > 0 || tile.coordinate.isFull {
                 let key = Key(UInt64(tile.coordinate.level), tile.coordinate.index)
@@ -54,6 +60,7 @@ extension LMDBLog {
             }
             try put(end, transaction, tables)
         }
+        noteRemoved(upTo: removed)
         treeWriter.withLock { $0 = tree }
         roomAhead.withLock { $0.keep(in: opened.environment) }
         return end

@@ -7,7 +7,8 @@ import Synchronization
 /// Tables: `bundles` (bundle number → 256 records), `tail` (first sequence → the records of a
 /// commit that did not fill a bundle), `companions` (record's sequence → evidence or attachment),
 /// `shared` (SHA-256 of a part of evidence → the part), `tiles` (level, index → hashes; of leaves
-/// only full ones), `checkpoints` (size → signed note), `end`.
+/// only full ones), `checkpoints` (size → signed note), `newStreams` (stream → entry that the vault
+/// takes over), `end`.
 package final class LMDBLog: LogStorage {
     let path: String
     private let isReadOnly: Bool
@@ -21,6 +22,10 @@ package final class LMDBLog: LogStorage {
     /// The tree's writer, made at the first append; dropped when a commit fails.
     let treeWriter = Mutex<TileWriter?>(nil)
     let roomAhead = Mutex(RoomAhead())
+    /// The last new stream that the vault has taken over and that stands here yet; 0: none.
+    let takenOver = Mutex<UInt64>(0)
+    /// Whether a commit that nobody waited for failed, since which the log was not opened again.
+    let isInDoubt = Mutex(false)
 
     struct Current {
         var environment: LMDB.Environment
@@ -104,6 +109,7 @@ package final class LMDBLog: LogStorage {
             current.withLock { $0 = opened }
         }
         treeWriter.withLock { $0 = nil }
+        isInDoubt.withLock { $0 = false }
     }
 
     /// Ends the use of the environment.

@@ -47,6 +47,12 @@ package struct LedgerCopy: SalvageSupply {
 
     /// See `SalvageSupply`.
     package func vaultItems(_ body: (VaultItem) throws -> Void) throws {
+        // First those that are new in the log: what the vault has counts.
+        for place in log.found.newStreams {
+            let bytes = try log.read(place)
+            // What was an entry and is none any more is not there.
+            if let item = try? VaultItem(checking: bytes.span) { try body(item) }
+        }
         let folder = path + "/" + LedgerDirectory.vaultName + "/"
         for file in [LedgerDirectory.dataName, VaultJournal.fileName]
         where DurableFile.exists(folder + file) {

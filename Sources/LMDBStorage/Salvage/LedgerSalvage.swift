@@ -146,7 +146,7 @@ package struct LedgerSalvage {
         _ progress: (UInt64, UInt64) -> Void,
         _ body: (LogBatch) throws -> Void
     ) throws -> (SalvageReport, VaultSalvage, lost: [UInt64], deleted: [UInt64]) {
-        let vault = try readVault()
+        let vault = try readVault(and: log)
         var salvage = try LogSalvage(
             log,
             copies: supplies,
@@ -166,8 +166,10 @@ package struct LedgerSalvage {
         return (report, rest, lost, salvage.deletedEvidence)
     }
 
-    func readVault() throws -> VaultSalvage {
+    /// `log`: whose new streams count too; nil: what the vault's own files hold.
+    func readVault(and log: DamagedLog? = nil) throws -> VaultSalvage {
         var vault = VaultSalvage(epochKeys: epochKeys)
+        if let log { try vault.read(log) }
         let folder = path + "/" + LedgerDirectory.vaultName + "/"
         try vault.read(folder + LedgerDirectory.dataName)
         try vault.read(folder + VaultJournal.fileName)

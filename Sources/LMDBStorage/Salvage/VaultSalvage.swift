@@ -6,12 +6,13 @@ import Glibc
 import Salvage
 import Synchronization
 
-/// Puts a vault together again from the raw bytes of its data file, its journal and second copies.
+/// Puts a vault together again from the raw bytes of its data file, its journal and second copies,
+/// and from the new streams of the log.
 ///
 /// An entry counts where it opens under its shard's epoch key; a tombstone is final.
 struct VaultSalvage {
     private var places: [Place] = []
-    private var files: [RawFile] = []
+    private var files: [any RawBytes] = []
     /// Items of second copies.
     private var supplied: [VaultItem] = []
     private let epochKeys: EpochKeys
@@ -43,6 +44,26 @@ struct VaultSalvage {
                     file: number,
                     count: Int32(item.bytes.count),
                     offset: offset,
+                    isTombstone: item.isTombstone
+                )
+            )
+        }
+    }
+
+    /// Takes the streams that are new in a log; to be called first, for what the vault has counts.
+    mutating func read(_ log: DamagedLog) throws {
+        let number = Int32(files.count)
+        files.append(log.bytes)
+        for place in log.found.newStreams {
+            let bytes = try log.read(place)
+            // What was an entry and is none any more is not there.
+            guard let item = try? VaultItem(checking: bytes.span) else { continue }
+            places.append(
+                Place(
+                    stream: item.stream,
+                    file: number,
+                    count: Int32(place.count),
+                    offset: place.offset,
                     isTombstone: item.isTombstone
                 )
             )

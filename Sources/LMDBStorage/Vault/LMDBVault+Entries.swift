@@ -12,17 +12,30 @@ extension LMDBVault {
 
     /// The entry of a stream, `.some(nil)` for one that is erased or was never given; nil: these epoch
     /// keys do not open it.
-    func entry(
+    ///
+    /// Who only reads looks at the log first: what is no longer new there was taken over before.
+    func entry(of stream: UInt64, _ epochs: EpochKeys) throws -> VaultEntry?? {
+        let new = try isReadOnly ? log.newStream(stream) : nil
+        // What does not open there is looked up here.
+        let opened = new.flatMap { try? VaultEntry(opening: $0.span, epochKeys: epochs) }
+        if let opened, opened.stream == stream { return .some(opened) }
+        return try entry(of: stream, epochs, isNew: new != nil)
+    }
+
+    private func entry(
         of stream: UInt64,
         _ epochs: EpochKeys,
-        _ transaction: borrowing ReadTransaction
+        isNew: Bool
     ) throws -> VaultEntry?? {
-        let found = try transaction.get(streams, Key(stream)) { value -> Standing in
-            if try VaultEntry.isTombstone(value, of: stream) { return .tombstone }
-            return try VaultEntry(opening: value, epochKeys: epochs).map(Standing.entry)
-                ?? .unopened
+        let found = try environment.read { transaction in
+            try transaction.get(streams, Key(stream)) { value -> Standing in
+                if try VaultEntry.isTombstone(value, of: stream) { return .tombstone }
+                return try VaultEntry(opening: value, epochKeys: epochs).map(Standing.entry)
+                    ?? .unopened
+            }
         }
         switch found {
+        case nil where isNew: return nil
         case .tombstone: return .some(nil)
         case .unopened: return nil
         // An orphan, too, has its entry.
@@ -30,6 +43,14 @@ extension LMDBVault {
         case .entry, nil:
             guard isGiven(stream) else { return .some(nil) }
             throw LogStorageFault(.damaged, "a stream is missing from the vault")
+        }
+    }
+
+    /// The streams that are new in a log, ascending, each of them whole.
+    static func checkedNewStreams(of log: LMDBLog) throws -> [UInt64] {
+        try log.newStreams(from: 0).map { new in
+            _ = try VaultEntry.checkedDigest(of: new.bytes.span, stream: new.stream)
+            return new.stream
         }
     }
 

@@ -9,29 +9,30 @@ import Synchronization
 extension LMDBVault {
     /// See `Vault`.
     package func prepare(_ erasure: VaultErasure) throws {
-        try writer.withLock { writer in
-            guard writer.erasure == nil else {
+        try turn.withLock { turn in
+            guard turn.erasure == nil else {
                 throw LogStorageFault(.busy, "another erasure is not finished")
             }
             // With a master key that was changed meanwhile nothing is begun.
             _ = try keyFile.read()
             try mappingFaults { try names.checkOnce() }
+            try drawIn(&turn)
             try DurableFile.replace(notePath, with: ErasureNote.bytes(of: erasure))
-            writer.erasure = erasure
+            turn.erasure = erasure
         }
     }
 
     /// See `Vault`.
-    package var preparedErasure: VaultErasure? { writer.withLock { $0.erasure } }
+    package var preparedErasure: VaultErasure? { turn.withLock { $0.erasure } }
 
     /// See `Vault`.
-    package func cancelErasure() throws { try writer.withLock { try forgetErasure(&$0) } }
+    package func cancelErasure() throws { try turn.withLock { try forgetErasure(&$0) } }
 
-    private func forgetErasure(_ writer: inout Writer) throws {
-        guard writer.erasure != nil else { return }
+    private func forgetErasure(_ turn: inout Turn) throws {
+        guard turn.erasure != nil else { return }
         DurableFile.remove(notePath)
         try DurableFile.syncDirectory(of: notePath)
-        writer.erasure = nil
+        turn.erasure = nil
     }
 
     /// See `Vault`.
@@ -40,6 +41,11 @@ extension LMDBVault {
             state.closed.formUnion(streams)
             state.numbers = state.numbers.filter { !state.closed.contains($0.value) }
             state.keys = state.keys.filter { !state.closed.contains($0.key) }
+            // One whose commit was in doubt may stand.
+            state.reservedNumbers = state.reservedNumbers.filter {
+                !state.closed.contains($0.value)
+            }
+            state.waiting.close(state.closed)
         }
     }
 
@@ -48,20 +54,26 @@ extension LMDBVault {
 
     /// See `Vault`.
     package func finishErasure() throws {
-        try writer.withLock { writer in try mappingFaults { try finish(&writer) } }
+        try turn.withLock { try finish(&$0) }
     }
 
-    /// Three steps, each of which finds what the one before left.
+    /// Steps, each of which finds what the one before left.
     ///
-    /// (1) The epoch file with old and new keys; (2) journal and shards under the new keys; (3) the
+    /// (0) New streams drawn in, so that no key of a shard stands elsewhere, and again whenever it is
+    /// gone on with; (1) The epoch file with old and new keys; (2) journal and shards under the new keys; (3) the
     /// epoch file without the old. Then backups follow.
-    func finish(_ writer: inout Writer) throws {
-        guard let erasure = writer.erasure else { return }
+    func finish(_ turn: inout Turn) throws {
+        guard let erasure = turn.erasure else { return }
         try files?.check()
         close(erasure.streams)
-        try EpochKeyFile.whileLocked(vaultPath: path) { try finish(erasure, &writer) }
-        try forgetErasure(&writer)
-        compactJournal(&writer)
+        try drawIn(&turn)
+        try writer.withLock { writer in
+            try mappingFaults {
+                try EpochKeyFile.whileLocked(vaultPath: path) { try finish(erasure, &writer) }
+            }
+        }
+        try forgetErasure(&turn)
+        compactJournal()
     }
 
     private func finish(_ erasure: VaultErasure, _ writer: inout Writer) throws {
@@ -126,7 +138,7 @@ extension LMDBVault {
                 try transaction.put(streams, Key(stream), tombstone.span)
             }
             try journal?.append(erasure.streams.map { VaultTombstone.bytes(of: $0) })
-            try journal?.sync(nowSeconds: clock() / 1000)
+            try journal?.sync()
         }
         writer.randomness = randomness
         use(keys.rotated)

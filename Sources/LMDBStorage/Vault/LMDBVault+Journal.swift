@@ -13,8 +13,9 @@ extension LMDBVault {
     /// Writes the journal anew, behind whoever writes, once half of it is dead.
     ///
     /// What does not succeed, because a disk is full say, is tried again after the next erasure.
-    func compactJournal(_ writer: inout Writer) {
-        guard let bytes = writer.journal?.byteCount, bytes > Self.leastJournalBytes else { return }
+    func compactJournal() {
+        let bytes = writer.withLock { $0.journal?.byteCount }
+        guard let bytes, bytes > Self.leastJournalBytes else { return }
         let generation = epochs.generation
         compacting.async { [self] in
             // A journal that stays long is whole.
@@ -31,13 +32,15 @@ extension LMDBVault {
         let file = try DurableFile.openForAppending(journal + ".new")
         defer { Glibc.close(file) }
         try VaultCopy.write(streams, of: environment, to: file, upTo: last)
-        try writer.withLock { writer in
+        try turn.withLock { turn in
             // Another erasure begins anew, behind this one.
-            guard writer.journal != nil, epochs.generation == generation, writer.erasure == nil
-            else { return }
-            try VaultCopy.write(streams, of: environment, to: file, after: last)
-            try DurableFile.rename(journal + ".new", to: journal)
-            writer.journal = try VaultJournal(path: journal)
+            guard turn.erasure == nil else { return }
+            try writer.withLock { writer in
+                guard writer.journal != nil, epochs.generation == generation else { return }
+                try VaultCopy.write(streams, of: environment, to: file, after: last)
+                try DurableFile.rename(journal + ".new", to: journal)
+                writer.journal = try VaultJournal(path: journal)
+            }
         }
     }
 

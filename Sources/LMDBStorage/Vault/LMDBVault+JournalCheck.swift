@@ -68,7 +68,7 @@ extension LMDBVault {
                 }
             }
             try journal.append(items)
-            try journal.sync(nowSeconds: clock() / 1000)
+            try journal.sync()
         }
     }
 

@@ -12,15 +12,25 @@ package final class LMDBVault: Vault {
     let environment: LMDB.Environment
     let streams: Table
     let names: VaultNames
+    /// Where streams are new.
+    let log: LMDBLog
     /// The log's when the vault was opened: streams up to it must be there.
     let highestCounter: UInt64
+    let isReadOnly: Bool
+    /// For who only reads: names of streams that are new in the log.
+    private let newNames: NewStreamNames
     let keyFile: EpochKeyFile
     /// Those that the vault is sealed under.
     private let currentEpochs: Mutex<EpochKeys>
     private let shardSecret: KeyedHash
     let state: Mutex<State>
-    /// Held while reserved streams become durable, or some go; `state` is free meanwhile.
+    /// Held while reserved streams become durable with a commit of the log, or some go; `state` is
+    /// free meanwhile.
+    let turn: Mutex<Turn>
+    /// Held, within a turn or beside one, while the vault's files are written.
     let writer: Mutex<Writer>
+    /// Where new streams are taken over, behind whoever writes.
+    let following = DispatchQueue(label: "entitlement-ledger.vault.streams")
     let clock: @Sendable () -> Int64
     /// Where the journal is written anew, behind whoever writes.
     let compacting = DispatchQueue(label: "entitlement-ledger.vault.journal")
@@ -39,17 +49,28 @@ package final class LMDBVault: Vault {
         var reservedNumbers: [StreamName: UInt64] = [:]
         var numbers: [StreamName: UInt64] = [:]
         var keys: [UInt64: StreamKeys] = [:]
+        /// Those that stand in the log and are to be taken over.
+        var waiting = WaitingStreams()
+        /// Whether it is looked for them a moment later.
+        var isFollowing = false
+        var isClosed = false
         /// Streams that have neither name nor keys any more, whatever the tables say.
         var closed: Set<UInt64> = []
         var nextCounter: UInt64
         var randomness: RandomSource
     }
 
-    struct Writer {
-        var journal: VaultJournal?
+    struct Turn {
         var randomness: RandomSource
         /// What was prepared and neither finished nor cancelled.
         var erasure: VaultErasure?
+        /// Whether reserved streams may stand in the log, after a commit that failed.
+        var isInDoubt = false
+    }
+
+    struct Writer {
+        var journal: VaultJournal?
+        var randomness: RandomSource
     }
 
     /// Entries that are kept in memory of each kind.
@@ -62,13 +83,13 @@ package final class LMDBVault: Vault {
 
     /// Opens the vault in a directory that exists.
     ///
-    /// `highestCounter`: the log's, whose streams must all be there.
+    /// `log`: the ledger's, whose streams must all be there, or are new in it.
     init(
         path: String,
         keyFile: EpochKeyFile,
+        log: LMDBLog,
         isReadOnly: Bool,
         mapSize: Int = MapSize.usual,
-        highestCounter: UInt64,
         wasStopped: Bool = false,
         clock: @escaping @Sendable () -> Int64,
         randomness: RandomSource
@@ -77,33 +98,28 @@ package final class LMDBVault: Vault {
         self.keyFile = keyFile
         self.clock = clock
         self.path = path
+        self.log = log
+        self.isReadOnly = isReadOnly
         self.wasStopped = wasStopped
+        newNames = NewStreamNames(log)
+        highestCounter = try log.end().highestCounter
         notePath = path + "/" + ErasureNote.fileName
         digestSecret = KeyedHash(epochKeys.digestSecret)
         shardSecret = KeyedHash(epochKeys.shardSecret)
         checkpointKey = try Curve25519.Signing.PrivateKey(
             rawRepresentation: epochKeys.checkpointKey
         )
-        let environment = try mappingFaults {
-            try LMDB.Environment(
-                path: path,
-                options: .init(mapSize: mapSize, isReadOnly: isReadOnly)
-            )
+        let (environment, streams) = try mappingFaults {
+            try Self.opened(path, isReadOnly: isReadOnly, mapSize: mapSize)
         }
-        self.environment = environment
+        (self.environment, self.streams) = (environment, streams)
         files = isReadOnly ? nil : EnvironmentFiles(at: path)
-        let table = try mappingFaults {
-            try environment.table("streams", create: !isReadOnly)
-        }
-        guard let streams = table else {
-            throw LogStorageFault(.damaged, "the vault has no table of streams")
-        }
-        self.streams = streams
-        let names = try mappingFaults {
+        let names = try mappingFaults { [highestCounter] in
             try VaultNames(
                 environment: environment,
                 streams: streams,
                 highestCounter: highestCounter,
+                newStreams: { try Self.checkedNewStreams(of: log) },
                 generation: epochKeys.first,
                 isReadOnly: isReadOnly
             )
@@ -113,21 +129,49 @@ package final class LMDBVault: Vault {
             throw LogStorageFault(.damaged, "the vault is of other epoch keys")
         }
         currentEpochs = Mutex(current)
-        self.highestCounter = highestCounter
-        let last = max(highestCounter, StreamNumber.counter(of: names.last))
-        state = Mutex(State(nextCounter: last + 1, randomness: randomness))
+        let waiting =
+            isReadOnly
+            ? [] : try Self.waiting(in: log, beside: streams, of: environment, current)
+        let last = max(names.last, waiting.last?.stream ?? 0)
+        let counter = max(highestCounter, StreamNumber.counter(of: last))
+        state = Mutex(State(nextCounter: counter + 1, randomness: randomness))
+        turn = Mutex(Turn(randomness: randomness, erasure: try ErasureNote.read(notePath)))
         writer = Mutex(
             Writer(
                 journal: isReadOnly
                     ? nil : try VaultJournal(path: path + "/" + VaultJournal.fileName),
-                randomness: randomness,
-                erasure: try ErasureNote.read(notePath)
+                randomness: randomness
             )
         )
         if wasStopped || journalIsEmpty {
             // Where the disk takes nothing, say, an audit tells.
             try? completeJournal()
         }
+        begin(with: waiting)
+    }
+
+    private static func opened(
+        _ path: String,
+        isReadOnly: Bool,
+        mapSize: Int
+    ) throws -> (LMDB.Environment, Table) {
+        let environment = try LMDB.Environment(
+            path: path,
+            options: .init(mapSize: mapSize, isReadOnly: isReadOnly)
+        )
+        guard let streams = try environment.table("streams", create: !isReadOnly) else {
+            throw LogStorageFault(.damaged, "the vault has no table of streams")
+        }
+        return (environment, streams)
+    }
+
+    /// Takes over what an earlier process left in the log.
+    private func begin(with waiting: [WaitingStreams.Item]) {
+        guard !waiting.isEmpty else { return }
+        state.withLock { $0.waiting.add(waiting) }
+        // What a disk does not take now is tried again.
+        try? takeOver()
+        followBehind()
     }
 
     /// The epoch keys that the vault is sealed under.
@@ -161,7 +205,10 @@ package final class LMDBVault: Vault {
     }
 
     /// Syncs the journal and ends the use of the environment.
+    ///
+    /// What was not drawn in waits in the log for the next opening.
     package func close() {
+        state.withLock { $0.isClosed = true }
         writer.withLock { $0.journal = nil }
         compacting.sync {}
         names.finish()
@@ -186,13 +233,14 @@ package final class LMDBVault: Vault {
     private func entry(of name: StreamName, _ epochs: EpochKeys) throws -> VaultEntry?? {
         let shard = name.shard(under: shardSecret)
         let digest = epochs.digest(of: name, shard: shard)
-        let found = try names.stream(of: digest, shard: shard, generation: epochs.generation)
+        let new = try isReadOnly ? newNames.stream(of: digest) : nil
+        let found =
+            try new.map { .stream($0) }
+            ?? names.stream(of: digest, shard: shard, generation: epochs.generation)
         guard case .stream(let stream) = found else { return found == .none ? .some(nil) : nil }
         // Whose name is being freed has no stream.
         if closedStreams.contains(stream) { return .some(nil) }
-        guard let entry = try environment.read({ try self.entry(of: stream, epochs, $0) }) else {
-            return nil
-        }
+        guard let entry = try self.entry(of: stream, epochs) else { return nil }
         if let entry, entry.digest == digest, entry.name == name { return entry }
         // An erasure may have come between the two.
         if entry == nil, try closedStreams.contains(stream) || isOutdated(epochs) { return nil }
@@ -212,55 +260,6 @@ package final class LMDBVault: Vault {
         return state.withLock { state in
             // Another thread may have been faster.
             state.number(of: name) ?? state.reserve(name, shard: shard)
-        }
-    }
-
-    /// See `Vault`.
-    package func commit(upTo counter: UInt64) throws {
-        guard state.withLock({ !$0.reserved(upTo: counter).isEmpty }) else { return }
-        try writer.withLock { writer in
-            // A name that is free again is not given anew before the stream that had it is gone.
-            if let erasure = writer.erasure,
-                state.withLock({ $0.closed.isSuperset(of: erasure.streams) })
-            {
-                try mappingFaults { try finish(&writer) }
-            }
-            var entries = state.withLock { Array($0.reserved(upTo: counter)) }
-            guard !entries.isEmpty else { return }
-            let epochs = epochs
-            var values: [[UInt8]] = []
-            values.reserveCapacity(entries.count)
-            for index in entries.indices {
-                let shard = StreamNumber.shard(of: entries[index].stream)
-                entries[index].digest = epochs.digest(of: entries[index].name, shard: shard)
-                values.append(
-                    try entries[index].sealed(
-                        under: epochs.shards[shard],
-                        using: &writer.randomness
-                    )
-                )
-            }
-            try files?.check()
-            try mappingFaults { try put(entries, values) }
-            try writer.journal?.append(values, nowSeconds: clock() / 1000)
-            names.add(entries)
-            state.withLock { $0.settle(entries) }
-        }
-    }
-
-    private func put(_ entries: [VaultEntry], _ values: [[UInt8]]) throws {
-        try environment.write(growingBy: MapSize.growth) { transaction in
-            let last = try transaction.last(streams) { key, _ in
-                key.count == 8 ? key.loadUInt64BigEndian(at: 0) : .max
-            }
-            for (entry, value) in zip(entries, values) {
-                // They stand already where a commit failed after all had been written.
-                if let last, entry.stream <= last {
-                    try transaction.put(streams, Key(entry.stream), value.span)
-                } else {
-                    try transaction.append(streams, Key(entry.stream), value.span)
-                }
-            }
         }
     }
 
@@ -286,17 +285,13 @@ package final class LMDBVault: Vault {
     }
 
     private func entry(of stream: UInt64) throws -> VaultEntry? {
-        let (isClosed, reserved) = state.withLock {
-            ($0.closed.contains(stream), $0.reserved(stream))
+        let (isClosed, known) = state.withLock {
+            ($0.closed.contains(stream), $0.reserved(stream) ?? $0.waiting.entry(of: stream))
         }
         if isClosed { return nil }
-        if let reserved { return reserved }
-        let found: VaultEntry?? = try reading { epochs in
-            try environment.read { transaction in
-                try entry(of: stream, epochs, transaction)
-            }
-        }
-        return found ?? nil
+        if let known { return known }
+        let found: VaultEntry? = try reading { epochs in try entry(of: stream, epochs) }
+        return found
     }
 
     /// See `Vault`.
@@ -312,7 +307,7 @@ package final class LMDBVault: Vault {
 
 extension LMDBVault.State {
     fileprivate func number(of name: StreamName) -> UInt64? {
-        numbers[name] ?? reservedNumbers[name]
+        numbers[name] ?? reservedNumbers[name] ?? waiting.number(of: name)
     }
 
     /// Keeps what was found of a name; nil where it was closed while it was looked up.
@@ -339,7 +334,7 @@ extension LMDBVault.State {
     }
 
     /// Those that wait, up to a counter.
-    fileprivate func reserved(upTo counter: UInt64) -> ArraySlice<VaultEntry> {
+    func reserved(upTo counter: UInt64) -> ArraySlice<VaultEntry> {
         reserved.prefix { StreamNumber.counter(of: $0.stream) <= counter }
     }
 
@@ -354,11 +349,14 @@ extension LMDBVault.State {
         return reserved[Int(offset)]
     }
 
-    /// Takes over those that have become durable, which are the first.
-    fileprivate mutating func settle(_ entries: [VaultEntry]) {
-        reserved.removeFirst(entries.count)
-        for entry in entries {
-            reservedNumbers[entry.name] = nil
+    /// Has those wait that have become durable, which are the first.
+    mutating func settle(_ items: [WaitingStreams.Item]) {
+        reserved.removeFirst(items.count)
+        waiting.add(items)
+        if !closed.isEmpty { waiting.close(closed) }
+        for case let entry? in items.lazy.map(\.entry) {
+            // A name that was freed meanwhile may be reserved for another stream.
+            if reservedNumbers[entry.name] == entry.stream { reservedNumbers[entry.name] = nil }
             _ = remember(entry, of: entry.name)
         }
     }

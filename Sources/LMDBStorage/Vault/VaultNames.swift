@@ -17,6 +17,7 @@ final class VaultNames: Sendable {
     let streams: Table
     let names: Table
     private let highestCounter: UInt64
+    private let newStreams: @Sendable () throws -> [UInt64]
     private let isReadOnly: Bool
     private let recent: Mutex<Recent>
     private let queue = DispatchQueue(label: "entitlement-ledger.vault.names")
@@ -50,11 +51,14 @@ final class VaultNames: Sendable {
 
     /// `highestCounter`: of a stream that the log names.
     ///
+    /// `newStreams`: those that are to be taken over from it, ascending.
+    ///
     /// `generation`: of a vault that was just made.
     init(
         environment: LMDB.Environment,
         streams: Table,
         highestCounter: UInt64 = 0,
+        newStreams: @escaping @Sendable () throws -> [UInt64] = { [] },
         generation: UInt64 = 0,
         isReadOnly: Bool
     ) throws {
@@ -65,6 +69,7 @@ final class VaultNames: Sendable {
         self.streams = streams
         self.names = names
         self.highestCounter = highestCounter
+        self.newStreams = newStreams
         self.isReadOnly = isReadOnly
         recent = Mutex(Recent(last: 0, generation: generation))
         hasOlderTable = try environment.read { transaction in
@@ -184,7 +189,9 @@ final class VaultNames: Sendable {
     }
 
     private func countAgreeing() throws -> UInt64 {
-        try environment.read { transaction in
+        // Before the vault: what is not new any more stands there.
+        let new = try newStreams()
+        return try environment.read { transaction in
             let covered = try cover(transaction).last
             var (counter, sum) = (UInt64(0), UInt64(0))
             try transaction.scan(streams, from: nil) { key, value in
@@ -201,6 +208,10 @@ final class VaultNames: Sendable {
                     )
                 }
                 return true
+            }
+            // Fits: a counter has 52 bits.
+            for stream in new where StreamNumber.counter(of: stream) == counter + 1 {
+                counter += 1
             }
             guard counter >= highestCounter else {
                 throw LogStorageFault(.damaged, "streams that the log names are not in the vault")

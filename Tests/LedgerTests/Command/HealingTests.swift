@@ -66,6 +66,9 @@ struct `Healing in place` {
     @Test(arguments: ["log", "vault"])
     func `leaves a ledger as it is whose last commit would go`(_ part: String) async throws {
         try await Self.granted { ledger in
+            // Behind the events of new streams the log removes what the vault has taken over.
+            let granted = try await ledger.run(["grant", "ann", "--tier", "pro"])
+            #expect(granted.code == 0, "\(granted.errors)")
             try Self.kill(ledger, part, newer: true)
             let damaged = try Self.content(ledger, part)
             let refused = try await ledger.run(["salvage", "--heal"])

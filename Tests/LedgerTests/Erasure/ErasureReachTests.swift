@@ -39,7 +39,7 @@ struct `What an erasure reaches` {
             )
             defer { directory.close() }
             let numbers = try (0..<60).map { try directory.vault.reserveStream(of: name($0)) }
-            try directory.vault.commit(upTo: .max)
+            try directory.vault.commitAll()
             try body(Place(path: path, directory: directory, numbers: numbers))
         }
 
@@ -72,11 +72,16 @@ struct `What an erasure reaches` {
                 epochKeys: keyFile.read(),
                 erased: []
             )
+            let log = path + "-log"
+            try FileManager.default.createDirectory(
+                atPath: log,
+                withIntermediateDirectories: true
+            )
             let made = try LMDBVault(
                 path: path,
                 keyFile: keyFile,
+                log: LMDBLog(path: log, isReadOnly: false),
                 isReadOnly: false,
-                highestCounter: 0,
                 clock: { 0 },
                 randomness: .system
             )
@@ -256,7 +261,7 @@ struct `What an erasure reaches` {
                         of: StreamName(environment: 1, subject: "customer/\($0)")
                     )
                 }
-                try vault.commit(upTo: .max)
+                try vault.commitAll()
                 let journal = place.path + "/vault/journal"
                 func size() throws -> Int { try #require(try DurableFile.read(journal)).count }
                 let whole = try size()
@@ -286,7 +291,7 @@ struct `What an erasure reaches` {
                 #expect(!FileManager.default.fileExists(atPath: journal + ".new"))
                 // What comes later goes to the new one.
                 let late = try vault.reserveStream(of: Place.name(77))
-                try vault.commit(upTo: .max)
+                try vault.commitAll()
                 var isThere = false
                 try VaultJournalReader.read(journal) { _, part in
                     if case .item(let item) = part, item.stream == late { isThere = true }

@@ -6,8 +6,8 @@ import Testing
 
 /// A number of a format that is not known is refused, whichever side of it the program is on (E5).
 struct `A format` {
-    @Test(arguments: [-1, 0, 2, 99, Int.min, Int.max])
-    func `of a ledger is the one that is known`(_ number: Int) throws {
+    @Test(arguments: [-1, 0, 3, 99, Int.min, Int.max])
+    func `of a ledger is one that is known`(_ number: Int) throws {
         func bytes(_ number: Int) -> [UInt8] {
             Array(
                 """
@@ -22,8 +22,10 @@ struct `A format` {
         #expect(fault?.code == (number < LedgerDirectory.formatVersion ? .foreign : .newer))
         #expect(fault?.message.contains("\(number)") == true)
         // The control
-        let known = try LedgerDirectory.manifest(reading: bytes(LedgerDirectory.formatVersion))
-        #expect(known.origin == "o")
+        for number in 1...LedgerDirectory.formatVersion {
+            let known = try LedgerDirectory.manifest(reading: bytes(number))
+            #expect(known.origin == "o" && known.format == number)
+        }
     }
 
     @Test(arguments: ["", "{}", "[]", "no", #"{"format":1}"#, #"{"format":"1"}"#])

@@ -98,7 +98,9 @@ final class SimulatedDisk: Sendable {
     }
 
     private func commit(_ batch: LogBatch) throws -> LogEnd {
-        try state.withLock { state in
+        var batch = batch
+        if defect == .forgetsKeys { batch.newStreams = [] }
+        return try state.withLock { [batch] state in
             state.batches.append(batch)
             return try state.log.append(batch)
         }
@@ -124,9 +126,11 @@ final class SimulatedDisk: Sendable {
     }
 
     private func keep(_ entries: [SimulatedVault.Entry]) {
-        guard defect != .forgetsKeys else { return }
         state.withLock { state in
-            for entry in entries { state.vault[entry.stream] = entry }
+            // What the vault has counts.
+            for entry in entries where state.vault[entry.stream] == nil {
+                state.vault[entry.stream] = entry
+            }
         }
     }
 
@@ -143,7 +147,7 @@ final class SimulatedDisk: Sendable {
 enum SimulatedCall: Sendable {
     /// It reads records or names: others may come between.
     case read
-    /// It commits keys.
+    /// The vault takes over keys.
     case commitVault
     /// It commits records.
     case commitLog
@@ -167,6 +171,8 @@ enum SimulatedDefect: Sendable, CaseIterable {
     case tearsGroups
     /// Keys are acknowledged but not kept.
     case forgetsKeys
+    /// The log removes new streams that the vault has not taken over.
+    case removesEarly
     /// A decision is appended although others were faster (E4).
     case overlooksOvertaking
 }

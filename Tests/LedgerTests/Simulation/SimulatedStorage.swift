@@ -6,6 +6,8 @@ import Synchronization
 final class SimulatedLog: LogStorage {
     private let disk: SimulatedDisk
     private let process: Int
+    /// What the next commit removes; a process that dies takes it along.
+    private let takenOver = Mutex<UInt64>(0)
 
     init(_ disk: SimulatedDisk, process: Int) {
         self.disk = disk
@@ -19,6 +21,7 @@ final class SimulatedLog: LogStorage {
 
     func append(_ batch: LogBatch) throws -> LogEnd {
         try disk.enter(.commitLog, process)
+        disk.log.tookOver(upTo: takenOver.withLock { $0 })
         let end = try disk.append(batch, process)
         // Readers come between the commit and its acknowledgement too.
         try disk.enter(.commitLog, process)
@@ -52,11 +55,21 @@ final class SimulatedLog: LogStorage {
     }
 
     func checkpoints() -> [(size: UInt64, note: String)] { disk.log.checkpoints() }
+
+    func newStreams(from first: UInt64) -> [NewStream] { disk.log.newStreams(from: first) }
+    func tookOver(upTo stream: UInt64) { takenOver.withLock { $0 = max($0, stream) } }
+
+    func removeTakenOver() throws {
+        try disk.enter(.commitLog, process)
+        disk.log.tookOver(upTo: takenOver.withLock { $0 })
+        disk.log.removeTakenOver()
+    }
 }
 
 /// The vault of one process on a simulated disk: what it only reserved goes with it.
 final class SimulatedVault: Vault {
     private let disk: SimulatedDisk
+    private let log: SimulatedLog
     private let process: Int
     private let state: Mutex<State>
     private let shardSecret: KeyedHash
@@ -66,12 +79,34 @@ final class SimulatedVault: Vault {
     struct Entry: Sendable {
         var stream: UInt64
         var name: StreamName
-        var keys: StreamKeys
+        var key: [UInt8]
+
+        init(stream: UInt64, name: StreamName, key: [UInt8]) {
+            self.stream = stream
+            self.name = name
+            self.key = key
+        }
+
+        init(_ new: NewStream) {
+            stream = new.stream
+            key = Array(new.bytes.prefix(StreamKeys.byteCount))
+            let rest = new.bytes.dropFirst(StreamKeys.byteCount)
+            name = StreamName(
+                environment: rest.first ?? 0,
+                subject: String(decoding: rest.dropFirst(), as: UTF8.self)
+            )
+        }
+
+        var sealed: NewStream { NewStream(stream: stream, bytes: key + name.message) }
     }
 
     private struct State {
         var entries: [UInt64: Entry]
         var numbers: [StreamName: UInt64]
+        /// Given, and in no commit yet; ascending.
+        var reserved: [Entry] = []
+        /// Committed with the log, and not taken over yet.
+        var waiting: [Entry]
         var nextCounter: UInt64
         var randomness: RandomSource
     }
@@ -79,11 +114,13 @@ final class SimulatedVault: Vault {
     /// `secrets`: the same for every process of a simulation.
     init(
         _ disk: SimulatedDisk,
+        _ log: SimulatedLog,
         process: Int,
         secrets: RandomSource,
         randomness: RandomSource
     ) throws {
         self.disk = disk
+        self.log = log
         self.process = process
         var secrets = secrets
         digestSecret = KeyedHash(SymmetricKey(data: secrets.bytes(StreamKeys.byteCount)))
@@ -91,7 +128,8 @@ final class SimulatedVault: Vault {
         checkpointKey = try Curve25519.Signing.PrivateKey(
             rawRepresentation: secrets.bytes(StreamKeys.byteCount)
         )
-        let entries = disk.vault
+        let waiting = log.newStreams(from: 0).map { Entry($0) }
+        let entries = disk.vault.merging(waiting.map { ($0.stream, $0) }) { kept, _ in kept }
         let highest = entries.keys.map(StreamNumber.counter).max() ?? 0
         state = Mutex(
             State(
@@ -99,6 +137,7 @@ final class SimulatedVault: Vault {
                 numbers: Dictionary(
                     uniqueKeysWithValues: entries.values.map { ($0.name, $0.stream) }
                 ),
+                waiting: waiting,
                 nextCounter: max(disk.log.end().highestCounter, highest) + 1,
                 randomness: randomness
             )
@@ -116,26 +155,49 @@ final class SimulatedVault: Vault {
         return state.withLock { state in
             let number = StreamNumber.number(counter: state.nextCounter, shard: shard)
             state.nextCounter += 1
-            let key = SymmetricKey(data: state.randomness.bytes(StreamKeys.byteCount))
+            let key = state.randomness.bytes(StreamKeys.byteCount)
+            let entry = Entry(stream: number, name: name, key: key)
             state.numbers[name] = number
-            state.entries[number] = Entry(stream: number, name: name, keys: StreamKeys(key))
+            state.entries[number] = entry
+            state.reserved.append(entry)
             return number
         }
     }
 
-    func commit(upTo counter: UInt64) throws {
-        try disk.enter(.commitVault, process)
-        let known = disk.vault
+    // Where the commit is in doubt, what was reserved is committed again: it may stand already.
+    func commit<Outcome: Sendable>(
+        upTo counter: UInt64,
+        _ body: ([NewStream]) throws -> Outcome
+    ) throws -> Outcome {
         let new = state.withLock { state in
-            state.entries.values.filter {
-                known[$0.stream] == nil && StreamNumber.counter(of: $0.stream) <= counter
-            }
+            state.reserved.filter { StreamNumber.counter(of: $0.stream) <= counter }
         }
-        guard !new.isEmpty else { return }
-        try disk.commit(new.sorted { $0.stream < $1.stream })
+        let outcome = try body(new.map(\.sealed))
+        state.withLock { state in
+            state.reserved.removeFirst(new.count)
+            state.waiting += new
+        }
+        return outcome
     }
 
-    func check() -> UInt64 { UInt64(disk.vault.count) }
+    func drawIn() throws {
+        try takeOver()
+        try log.removeTakenOver()
+    }
+
+    /// Behind the log, at whatever moment a schedule chooses.
+    func takeOver() throws {
+        try disk.enter(.commitVault, process)
+        let waiting = state.withLock { $0.waiting }
+        guard let last = waiting.last else { return }
+        if disk.defect != .removesEarly {
+            try disk.commit(waiting)
+            state.withLock { $0.waiting.removeFirst(waiting.count) }
+        }
+        log.tookOver(upTo: last.stream)
+    }
+
+    func check() -> UInt64 { state.withLock { UInt64($0.entries.count - $0.reserved.count) } }
 
     // No schedule erases: what was told must still be found.
     func prepare(_ erasure: VaultErasure) throws { throw LogStorageFault(.full, "not simulated") }
@@ -154,6 +216,6 @@ final class SimulatedVault: Vault {
     }
 
     func keys(of stream: UInt64) -> StreamKeys? {
-        state.withLock { $0.entries[stream]?.keys }
+        state.withLock { $0.entries[stream] }.map { StreamKeys(SymmetricKey(data: $0.key)) }
     }
 }

@@ -26,6 +26,7 @@ actor Simulation {
     /// Group members that are sealed and wait to be handed in.
     var waiting: [(call: SimulatedCalls.Call, sealed: SealedSubmission)] = []
     private(set) var ledger: Ledger
+    private var vault: SimulatedVault
     private var viewsPath: String
     private var boot = 0
     private var opened = 0
@@ -47,7 +48,7 @@ actor Simulation {
         disk = SimulatedDisk(defect: defect)
         calls = SimulatedCalls(seed: seed)
         viewsPath = folder + "/views-0"
-        ledger = try Self.open(disk, seed, 0, clock, viewsPath, boot: 0)
+        (ledger, vault) = try Self.open(disk, seed, 0, clock, viewsPath, boot: 0)
     }
 
     /// Plays to the end; an invariant that does not hold is thrown.
@@ -62,6 +63,10 @@ actor Simulation {
         }
         try settle()
         try close()
+        let left = disk.log.newStreams(from: 0)
+        guard left.isEmpty else {
+            throw SimulationFailure("\(left.count) new streams are left in a log that was closed")
+        }
         try open()
         try check()
         try close()
@@ -73,7 +78,8 @@ actor Simulation {
 
     private func step() throws {
         switch random.next() % 100 {
-        case 0..<42: try run(calls.next(&random, now: clock.now))
+        case 0..<38: try run(calls.next(&random, now: clock.now))
+        case 38..<42: try takeOver()
         case 42..<60: try prepare(calls.next(&random, now: clock.now))
         case 60..<70: try handIn()
         case 70..<76: try repeatEarlier()
@@ -82,6 +88,20 @@ actor Simulation {
         case 90..<94: try die()
         case 94..<97: try closeAndOpen()
         default: try check()
+        }
+    }
+
+    /// The vault takes over what waits in the log, as far as its disk lets it.
+    private func takeOver() throws {
+        depth += 1
+        defer { depth -= 1 }
+        do {
+            try vault.takeOver()
+            note("taken over")
+        } catch let fault as LogStorageFault {
+            note("not taken over: \(fault.code)")
+        } catch is SimulatedCrash {
+            try recover()
         }
     }
 
@@ -236,6 +256,8 @@ actor Simulation {
 
     private func closeAndOpen() throws {
         waiting = []
+        // What may go wrong as it draws in goes wrong here.
+        try takeOver()
         try close()
         note("closed")
         try open()
@@ -244,13 +266,14 @@ actor Simulation {
     private func close() throws {
         isChecking = true
         defer { isChecking = false }
+        try vault.drawIn()
         try ledger.close()
     }
 
     private func open() throws {
         isChecking = true
         defer { isChecking = false }
-        ledger = try Self.open(disk, seed, random.next(), clock, viewsPath, boot: boot)
+        (ledger, vault) = try Self.open(disk, seed, random.next(), clock, viewsPath, boot: boot)
     }
 
     private static func open(
@@ -260,22 +283,25 @@ actor Simulation {
         _ clock: TestClock,
         _ viewsPath: String,
         boot: Int
-    ) throws -> Ledger {
+    ) throws -> (Ledger, SimulatedVault) {
         try FileManager.default.createDirectory(
             atPath: viewsPath,
             withIntermediateDirectories: true
         )
         let process = disk.startProcess()
         let randomness = RandomSource(seed: seed ^ word)
-        return try Ledger(
+        let log = SimulatedLog(disk, process: process)
+        let vault = try SimulatedVault(
+            disk,
+            log,
+            process: process,
+            secrets: RandomSource(seed: seed),
+            randomness: randomness
+        )
+        let ledger = try Ledger(
             identity: identity,
-            log: SimulatedLog(disk, process: process),
-            vault: SimulatedVault(
-                disk,
-                process: process,
-                secrets: RandomSource(seed: seed),
-                randomness: randomness
-            ),
+            log: log,
+            vault: vault,
             options: Ledger.Options(
                 viewsPath: viewsPath,
                 bootID: "boot \(boot)",
@@ -284,6 +310,7 @@ actor Simulation {
                 randomness: randomness
             )
         )
+        return (ledger, vault)
     }
 
     // MARK: Looking

@@ -32,7 +32,7 @@ private struct NamedVault {
         defer { directory.close() }
         let vault = directory.vault
         streams = try (0..<Self.count).map { try vault.reserveStream(of: Self.name($0)) }
-        try vault.commit(upTo: UInt64(Self.count))
+        try vault.commitAll()
         vault.names.finish()
         keys = streams.enumerated().map { number, stream in
             let shard = StreamNumber.shard(of: stream)

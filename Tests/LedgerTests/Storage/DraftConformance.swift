@@ -100,7 +100,7 @@ struct `Conformance of a draft` {
         #expect(try draft.keys(of: number)?.tag("t") == base.keys(of: number)?.tag("t"))
         let own = try draft.reserveStream(of: new)
         #expect(own != number)
-        try draft.commit(upTo: .max)
+        try draft.commit(upTo: .max) { #expect($0.isEmpty) }
         #expect(try base.stream(of: new) == nil && base.name(of: own) == nil)
         #expect(try base.keys(of: own) == nil)
         // What the base gives next is no stream of the draft.

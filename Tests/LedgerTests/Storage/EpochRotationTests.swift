@@ -33,11 +33,13 @@ struct `Epoch keys of a vault` {
             isReadOnly: Bool = false,
             _ body: (LMDBVault) throws -> Result
         ) throws -> Result {
+            let log = try LMDBLog(path: path + "/log", isReadOnly: isReadOnly)
+            defer { log.close() }
             let vault = try LMDBVault(
                 path: vaultPath,
                 keyFile: EpochKeyFile(vaultPath: vaultPath, masterKey: masterKey),
+                log: log,
                 isReadOnly: isReadOnly,
-                highestCounter: 0,
                 clock: { 1_780_000_000_000 },
                 randomness: .system
             )
@@ -66,7 +68,7 @@ struct `Epoch keys of a vault` {
 
     private static func fill(_ vault: LMDBVault, _ count: Int) throws -> [UInt64] {
         let numbers = try (0..<count).map { try vault.reserveStream(of: name($0)) }
-        try vault.commit(upTo: .max)
+        try vault.commitAll()
         return numbers
     }
 
@@ -191,11 +193,13 @@ struct `Epoch keys of a vault` {
             let keyFile = EpochKeyFile(vaultPath: place.vaultPath, masterKey: Self.masterKey) {
                 renewed.withLock { $0 }
             }
+            let log = try LMDBLog(path: place.path + "/log", isReadOnly: false)
+            defer { log.close() }
             let vault = try LMDBVault(
                 path: place.vaultPath,
                 keyFile: keyFile,
+                log: log,
                 isReadOnly: false,
-                highestCounter: 0,
                 clock: { 0 },
                 randomness: .system
             )

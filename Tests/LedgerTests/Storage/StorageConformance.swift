@@ -102,6 +102,9 @@ final class ScratchStorage {
         vault = opened.vault
     }
 
+    /// Makes reserved streams durable, with a commit of the log.
+    func commit(upTo counter: UInt64) throws { try vault.commit(upTo: counter, with: log) }
+
     /// Appends all batches.
     @discardableResult
     func append(_ sample: SampleLog) throws -> ScratchStorage {
@@ -114,7 +117,7 @@ final class ScratchStorage {
 
 /// Batches laid out ahead, with all that a log must answer after them.
 struct SampleLog {
-    private(set) var batches: [LogBatch] = []
+    var batches: [LogBatch] = []
     /// The log's end after each batch.
     private(set) var ends: [LogEnd] = []
     /// Records by sequence.

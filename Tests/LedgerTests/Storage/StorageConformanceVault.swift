@@ -25,7 +25,7 @@ struct `Conformance of a vault` {
         try await ScratchStorage.with(backend) { storage in
             let number = try storage.vault.reserveStream(of: Self.ann)
             #expect(try storage.vault.reserveStream(of: Self.ann) == number)
-            try storage.vault.commit(upTo: StreamNumber.counter(of: number))
+            try storage.commit(upTo: StreamNumber.counter(of: number))
             #expect(try storage.vault.reserveStream(of: Self.ann) == number)
             #expect(try storage.vault.stream(of: Self.ann) == number)
             try storage.reopen()
@@ -39,7 +39,7 @@ struct `Conformance of a vault` {
             let number = try storage.vault.reserveStream(of: Self.ann)
             #expect(try storage.vault.name(of: number) == Self.ann)
             let tag = try #require(try storage.vault.keys(of: number)).tag("t1")
-            try storage.vault.commit(upTo: StreamNumber.counter(of: number))
+            try storage.commit(upTo: StreamNumber.counter(of: number))
             #expect(try storage.vault.keys(of: number)?.tag("t1") == tag)
         }
     }
@@ -59,7 +59,7 @@ struct `Conformance of a vault` {
             #expect(counters == counters.sorted(), "what is reserved later has a higher counter")
             // Those that stand already, and those that are none of the vault's, are passed over.
             for counter in [counters[299], counters[1], 0, counters[299] + 7] {
-                try storage.vault.commit(upTo: counter)
+                try storage.commit(upTo: counter)
             }
             for _ in 0..<2 {
                 #expect(try names.map { try storage.vault.stream(of: $0) } == numbers)
@@ -76,7 +76,7 @@ struct `Conformance of a vault` {
             let other = StreamName(environment: 1, subject: "customer/bob")
             let kept = try storage.vault.reserveStream(of: other)
             let lost = try storage.vault.reserveStream(of: Self.ann)
-            try storage.vault.commit(upTo: StreamNumber.counter(of: kept))
+            try storage.commit(upTo: StreamNumber.counter(of: kept))
             try storage.reopen()
             #expect(try storage.vault.stream(of: other) == kept)
             #expect(try storage.vault.stream(of: Self.ann) == nil)
@@ -99,7 +99,7 @@ struct `Conformance of a vault` {
         try await ScratchStorage.with(backend) { storage in
             let numbers = try names.map { try storage.vault.reserveStream(of: $0) }
             #expect(Set(numbers).count == names.count)
-            try storage.vault.commit(upTo: .max)
+            try storage.commit(upTo: .max)
             try storage.reopen()
             for (name, number) in zip(names, numbers) {
                 #expect(try storage.vault.stream(of: name) == number)
@@ -122,7 +122,7 @@ struct `Conformance of a vault` {
                     StreamName(environment: 1, subject: "customer/\(round)-\($0)")
                 }
                 let numbers = try names.map { try storage.vault.reserveStream(of: $0) }
-                try storage.vault.commit(upTo: .max)
+                try storage.commit(upTo: .max)
                 for number in numbers {
                     let (counter, shard) = (
                         StreamNumber.counter(of: number), StreamNumber.shard(of: number)

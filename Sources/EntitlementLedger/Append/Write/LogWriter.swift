@@ -54,8 +54,6 @@ final class LogWriter: Sendable {
 
     /// Submissions of one group.
     static let groupLimit = 4096
-    /// Groups below this are not worth a second thread for their keys.
-    private static let parallelThreshold = 64
 
     init(
         log: any LogStorage,
@@ -192,12 +190,23 @@ final class LogWriter: Sendable {
     private func commitWhole(_ group: [SealedSubmission]) throws -> [AppendOutcome] {
         let end = try currentEnd()
         let now = try judge.withLock { try $0.now(behind: end, of: log) }
-        let decision = try decide(group, end: end, clock: now.milliseconds)
+        let decision = try GroupDecision(
+            group,
+            end: end,
+            index: views,
+            clock: now.milliseconds,
+            closed: vault.closedStreams
+        )
         let batch = decision.batch
         guard !batch.records.isEmpty else { return decision.outcomes }
         let appended: LogEnd
         do {
-            appended = try log.append(batch)
+            // A record whose key was lost would be lost: both become durable at once.
+            appended = try vault.commit(upTo: batch.highestCounter) { new in
+                var batch = batch
+                batch.newStreams = new
+                return try log.append(batch)
+            }
         } catch {
             // A full disk too may have failed between a commit's two writes.
             let code = (error as? LogStorageFault)?.code
@@ -213,47 +222,6 @@ final class LogWriter: Sendable {
         known.withLock { $0.end = appended }
         views.followBehind()
         return decision.outcomes
-    }
-
-    /// Decides a group, and makes the keys of its streams durable.
-    ///
-    /// Keys first: a record whose key was lost would be lost; a key without records is not.
-    private func decide(
-        _ group: [SealedSubmission],
-        end: LogEnd,
-        clock: Int64
-    ) throws -> GroupDecision {
-        let counter = group.reduce(0) { max($0, $1.highestCounter) }
-        guard group.count >= Self.parallelThreshold else {
-            try vault.commit(upTo: counter)
-            return try decideByLog(group, end: end, clock: clock)
-        }
-        let keys = Mutex<Result<Void, any Error>>(.success(()))
-        let keysAreDurable = DispatchGroup()
-        DispatchQueue.global().async(group: keysAreDurable) { [vault] in
-            let result = Result { try vault.commit(upTo: counter) }
-            keys.withLock { $0 = result }
-        }
-        let decision = Result {
-            try decideByLog(group, end: end, clock: clock)
-        }
-        keysAreDurable.wait()
-        try keys.withLock { try $0.get() }
-        return try decision.get()
-    }
-
-    private func decideByLog(
-        _ group: [SealedSubmission],
-        end: LogEnd,
-        clock: Int64
-    ) throws -> GroupDecision {
-        try GroupDecision(
-            group,
-            end: end,
-            index: views,
-            clock: clock,
-            closed: vault.closedStreams
-        )
     }
 
     /// The log's end; after a failed commit the log is opened again and what stands is read.

@@ -15,6 +15,8 @@ struct PageSweep: Sendable {
     private(set) var attached: [SignalDigest: DatabasePage.Place] = [:]
     /// Shared parts of evidence whose checksum holds.
     private(set) var sharedParts: [DatabasePage.Place] = []
+    /// Entries of new streams whose checksum holds, superseded ones among them.
+    private(set) var newStreams: [DatabasePage.Place] = []
     /// Values that may be tiles.
     private(set) var tiles: [TileKey: [DatabasePage.Place]] = [:]
     /// Values as long as a full tile: a tile whose key is lost is known by what it holds.
@@ -83,6 +85,10 @@ struct PageSweep: Sendable {
                 place = found + takeRecord(window, found, offset)
                 continue
             }
+            if magic == VaultEntry.magic {
+                place = found + takeNewStream(window, found, offset)
+                continue
+            }
             place = found + 1
             guard [Magic.evidence, Magic.erased, Magic.attachment, Magic.shared].contains(magic),
                 found + 8 <= window.count, falseBytes < Self.falseByteLimit
@@ -114,6 +120,17 @@ struct PageSweep: Sendable {
         }
         append(header.sequence, length, offset)
         return length
+    }
+
+    /// Takes an entry of a stream; how far to go on.
+    private mutating func takeNewStream(
+        _ window: Span<UInt8>,
+        _ found: Int,
+        _ offset: UInt64
+    ) -> Int {
+        guard let (_, count) = VaultItem.find(in: window, at: found) else { return 1 }
+        newStreams.append(DatabasePage.Place(offset: offset, count: count))
+        return count
     }
 
     private mutating func append(_ sequence: UInt64, _ length: Int, _ offset: UInt64) {
@@ -226,6 +243,7 @@ struct PageSweep: Sendable {
         runs += rest
         attached.merge(next.attached) { old, _ in old }
         sharedParts += next.sharedParts
+        newStreams += next.newStreams
         unnamedTiles += next.unnamedTiles
         for (key, places) in next.tiles { for place in places { takeTile(key, place) } }
         for end in next.ends.values.joined() { add(end) }

@@ -1,0 +1,142 @@
+import DurableFiles
+import EventLog
+import Foundation
+import Synchronization
+import Testing
+
+@testable import LMDBStorage
+
+/// Streams on their way from the log's commit into the vault (Storage, "Append").
+struct `A new stream` {
+    private static func with(_ body: (StreamPlace) throws -> Void) async throws {
+        try await withScratchDirectory { folder in
+            let place = try StreamPlace(folder)
+            defer { place.directory.close() }
+            try body(place)
+        }
+    }
+
+    // The vault's files are busy meanwhile: nobody waits for them.
+    @Test func `is committed by the log alone, and the vault keeps the very bytes`() async throws {
+        try await Self.with { place in
+            let data = URL(filePath: place.path + "/vault/data.mdb")
+            let before = try Data(contentsOf: data)
+            let (numbers, new) = try place.vault.writer.withLock { _ in
+                let numbers = try place.commit(0..<3)
+                for (index, number) in numbers.enumerated() {
+                    #expect(try place.vault.stream(of: StreamPlace.name(index)) == number)
+                    #expect(try place.vault.name(of: number) == StreamPlace.name(index))
+                    #expect(try place.vault.keys(of: number) != nil)
+                    #expect(try place.kept(number) == nil)
+                }
+                #expect(try Data(contentsOf: data) == before)
+                #expect(try place.journal().isEmpty)
+                return (numbers, try place.log.newStreams(from: 0))
+            }
+            #expect(new.map(\.stream) == numbers)
+            try place.vault.drawIn()
+            #expect(try place.log.newStreams(from: 0).isEmpty)
+            #expect(try numbers.map { try place.kept($0) } == new.map(\.bytes))
+            #expect(try place.journal().map(\.bytes) == new.map(\.bytes))
+            #expect(try place.vault.check() == 3)
+        }
+    }
+
+    @Test func `is taken over behind, and removed though nobody commits`() async throws {
+        try await Self.with { place in
+            let number = try place.commit(0..<1)[0]
+            var rounds = 0
+            while try !place.log.newStreams(from: 0).isEmpty, rounds < 600 {
+                usleep(50_000)
+                rounds += 1
+            }
+            #expect(try place.log.newStreams(from: 0).isEmpty)
+            #expect(try place.kept(number) != nil)
+            #expect(try place.journal().map(\.stream) == [number])
+        }
+    }
+
+    @Test func `stands in two places until a later commit of the log`() async throws {
+        try await Self.with { place in
+            let number = try place.commit(0..<1)[0]
+            try place.vault.takeOver()
+            try place.vault.writer.withLock { _ in
+                #expect(try place.kept(number) != nil)
+                #expect(try place.log.newStreams(from: 0).map(\.stream) == [number])
+                let later = try place.commit(1..<2)
+                #expect(try place.log.newStreams(from: 0).map(\.stream) == later)
+            }
+        }
+    }
+
+    @Test func `waits nowhere once the ledger was closed`() async throws {
+        try await Self.with { place in
+            let numbers = try place.commit(0..<5)
+            try place.reopen()
+            #expect(try place.log.newStreams(from: 0).isEmpty)
+            #expect(try numbers.allSatisfy { try place.kept($0) != nil })
+            #expect(try place.journal().map(\.stream) == numbers)
+        }
+    }
+
+    // What did not get into the vault waits for the next opening, and its number stays taken.
+    @Test func `waits on where the vault takes nothing`() async throws {
+        try await Self.with { place in
+            var numbers: [UInt64] = []
+            try place.whileVaultRefuses {
+                numbers = try place.commit(0..<2)
+                #expect(throws: LogStorageFault.self) { try place.vault.drawIn() }
+                numbers += try place.commit(2..<4)
+                #expect(try place.log.newStreams(from: 0).map(\.stream) == numbers)
+                place.directory.close()
+            }
+            #expect(DurableFile.exists(place.path + "/unclean"), "it was not closed cleanly")
+            try place.reopen()
+            #expect(try place.vault.stream(of: StreamPlace.name(3)) == numbers[3])
+            #expect(try numbers.allSatisfy { try place.kept($0) != nil })
+            let next = try place.vault.reserveStream(of: StreamPlace.name(9))
+            #expect(StreamNumber.counter(of: next) == 5)
+            #expect(try place.vault.check() == 4)
+        }
+    }
+
+    @Test func `is refused as on a full disk where too many wait`() async throws {
+        try await Self.with { place in
+            try place.whileVaultRefuses {
+                try place.commit(0..<NewStream.waitingLimit)
+                let fault = #expect(throws: LogStorageFault.self) { try place.commit(-1..<0) }
+                #expect(fault?.code == .full)
+                #expect(try place.vault.stream(of: StreamPlace.name(7)) != nil, "it reads on")
+                // What needs no new stream is not refused.
+                try place.vault.commit(upTo: 5) { #expect($0.isEmpty) }
+            }
+            try place.commit(-2 ..< -1)
+            #expect(try place.vault.check() == UInt64(NewStream.waitingLimit) + 2)
+        }
+    }
+
+    @Test func `is found by its name by who only reads, before and after it was taken over`()
+        async throws
+    {
+        try await Self.with { place in
+            let names = NewStreamNames(place.log)
+            func find(_ number: Int) throws -> UInt64? {
+                let digest = place.vault.epochs.digest(
+                    of: StreamPlace.name(number),
+                    shard: StreamNumber.shard(
+                        of: try place.vault.reserveStream(of: StreamPlace.name(number))
+                    )
+                )
+                return try names.stream(of: digest)
+            }
+            #expect(try find(0) == nil)
+            let first = try place.commit(0..<2)
+            #expect(try [find(0), find(1)] == first)
+            #expect(try find(2) == nil)
+            try place.vault.drawIn()
+            #expect(try [find(0), find(1)] == first)
+            let second = try place.commit(2..<4)
+            #expect(try [find(2), find(3)] == second)
+        }
+    }
+}

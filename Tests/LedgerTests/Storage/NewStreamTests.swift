@@ -100,6 +100,62 @@ struct `A new stream` {
         }
     }
 
+    // The vault has committed, and its second copy takes nothing: the log keeps the key.
+    @Test func `is not removed before the journal has it`() async throws {
+        try await Self.with { place in
+            let number = try place.commit(0..<1)[0]
+            try place.vault.writer.withLock { $0.journal = try VaultJournal(path: "/dev/full") }
+            #expect(throws: (any Error).self) { try place.vault.takeOver() }
+            #expect(try place.kept(number) != nil)
+            #expect(try place.vault.stream(of: StreamPlace.name(0)) == number)
+            let later = try place.commit(1..<2)[0]
+            #expect(try place.log.newStreams(from: 0).map(\.stream) == [number, later])
+            try place.vault.writer.withLock {
+                $0.journal = try VaultJournal(path: place.path + "/vault/journal")
+            }
+            try place.vault.drawIn()
+            #expect(try place.log.newStreams(from: 0).isEmpty)
+            let journal = try place.journal()
+            #expect(try journal.map(\.bytes) == [place.kept(number), place.kept(later)])
+            #expect(try place.vault.check() == 2)
+        }
+    }
+
+    // A log that was put back from a copy has entries that an erasure has overtaken.
+    @Test func `counts as the vault has it, a tombstone too`() async throws {
+        try await Self.with { place in
+            let numbers = try place.commit(0..<20)
+            let older = try place.log.newStreams(from: 0)
+            let erasure = VaultErasure(
+                streams: numbers.prefix(1),
+                signal: SignalDigest(high: 1, low: 2)
+            )
+            try place.vault.prepare(erasure)
+            try place.vault.finishErasure()
+            var batch = LogBatch(after: try place.log.end())
+            batch.newStreams = older
+            _ = try place.log.append(batch)
+            place.directory.close()
+            for isReadOnly in [true, false, true] {
+                let directory = try StreamPlace.open(place.path, isReadOnly: isReadOnly)
+                defer { directory.close() }
+                let vault = directory.vault
+                #expect(try vault.isErased(numbers[0]))
+                #expect(try vault.name(of: numbers[0]) == nil)
+                #expect(try vault.keys(of: numbers[0]) == nil)
+                #expect(try vault.stream(of: StreamPlace.name(0)) == nil)
+                for number in 1..<20 {
+                    #expect(try vault.name(of: numbers[number]) == StreamPlace.name(number))
+                    #expect(try vault.stream(of: StreamPlace.name(number)) == numbers[number])
+                }
+                #expect(try vault.check() == 20)
+            }
+            try place.reopen()
+            #expect(try place.log.newStreams(from: 0).isEmpty)
+            #expect(try place.kept(numbers[0]) == VaultItem.tombstone(stream: numbers[0]).bytes)
+        }
+    }
+
     @Test func `is refused as on a full disk where too many wait`() async throws {
         try await Self.with { place in
             try place.whileVaultRefuses {

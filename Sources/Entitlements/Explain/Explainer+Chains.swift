@@ -11,6 +11,7 @@ extension Explainer {
         addOwnership(of: purchase, to: &chain, at: gate.instant)
         for obstacle in chain.obstacles { chain.addStep(obstacle) }
         addStatus(purchase.timeline, to: &chain, at: gate.instant)
+        addRests(of: purchase, to: &chain)
         addNames(number, to: &chain)
         // By time; what has none comes last.
         chain.steps = chain.steps.enumerated().sorted { left, right in
@@ -43,7 +44,6 @@ extension Explainer {
             guard let fact = fact(sequence) else { continue }
             let isLast = next == nil
             if isLast && owned == nil { continue }  // The obstacle says so.
-            addStart(ofAccountIn: fact, of: purchase.timeline, to: &chain)
             // Whom a release left it to is nobody.
             let until = fact.kind == .customerReleased ? nil : next.flatMap(self.fact)?.time
             let since = owned?.start == Instant(milliseconds: .min) ? nil : owned?.start
@@ -56,33 +56,6 @@ extension Explainer {
                 )
             )
         }
-    }
-
-    /// C1: an account claims at the start of its period, which another statement may give (P1).
-    private func addStart(
-        ofAccountIn fact: Fact,
-        of purchase: PurchaseTimeline,
-        to chain: inout Chain
-    ) {
-        guard fact.account != nil,
-            let period = purchase.periods.first(where: { $0.transaction == fact.transaction }),
-            period.statement.sequence != fact.sequence
-        else { return }
-        chain.steps.append(
-            Explanation.Step(
-                topic: .purchase(
-                    purchase.number,
-                    productID: period.productID,
-                    kind: period.kind
-                ),
-                effect: .period(
-                    start: period.start,
-                    end: self.fact(period.statement.sequence)?.end
-                ),
-                sequence: period.statement.sequence,
-                time: period.start
-            )
-        )
     }
 
     /// P1 to P7 and P12: what the period is, and what happened to it up to T.

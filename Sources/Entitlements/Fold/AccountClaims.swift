@@ -67,9 +67,11 @@ struct AccountClaims {
     var steps: [Ownership.Step] {
         var steps: [Ownership.Step] = []
         var before: UInt64?
+        var met: Set<UInt64> = []
         for period in periods {
             guard let named = period.named, let account = named.other else { continue }
             let customer = customers.canonical(account)
+            let isFirst = met.insert(customer).inserted
             defer { before = customer }
             if let before, before == customer || isErased(before, whenNamed: customer, period) {
                 continue
@@ -79,6 +81,7 @@ struct AccountClaims {
                     time: period.newest.time,
                     sequence: period.tie.sequence,
                     statement: named.sequence,
+                    claimBefore: isFirst ? nil : steps.last?.statement,
                     kind: .account(customer)
                 )
             )

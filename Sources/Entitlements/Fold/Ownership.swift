@@ -18,6 +18,9 @@ package struct Ownership: Sendable {
         var sequence: UInt64
         /// Place in the log of what says so.
         var statement: UInt64
+        /// Place in the log of the account's claim before it, without which an account that was
+        /// named earlier would claim nothing anew; nil: it rests on none.
+        var claimBefore: UInt64?
         var kind: Kind
 
         enum Kind: Sendable {
@@ -142,6 +145,24 @@ package struct Ownership: Sendable {
         return sequences.reversed()
     }
 
+    /// The last claim of an account up to an instant: a later period of the same customer, named
+    /// alone, would claim in its place.
+    func accountClaim(upTo instant: Instant) -> Step? {
+        steps.last { step in
+            guard case .account = step.kind else { return false }
+            return step.time <= instant
+        }
+    }
+
+    /// Whether something else than an account's claim is said of an instant, so that places in the
+    /// log decide.
+    func hasOther(at instant: Instant) -> Bool {
+        steps.contains { step in
+            if case .account = step.kind { return false }
+            return step.time == instant
+        }
+    }
+
     /// The owner at an instant; nil: nobody.
     func owner(at instant: Instant) -> UInt64? {
         changes.last { $0.time <= instant }.map(\.owner) ?? first
@@ -155,6 +176,7 @@ extension Ownership.Step {
             time: fact.time,
             sequence: fact.sequence,
             statement: fact.sequence,
+            claimBefore: nil,
             kind: kind
         )
     }

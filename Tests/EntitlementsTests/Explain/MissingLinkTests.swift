@@ -149,6 +149,28 @@ import Testing
         #expect(alternatives.count == explanation.wouldChange.count - 1)
     }
 
+    // C1: an account that was named earlier claims anew because another one stands between.
+    @Test func `the account between two of one customer is named`() throws {
+        let story = """
+            catalog 1
+            app_store/1 buy 1 t1 life productKind=non_consumable account=ann
+            app_store/1 ok 1
+            app_store/1 buy 5 t2 gone productKind=consumable account=bob
+            @bob claim 8 app_store/1
+            @bob release 9 app_store/1
+            app_store/1 buy 12 t3 gone productKind=consumable account=ann
+            """
+        let explanation = try explained(story, "20", "f1")
+        #expect(explanation.isAllowed)
+        #expect(explanation.steps.contains { $0.sequence == 3 })
+        // The control: before it claims anew, and without the one between, the answer is no.
+        for (story, day) in [
+            (story, "10"), (story.replacing("account=bob", with: "priceMicros=1"), "20"),
+        ] {
+            #expect(try !explained(story, day, "f1").isAllowed)
+        }
+    }
+
     // C5: access stands, but there is no use left.
     @Test func `a limit that is used up is named`() throws {
         let limited = """

@@ -37,6 +37,9 @@ final class SimulatedDisk: Sendable {
     /// What the next commit of the vault or the log meets.
     func arm(_ fault: SimulatedFault?) { state.withLock { $0.fault = fault } }
 
+    /// Whether a fault waits for its commit.
+    var isArmed: Bool { state.withLock { $0.fault != nil } }
+
     // MARK: Processes
 
     /// A new process: what an earlier one still does is no longer heard.

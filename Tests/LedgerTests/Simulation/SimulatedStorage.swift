@@ -181,6 +181,12 @@ final class SimulatedVault: Vault {
     }
 
     func drawIn() throws {
+        // What a commit in doubt left in the log is found to stand.
+        let standing = Set(log.newStreams(from: 0).map(\.stream))
+        state.withLock { state in
+            state.waiting += state.reserved.filter { standing.contains($0.stream) }
+            state.reserved.removeAll { standing.contains($0.stream) }
+        }
         try takeOver()
         try log.removeTakenOver()
     }

@@ -56,11 +56,7 @@ actor Simulation {
         disk.onCall { [self] call in try assumeIsolated { try $0.meet(call) } }
         defer { disk.onCall(nil) }
         try run(calls.first())
-        for _ in 0..<Self.stepCount {
-            try step()
-            // Where the engine was telling of a fault as it died, nobody was told of the death.
-            if disk.isDown { try recover() }
-        }
+        for _ in 0..<Self.stepCount { try untilAlive(step) }
         try settle()
         try close()
         let left = disk.log.newStreams(from: 0)
@@ -70,6 +66,28 @@ actor Simulation {
         try open()
         try check()
         try close()
+    }
+
+    /// The first commit fails, and the process dies as the engine looks whether it stands.
+    func playDeathBehindFault() throws {
+        disk.onCall { [self] call in try assumeIsolated { try $0.dieAtReadBehindFault(call) } }
+        defer { disk.onCall(nil) }
+        disk.arm(.logUnknownStands)
+        try untilAlive { try run(calls.first()) }
+        try close()
+    }
+
+    private func dieAtReadBehindFault(_ call: SimulatedCall) throws {
+        guard depth > 0, case .read = call, !disk.isArmed else { return }
+        note("dies at \(call)")
+        disk.crash()
+        throw SimulatedCrash()
+    }
+
+    /// Where the engine was telling of a fault as it died, nobody was told of the death.
+    private func untilAlive(_ step: () throws -> Void) throws {
+        try step()
+        if disk.isDown { try recover() }
     }
 
     func note(_ line: String) { trace.append(line) }

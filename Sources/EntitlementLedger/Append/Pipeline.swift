@@ -3,7 +3,8 @@ import EventLog
 
 /// The one way into the log: proposal, decision, sealed submission, writer, receipt.
 ///
-/// E1 is looked up, an outcome is read and a stale decision is made anew here and nowhere else.
+/// An outcome is read, a stale decision is made anew and a conflict with a known id is worded (E1)
+/// here and nowhere else; whether its id is known each proposal asks as it is decided.
 struct Pipeline: Sendable {
     let questions: Questions
     /// Names and keys, with what is given and destroyed.

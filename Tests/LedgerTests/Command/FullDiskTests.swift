@@ -35,7 +35,7 @@ enum SmallDisk {
 )
 struct `A full disk` {
     // Storage, "Append" 6; E2, E3
-    @Test(arguments: [3_100, 5_050])
+    @Test(arguments: [3_100, 3_700])
     func `ends an import with exit 74, half-writes nothing, and is gone on with later`(
         _ kibibytes: Int
     ) async throws {

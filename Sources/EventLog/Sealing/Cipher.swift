@@ -19,7 +19,7 @@ final class Cipher: @unchecked Sendable {
     static let tagByteCount = 16
 
     /// OpenSSL was made, or is configured, without this cipher.
-    struct Fault: Error {}
+    private static let absence = CryptoKitError.underlyingCoreCryptoError(error: 0)
 
     private static let kept = Mutex<[Cipher]>([])
 
@@ -27,10 +27,10 @@ final class Cipher: @unchecked Sendable {
     private static let keptLimit = 16
 
     private init() throws {
-        guard let context = unsafe EVP_CIPHER_CTX_new() else { throw Fault() }
+        guard let context = unsafe EVP_CIPHER_CTX_new() else { throw Self.absence }
         unsafe self.context = unsafe context
         guard unsafe EVP_EncryptInit_ex(context, EVP_aes_256_gcm(), nil, nil, nil) == 1 else {
-            throw Fault()
+            throw Self.absence
         }
     }
 
@@ -52,7 +52,7 @@ final class Cipher: @unchecked Sendable {
     ///
     /// `first`, and behind it the bytes at `second`: what the sealed part is bound to.
     ///
-    /// - Throws: `Fault`.
+    /// - Throws: `CryptoKitError`.
     static func seal(
         _ bytes: inout [UInt8],
         from start: Int,
@@ -75,7 +75,7 @@ final class Cipher: @unchecked Sendable {
                 }
             }
         }
-        guard isSealed else { throw Fault() }
+        guard isSealed else { throw absence }
     }
 
     /// Opens `nonce || ciphertext || tag`.
@@ -83,7 +83,7 @@ final class Cipher: @unchecked Sendable {
     /// `first`, and behind it `second`: what it is bound to.
     ///
     /// - Returns: nil if key, bytes or what they are bound to are not those.
-    /// - Throws: `Fault`.
+    /// - Throws: `CryptoKitError`.
     static func open(
         _ sealed: Span<UInt8>,
         key: SymmetricKey,

@@ -32,13 +32,15 @@ enum Stopwatch {
         )
     }
 
-    /// Bytes that the process has caused to be written to disks so far (`write_bytes`, proc(5)); none
-    /// where files stand in memory.
+    /// Bytes that the process has handed to the kernel to be written so far (`wchar`, proc(5)).
+    ///
+    /// Not `write_bytes`, which counts all of the pages that the kernel keeps together, of which one
+    /// was changed: several times what goes to the disk.
     private static func writtenBytes() -> Double {
         // Where the kernel keeps no account, none are counted.
         let account = (try? DurableFile.read("/proc/self/io")) ?? []
         let lines = String(decoding: account, as: UTF8.self).split(separator: "\n")
-        let written = lines.first { $0.hasPrefix("write_bytes:") }?.split(separator: " ").last
+        let written = lines.first { $0.hasPrefix("wchar:") }?.split(separator: " ").last
         return written.flatMap { Double($0) } ?? 0
     }
 

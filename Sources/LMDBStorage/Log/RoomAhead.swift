@@ -7,6 +7,12 @@ import LMDB
 struct RoomAhead {
     /// How long the file is, in bytes, as far as it is known.
     private var end = 0
+    /// What of it was in use after the last commit.
+    private var used = 0
+
+    /// A commit that adds so much pays little for lengthening the file, and would have everything
+    /// written twice.
+    private static let largeCommitByteCount = 128 << 10
 
     /// Room below which more is added.
     private static let leastByteCount = 256 << 10
@@ -21,7 +27,9 @@ struct RoomAhead {
 
     /// Adds room where little is left; costs nothing most times.
     mutating func keep(in environment: LMDB.Environment) {
-        let used = environment.usedByteCount
+        let before = used
+        used = environment.usedByteCount
+        guard used - before < Self.largeCommitByteCount else { return }
         guard used >= Self.shortestByteCount, used + Self.leastByteCount > end else { return }
         let step = max(used / Self.stepDivisor, Self.stepByteCount)
         end = used + min(step, Self.largestStepByteCount)

@@ -1,7 +1,8 @@
 import Crypto
 import Encodings
-import EventLog
 import Testing
+
+@testable import EventLog
 
 @Suite struct KeyedHashTests {
     /// RFC 4231, sections 4.2, 4.3 and 4.5.
@@ -63,6 +64,20 @@ import Testing
         #expect(StreamKeys(root).sealing == sealing)
         #expect(StreamKeys(root).tagging == tagging)
         #expect(sealing != tagging)
+    }
+
+    @Test(arguments: [1, 2, 3, 256])
+    func `the key of evidence is derived by HKDF from all keys`(count: Int) {
+        var generator = SeededGenerator(seed: 6)
+        let material = (0..<count * StreamKeys.byteCount).map { _ in
+            UInt8.random(in: 0...255, using: &generator)
+        }
+        let expected = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: material),
+            info: Array("purpose".utf8),
+            outputByteCount: StreamKeys.byteCount
+        )
+        #expect(KeyedHash(extractedFrom: material).expanded("purpose") == expected)
     }
 
     @Test func `a digest is the first half of a code`() {

@@ -18,6 +18,15 @@ package struct KeyedHash: Sendable {
         outer = Self.state(after: key, padding: 0x5C)
     }
 
+    /// HKDF-Extract without a salt, whose place zeros take (RFC 5869, section 2.2).
+    init(extractedFrom material: [UInt8]) {
+        self.init(SymmetricKey(data: Self.unsalted.code(for: material.span).bytes))
+    }
+
+    private static let unsalted = KeyedHash(
+        SymmetricKey(data: [UInt8](repeating: 0, count: Digest.byteCount))
+    )
+
     private static func state(after key: SymmetricKey, padding: UInt8) -> HashState {
         let bytes = StreamKeys.bytes(of: key)
         // A block of SHA-256: the longest key.

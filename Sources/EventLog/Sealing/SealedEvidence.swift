@@ -85,13 +85,11 @@ package enum SealedEvidence {
             writer.append(UInt16(sharedParts.count))
             for digest in sharedParts { writer.append(digest) }
         }
-        let sealed = try Sealing.seal(
-            content,
-            key: key(streams.map(\.keys)),
+        try writer.append(
+            sealedUnder: key(streams.map(\.keys)),
             nonce: nonce,
-            associatedData: Array(writer.bytes[8...])
-        )
-        writer.append(sealed.span)
+            boundTo: 8..<writer.bytes.count
+        ) { $0.append(content.span) }
         writer.replace(at: 4, UInt32(writer.bytes.count + 4))
         writer.append(CRC32C.checksum(writer.bytes.span))
         return writer.bytes
@@ -189,10 +187,6 @@ package enum SealedEvidence {
         let material = keys.reduce(into: [UInt8]()) { material, keys in
             material.append(copying: keys.evidence)
         }
-        return HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: SymmetricKey(data: material),
-            info: Array("entitlement-ledger evidence key v1".utf8),
-            outputByteCount: StreamKeys.byteCount
-        )
+        return KeyedHash(extractedFrom: material).expanded("entitlement-ledger evidence key v1")
     }
 }

@@ -54,6 +54,25 @@ package enum Sealing {
     }
 }
 
+extension ByteWriter {
+    /// Appends what a body writes, sealed where it stands.
+    ///
+    /// `bound`: the bytes written before that it is bound to.
+    ///
+    /// - Throws: where OpenSSL does not have the cipher.
+    package mutating func append(
+        sealedUnder key: SymmetricKey,
+        nonce: SealingNonce,
+        boundTo bound: Range<Int>,
+        _ plain: (inout ByteWriter) -> Void
+    ) throws {
+        let start = bytes.count
+        nonce.append(to: &self)
+        plain(&self)
+        try Cipher.seal(&bytes, from: start, key: key, binding: Span<UInt8>(), bound)
+    }
+}
+
 extension DecodingFault {
     /// Another key, or bytes that were altered.
     package static let unopened = DecodingFault(what: "what was sealed does not open", offset: 0)

@@ -41,11 +41,9 @@ extension LMDBVault {
             state.closed.formUnion(streams)
             state.numbers = state.numbers.filter { !state.closed.contains($0.value) }
             state.keys = state.keys.filter { !state.closed.contains($0.key) }
-            // One whose commit was in doubt may stand.
-            state.reservedNumbers = state.reservedNumbers.filter {
-                !state.closed.contains($0.value)
-            }
-            state.waiting.close(state.closed)
+            // One whose commit was in doubt may stand. What waits is taken over for all that, so
+            // that its number stays taken.
+            state.newNumbers = state.newNumbers.filter { !state.closed.contains($0.value) }
         }
     }
 

@@ -46,7 +46,9 @@ package final class LMDBVault: Vault {
     struct State {
         /// Ascending by counter; they wait for the commit that first uses one of them.
         var reserved: [VaultEntry] = []
-        var reservedNumbers: [StreamName: UInt64] = [:]
+        /// Of names whose streams the tables do not hold: those that are reserved, and those that
+        /// wait.
+        var newNumbers: [StreamName: UInt64] = [:]
         var numbers: [StreamName: UInt64] = [:]
         var keys: [UInt64: StreamKeys] = [:]
         /// Those that stand in the log and are to be taken over.
@@ -168,7 +170,12 @@ package final class LMDBVault: Vault {
     /// Takes over what an earlier process left in the log.
     private func begin(with waiting: [WaitingStreams.Item]) {
         guard !waiting.isEmpty else { return }
-        state.withLock { $0.waiting.add(waiting) }
+        state.withLock { state in
+            state.waiting.add(waiting)
+            for case let entry? in waiting.lazy.map(\.entry) {
+                state.newNumbers[entry.name] = entry.stream
+            }
+        }
         // What a disk does not take now is tried again.
         try? takeOver()
         followBehind()
@@ -307,7 +314,7 @@ package final class LMDBVault: Vault {
 
 extension LMDBVault.State {
     fileprivate func number(of name: StreamName) -> UInt64? {
-        numbers[name] ?? reservedNumbers[name] ?? waiting.number(of: name)
+        numbers[name] ?? newNumbers[name]
     }
 
     /// Keeps what was found of a name; nil where it was closed while it was looked up.
@@ -329,7 +336,7 @@ extension LMDBVault.State {
                 key: randomness.bytes(StreamKeys.byteCount)
             )
         )
-        reservedNumbers[name] = number
+        newNumbers[name] = number
         return number
     }
 
@@ -353,11 +360,16 @@ extension LMDBVault.State {
     mutating func settle(_ items: [WaitingStreams.Item]) {
         reserved.removeFirst(items.count)
         waiting.add(items)
-        if !closed.isEmpty { waiting.close(closed) }
-        for case let entry? in items.lazy.map(\.entry) {
+    }
+
+    /// Forgets the first that wait, which the tables hold by now.
+    mutating func forgetWaiting(_ count: Int) {
+        for case let entry? in waiting.items.prefix(count).lazy.map(\.entry) {
             // A name that was freed meanwhile may be reserved for another stream.
-            if reservedNumbers[entry.name] == entry.stream { reservedNumbers[entry.name] = nil }
+            guard newNumbers[entry.name] == entry.stream else { continue }
+            newNumbers[entry.name] = nil
             _ = remember(entry, of: entry.name)
         }
+        waiting.removeFirst(count)
     }
 }

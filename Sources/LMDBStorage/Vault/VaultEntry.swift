@@ -19,20 +19,23 @@ struct VaultEntry {
         under epochKey: SymmetricKey,
         using randomness: inout RandomSource
     ) throws -> [UInt8] {
-        let plain = key + [name.environment] + Array(name.subject.utf8)
-        var writer = ByteWriter(reservingCapacity: 128)
+        let plainCount = key.count + 1 + name.subject.utf8.count
+        let count = Self.headerCount + plainCount + Sealing.overhead + 4
+        var writer = ByteWriter(reservingCapacity: count)
         writer.append(Self.magic)
-        writer.append(UInt32(Self.headerCount + plain.count + Sealing.overhead + 4))
+        writer.append(UInt32(count))
         writer.append(stream)
         writer.append(digest.high)
         writer.append(digest.low)
-        let sealed = try Sealing.seal(
-            plain,
-            key: epochKey,
+        try writer.append(
+            sealedUnder: epochKey,
             nonce: SealingNonce(using: &randomness),
-            associatedData: writer.bytes
-        )
-        writer.append(sealed.span)
+            boundTo: 0..<Self.headerCount
+        ) { plain in
+            plain.append(key.span)
+            plain.append(name.environment)
+            plain.append(name.subject.utf8Span.span)
+        }
         writer.append(CRC32C.checksum(writer.bytes.span))
         return writer.bytes
     }

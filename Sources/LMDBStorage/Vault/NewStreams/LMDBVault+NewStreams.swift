@@ -152,7 +152,7 @@ extension LMDBVault {
             try journal.append(mappingFaults { try put(items) })
             try journal.sync()
             names.add(items.compactMap(\.entry))
-            state.withLock { $0.waiting.removeFirst(items.count) }
+            state.withLock { $0.forgetWaiting(items.count) }
             log.tookOver(upTo: last.stream)
         }
     }

@@ -5,8 +5,6 @@ import EventLog
 /// The vault answers for them as for its own.
 struct WaitingStreams {
     private(set) var items: [Item] = []
-    private var entries: [UInt64: VaultEntry] = [:]
-    private var numbers: [StreamName: UInt64] = [:]
 
     /// One of them.
     struct Item {
@@ -20,31 +18,24 @@ struct WaitingStreams {
     var isEmpty: Bool { items.isEmpty }
     var count: Int { items.count }
 
-    func number(of name: StreamName) -> UInt64? { numbers[name] }
-    func entry(of stream: UInt64) -> VaultEntry? { entries[stream] }
+    /// The entry of one of them.
+    ///
+    /// Cost: a binary search.
+    func entry(of stream: UInt64) -> VaultEntry? {
+        var range = 0..<items.count
+        while !range.isEmpty {
+            let middle = (range.lowerBound + range.upperBound) / 2
+            if items[middle].stream == stream { return items[middle].entry }
+            range =
+                items[middle].stream < stream
+                ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
+    }
 
     /// Adds streams behind those that wait.
-    mutating func add(_ new: some Sequence<Item>) {
-        for item in new {
-            items.append(item)
-            guard let entry = item.entry else { continue }
-            entries[item.stream] = entry
-            numbers[entry.name] = item.stream
-        }
-    }
-
-    /// Takes the names from streams that are closed; they are taken over like others, so that their
-    /// numbers stay taken.
-    mutating func close(_ closed: Set<UInt64>) {
-        numbers = numbers.filter { !closed.contains($0.value) }
-    }
+    mutating func add(_ new: some Sequence<Item>) { items += new }
 
     /// Forgets the first, which the vault has.
-    mutating func removeFirst(_ count: Int) {
-        for item in items.prefix(count) {
-            guard let name = entries.removeValue(forKey: item.stream)?.name else { continue }
-            if numbers[name] == item.stream { numbers[name] = nil }
-        }
-        items.removeFirst(count)
-    }
+    mutating func removeFirst(_ count: Int) { items.removeFirst(count) }
 }

@@ -2,10 +2,10 @@ import Dispatch
 
 /// Threads for what waits for a disk or takes long, apart from those that every caller shares.
 public protocol BlockingPool: Sendable {
-    /// Does some work on one of them.
-    func blocking<Result: Sendable>(
-        _ body: @escaping @Sendable () throws -> Result
-    ) async throws -> Result
+    /// Does some work on one of them, at some time after this returns.
+    ///
+    /// `work`: told why the pool takes none, where it does not; once in either case.
+    func submit(_ work: @escaping @Sendable (_ refusal: (any Error)?) -> Void)
 }
 
 /// The threads of a process that brings none of its own.
@@ -15,11 +15,7 @@ struct DispatchPool: BlockingPool {
         attributes: .concurrent
     )
 
-    func blocking<Outcome: Sendable>(
-        _ body: @escaping @Sendable () throws -> Outcome
-    ) async throws -> Outcome {
-        try await withCheckedThrowingContinuation { continuation in
-            Self.queue.async { continuation.resume(with: Result(catching: body)) }
-        }
+    func submit(_ work: @escaping @Sendable ((any Error)?) -> Void) {
+        Self.queue.async { work(nil) }
     }
 }

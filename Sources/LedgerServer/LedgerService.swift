@@ -83,6 +83,16 @@ final class LedgerService: Sendable, BlockingPool {
         try await accesses.stop()
     }
 
+    /// See `BlockingPool`.
+    func submit(_ work: @escaping @Sendable ((any Error)?) -> Void) {
+        pool.submit { state in
+            switch state {
+            case .active: work(nil)
+            case .cancelled: work(NIOThreadPoolError.ThreadPoolInactive())
+            }
+        }
+    }
+
     /// Does what may wait for the disk, away from the threads that serve connections.
     func blocking<Result: Sendable>(
         _ body: @escaping @Sendable () throws -> Result

@@ -6,9 +6,15 @@ import EventLog
 ///
 /// Deciding and sealing is most of the work of recording, and threads may share it; the rest is done
 /// in order.
-package struct DecidedSubmission: Sendable {
+///
+/// A class, since an import hands it on from batch to batch.
+package final class DecidedSubmission: Sendable {
     let proposal: SubmissionProposal
     let decision: Decision<Receipt>
+
+    init(_ proposal: SubmissionProposal, _ decision: Decision<Receipt>) {
+        (self.proposal, self.decision) = (proposal, decision)
+    }
 
     /// Why nothing of it will be recorded, if that is known already.
     var refusal: Refusal? {
@@ -31,8 +37,8 @@ extension Appender {
     ) throws -> DecidedSubmission {
         let proposal = SubmissionProposal(submission: submission, recordedAt: recordedAt)
         return DecidedSubmission(
-            proposal: proposal,
-            decision: try proposal.decision(in: pipeline, besides: batch)
+            proposal,
+            try proposal.decision(in: pipeline, besides: batch)
         )
     }
 }

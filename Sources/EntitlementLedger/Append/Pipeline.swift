@@ -35,8 +35,10 @@ struct Pipeline: Sendable {
         return try zip(proposals, decided).map { proposal, decision in
             switch decision {
             case .settled(let outcome): return outcome
-            case .sealed(_, let outcome):
-                if let appended = appended(outcomes.removeFirst()) { return try outcome(appended) }
+            case .sealed(let submission, let outcome):
+                if let appended = appended(submission, outcomes.removeFirst()) {
+                    return try outcome(appended)
+                }
                 return try writer.alone { try decide(proposal, $0) }
             }
         }
@@ -50,13 +52,39 @@ struct Pipeline: Sendable {
         concurrently proposal: Proposed,
         on pool: some BlockingPool
     ) async throws -> Proposed.Outcome where Proposed.Outcome: Sendable {
-        switch try await pool.blocking({ try proposal.decision(in: self) }) {
+        let decided = try await decideAndAppend(proposal, on: pool)
+        switch decided.decision {
         case .settled(let outcome): return outcome
         case .sealed(let submission, let outcome):
-            if let appended = appended(try await writer.append(submission)) {
+            if let appended = decided.appended.flatMap({ appended(submission, $0) }) {
                 return try outcome(appended)
             }
             return try await writer.alone { try decide(proposal, $0) }
+        }
+    }
+
+    /// Decides on a pool, from where what is sealed goes on to the writer: a caller wakes up once,
+    /// when all is done.
+    private func decideAndAppend<Proposed: Proposal & Sendable>(
+        _ proposal: Proposed,
+        on pool: some BlockingPool
+    ) async throws -> (decision: Decision<Proposed.Outcome>, appended: AppendOutcome?)
+    where Proposed.Outcome: Sendable {
+        try await withCheckedThrowingContinuation { continuation in
+            pool.submit { refusal in
+                do {
+                    if let refusal { throw refusal }
+                    let decision = try proposal.decision(in: self)
+                    guard let submission = decision.submission else {
+                        return continuation.resume(returning: (decision, nil))
+                    }
+                    writer.append(submission) { appended in
+                        continuation.resume(with: appended.map { (decision, $0) })
+                    }
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
         }
     }
 
@@ -69,7 +97,7 @@ struct Pipeline: Sendable {
         switch try proposal.decision(in: self) {
         case .settled(let outcome): return outcome
         case .sealed(let submission, let outcome):
-            guard let appended = appended(try append([submission])[0]) else {
+            guard let appended = appended(submission, try append([submission])[0]) else {
                 throw LedgerFault(.contended, "a decision did not come to stand: try again")
             }
             return try outcome(appended)
@@ -78,9 +106,13 @@ struct Pipeline: Sendable {
 
     /// What became of a submission that was handed in; nil: others were faster, it is to be decided
     /// anew, and a signal that is known by then is looked up.
-    private func appended(_ outcome: AppendOutcome) -> Decided<UInt64>? {
+    private func appended(
+        _ submission: SealedSubmission,
+        _ outcome: AppendOutcome
+    ) -> Decided<Range<UInt64>>? {
         switch outcome {
-        case .appended(let first, _): .value(first)
+        // Fits: a log's size has 64 bits.
+        case .appended(let first, _): .value(first..<first + UInt64(submission.records.count))
         case .duplicate, .stale: nil
         case .recordedTimeBeforeLast:
             .refused(

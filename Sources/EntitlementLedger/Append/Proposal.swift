@@ -16,9 +16,9 @@ protocol Proposal {
 enum Decision<Outcome> {
     /// Nothing is to be appended: this is what its caller is told.
     case settled(Outcome)
-    /// The writer may take it; what its caller is told follows from the sequence of its first
-    /// event, or from why the writer refuses it.
-    case sealed(SealedSubmission, outcome: @Sendable (Decided<UInt64>) throws -> Outcome)
+    /// The writer may take it; what its caller is told follows from the sequences of its events, or
+    /// from why the writer refuses it.
+    case sealed(SealedSubmission, outcome: @Sendable (Decided<Range<UInt64>>) throws -> Outcome)
 
     /// What the writer is to take; nil: nothing.
     var submission: SealedSubmission? {
@@ -38,9 +38,9 @@ extension Decision where Outcome == Receipt {
             switch decided {
             case .refused(let refusal): .settled(.refused(refusal))
             case .value(let submission):
-                .sealed(submission) { [count = submission.records.count] appended in
+                .sealed(submission) { appended in
                     switch appended {
-                    case .value(let first): .appended(first: first, count: count)
+                    case .value(let range): .appended(first: range.lowerBound, count: range.count)
                     case .refused(let refusal): .refused(refusal)
                     }
                 }

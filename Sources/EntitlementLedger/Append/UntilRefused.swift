@@ -11,39 +11,46 @@ struct UntilRefused {
     /// Not handed in yet, in their order.
     private var waiting: [DecidedSubmission] = []
     private var waitingSignals: Set<SignalDigest> = []
-    /// The recorded time that those that wait come to.
-    private var waitingRecordedAt = Int64.min
+    /// The latest recorded time that one of them keeps.
+    private var keptRecordedAt = Int64.min
+    /// Whether one of them is recorded by the clock.
+    private var waitsByClock = false
 
     init(_ pipeline: Pipeline) { self.pipeline = pipeline }
 
     /// Records; the last receipt may be a refusal, and then nothing behind it is recorded.
     mutating func record(_ submissions: [DecidedSubmission]) throws -> [Receipt] {
         for submission in submissions {
-            let isAlone = try mayBeRefused(submission)
-            if try isAlone && !recordWaiting() { return receipts }
+            guard try mayBeRefused(submission) else {
+                wait(submission)
+                continue
+            }
+            guard try recordWaiting() else { return receipts }
             wait(submission)
-            if try isAlone && !recordWaiting() { return receipts }
+            guard try recordWaiting() else { return receipts }
         }
         _ = try recordWaiting()
         return receipts
     }
 
-    private func mayBeRefused(_ submission: DecidedSubmission) throws -> Bool {
+    private mutating func mayBeRefused(_ submission: DecidedSubmission) throws -> Bool {
         guard let sealed = submission.decision.submission else { return submission.refusal != nil }
-        if waitingSignals.contains(sealed.signal) { return true }
+        if !waitingSignals.insert(sealed.signal).inserted { return true }
         guard let recordedAt = sealed.recordedAt else { return false }
-        let last = try max(waitingRecordedAt, pipeline.questions.log.end().lastRecordedAt)
-        return recordedAt < last || recordedAt > pipeline.clock().milliseconds
+        let now = pipeline.clock().milliseconds
+        let last = try pipeline.questions.log.end().lastRecordedAt
+        return recordedAt < max(last, keptRecordedAt, waitsByClock ? now : .min)
+            || recordedAt > now
     }
 
     private mutating func wait(_ submission: DecidedSubmission) {
         waiting.append(submission)
         guard let sealed = submission.decision.submission else { return }
-        waitingSignals.insert(sealed.signal)
-        waitingRecordedAt = max(
-            waitingRecordedAt,
-            sealed.recordedAt ?? pipeline.clock().milliseconds
-        )
+        if let kept = sealed.recordedAt {
+            keptRecordedAt = max(keptRecordedAt, kept)
+        } else {
+            waitsByClock = true
+        }
     }
 
     /// Hands in those that wait; false: the last of them is refused.
@@ -51,7 +58,7 @@ struct UntilRefused {
         receipts += try pipeline.record(waiting)
         waiting.removeAll(keepingCapacity: true)
         waitingSignals.removeAll(keepingCapacity: true)
-        waitingRecordedAt = .min
+        (keptRecordedAt, waitsByClock) = (.min, false)
         guard case .refused? = receipts.last else { return true }
         return false
     }

@@ -34,8 +34,8 @@ struct ErasureProposal: Proposal {
             VaultErasure(streams: scopes.flatMap(\.streams), signal: records[0].signal)
         )
         return .sealed(SealedSubmission(records: records)) { [eraser] appended in
-            guard case .value(let first) = appended,
-                let receipt = try eraser.erasureReceipt(at: first)
+            guard case .value(let range) = appended,
+                let receipt = try eraser.erasureReceipt(at: range.lowerBound)
             else { throw LogStorageFault(.damaged, "the event of an erasure is not there") }
             return .erased(receipt)
         }

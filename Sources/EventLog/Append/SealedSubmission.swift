@@ -1,23 +1,25 @@
 /// What a caller hands to the writer: sealed, with what it relied on.
-package struct SealedSubmission: Sendable {
+///
+/// A class, since it passes through several hands unchanged.
+package final class SealedSubmission: Sendable {
     /// The records, which stand together or not at all (E2).
-    package var records: [SealedRecord]
+    package let records: [SealedRecord]
     /// Evidence or attachment, carried by the first record.
-    package var attached: [UInt8]?
+    package let attached: [UInt8]?
     /// The streams under whose keys the evidence is sealed, which no record needs to name.
-    package var evidenceStreams: [UInt64]
+    package let evidenceStreams: [UInt64]
     /// Parts of the evidence that are kept once, by the SHA-256 of their content.
     ///
     /// Those that the log holds already may be left out.
-    package var sharedParts: [(digest: Digest, bytes: [UInt8])]
+    package let sharedParts: [(digest: Digest, bytes: [UInt8])]
     /// The signal of a request that the last record stands for; nil where all are of one signal.
     ///
     /// If it is known already, the submission is decided again.
-    package var request: SignalDigest?
+    package let request: SignalDigest?
     /// What the caller read and decided by (E4).
-    package var expectations: [Expectation]
+    package let expectations: [Expectation]
     /// T3 to keep, for an import that preserves it; nil: the clock.
-    package var recordedAt: Int64?
+    package let recordedAt: Int64?
 
     /// A stream as the caller saw it.
     package struct Expectation: Sendable, Hashable {

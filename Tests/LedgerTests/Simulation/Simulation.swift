@@ -159,7 +159,7 @@ actor Simulation {
         defer { depth -= 1 }
         do {
             guard var sealed = try seal(ledger) else { return }
-            if disk.defect == .overlooksOvertaking { sealed.expectations = [] }
+            if disk.defect == .overlooksOvertaking { sealed = sealed.withoutExpectations }
             waiting.append((call, sealed))
             note("\(call.id) waits")
         } catch {
@@ -383,5 +383,19 @@ extension RandomSource {
     init(seed: UInt64) {
         let generator = SeededWords(seed)
         self.init { generator.next() }
+    }
+}
+
+extension SealedSubmission {
+    /// As if nobody could overtake it.
+    fileprivate var withoutExpectations: SealedSubmission {
+        SealedSubmission(
+            records: records,
+            attached: attached,
+            evidenceStreams: evidenceStreams,
+            sharedParts: sharedParts,
+            request: request,
+            recordedAt: recordedAt
+        )
     }
 }

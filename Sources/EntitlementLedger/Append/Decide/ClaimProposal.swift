@@ -143,7 +143,7 @@ private struct ClaimDecision {
         case .value(let sealed):
             return .sealed(sealed) { appended in
                 switch appended {
-                case .value(let first): then ?? .recorded(sequence: first)
+                case .value(let range): then ?? .recorded(sequence: range.lowerBound)
                 case .refused(let refusal): .refused(refusal, owner: nil)
                 }
             }

@@ -109,14 +109,14 @@ final class LogWriter: Sendable {
     /// Whether the caller has the writer for itself: who appends among others then waits forever.
     var isWithCaller: Bool { DispatchQueue.getSpecific(key: Self.owner) == ObjectIdentifier(self) }
 
-    /// Appends together with whoever else waits; returns when it is durable (E3).
-    func append(_ submission: SealedSubmission) async throws -> AppendOutcome {
-        try await withCheckedThrowingContinuation { continuation in
-            let leads = join([submission]) { outcomes in
-                continuation.resume(with: outcomes.map { $0[0] })
-            }
-            if leads { queue.async { self.drain() } }
-        }
+    /// Appends together with whoever else waits, and tells the caller when it is durable (E3).
+    ///
+    /// May block until then: who finds nobody at work commits on its own thread.
+    func append(
+        _ submission: SealedSubmission,
+        then resume: @escaping @Sendable (Result<AppendOutcome, any Error>) -> Void
+    ) {
+        if join([submission], { resume($0.map { $0[0] }) }) { queue.sync { drain() } }
     }
 
     /// Appends together with whoever else waits; blocks until it is durable (E3).

@@ -187,12 +187,3 @@ extension String {
         }
     }
 }
-
-extension Span<UInt8> {
-    /// Whether both hold the same bytes.
-    func holdsSame(as other: Span<UInt8>) -> Bool {
-        guard count == other.count else { return false }
-        for index in indices where self[index] != other[index] { return false }
-        return true
-    }
-}

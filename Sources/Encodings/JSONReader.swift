@@ -143,6 +143,9 @@ struct JSONReader {
         places.close(object, count: members)
     }
 
+    /// Members of an object whose names are compared one by one.
+    private static let comparedLimit = 48
+
     /// Small objects compare in place; large ones keep a set, so that hostile input stays linear.
     private func isNew(
         _ name: Int,
@@ -151,19 +154,19 @@ struct JSONReader {
         _ names: inout Set<Name>,
         _ bytes: Span<UInt8>
     ) -> Bool {
-        guard members < 16 || names.isEmpty else {
+        guard members < Self.comparedLimit || names.isEmpty else {
             return names.insert(key(name, bytes)).inserted
         }
         var other = object + 1
         for _ in 0..<members {
-            if members >= 16 {
+            if members >= Self.comparedLimit {
                 names.insert(key(other, bytes))
             } else if places.isSame(name, as: other, bytes) {
                 return false
             }
             other = places.next(after: other + 1)
         }
-        return members < 16 || names.insert(key(name, bytes)).inserted
+        return members < Self.comparedLimit || names.insert(key(name, bytes)).inserted
     }
 
     private func key(_ name: Int, _ bytes: Span<UInt8>) -> Name {
@@ -234,17 +237,11 @@ struct JSONReader {
     /// Passes over characters up to an escape or the end of the string.
     private mutating func passPlain(_ bytes: Span<UInt8>) throws(JSONFault) {
         let start = position
-        var (end, seen) = (start, UInt8(0))
-        while end < bytes.count {
-            let byte = bytes[end]
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
-            seen |= byte
-            end += 1
-        }
+        let (end, isASCII) = bytes.plainEnd(from: start)
         position = end
         guard end < bytes.count else { throw fault("unexpected end of a string") }
         guard bytes[end] >= 0x20 else { throw fault("control character in a string") }
-        if seen >= 0x80 { try check(bytes, start..<end) }
+        if !isASCII { try check(bytes, start..<end) }
     }
 
     private func append(

@@ -1,4 +1,4 @@
-import Encodings
+package import Encodings
 package import Entitlements
 
 /// Reads whom a store's payload names, apart from what the mapping makes of it: the one reader of
@@ -8,7 +8,7 @@ package import Entitlements
 /// JSON that stands as a text. A message that is only noted names people like any other.
 package struct PayloadNames: Sendable {
     /// Members whose text, or each text of whose list, is a customer's id.
-    private let customerMembers: Set<Name>
+    private let customerMembers: WordList
     /// What a customer's id is called by here; nil: it names nobody.
     private let customer: @Sendable (String) -> CustomerID?
     /// The purchase that an object names by its own members.
@@ -18,59 +18,80 @@ package struct PayloadNames: Sendable {
     ///
     /// Cost: linear in the payload, for each level of signed messages within messages.
     package func subjects(in payload: [UInt8]) -> [Subject] {
-        var found: [[UInt8]: Subject] = [:]
-        func add(_ subject: Subject) { found[Array(subject.description.utf8)] = subject }
+        Self.content(of: payload.span).map { subjects(in: $0) } ?? []
+    }
+
+    /// Whom a payload names that was read as JSON already.
+    package func subjects(in payload: JSONValue) -> [Subject] {
+        var search = Search(waiting: [payload])
         // Taken one by one: messages within messages have no depth that could be too deep.
-        var waiting: [(value: JSONValue, isID: Bool)] = []
-        func open(_ text: some Collection<UInt8>) {
-            waiting += Self.content(of: text).map { ($0, false) }
-        }
-        open(payload)
-        while let (value, isID) = waiting.popLast() {
-            switch value {
-            case .object(let members):
-                if let purchase = purchase(members) { add(.purchase(purchase)) }
-                for member in members {
-                    waiting.append((member.value, customerMembers.contains(member.name)))
-                }
-            case .array(let elements): for element in elements { waiting.append((element, isID)) }
-            case .string(let text), .number(let text):
-                if isID, let id = customer(text) { add(.customer(id)) }
-                if case .string = value { open(text.utf8) }
-            case .null, .bool: break
+        while let value = search.waiting.popLast() { look(into: value, isID: false, &search) }
+        return search.found.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// What was found, by its text, and the messages that are to be looked into yet.
+    private struct Search {
+        var found: [Name: Subject] = [:]
+        var waiting: [JSONValue]
+
+        mutating func add(_ subject: Subject) { found[Name(subject.description)] = subject }
+    }
+
+    /// `isID`: whether a text is a customer's id.
+    private func look(into value: JSONValue, isID: Bool, _ search: inout Search) {
+        switch value {
+        case .object(let members):
+            if let purchase = purchase(members) { search.add(.purchase(purchase)) }
+            for member in members {
+                let isID = customerMembers.index(of: member.name) != nil
+                look(into: member.value, isID: isID, &search)
             }
+        case .array(let elements):
+            for element in elements { look(into: element, isID: isID, &search) }
+        case .string(let text):
+            if isID, let id = customer(text) { search.add(.customer(id)) }
+            if let content = Self.content(of: text.utf8Span.span) {
+                search.waiting.append(content)
+            }
+        case .number(let text):
+            if isID, let id = customer(text) { search.add(.customer(id)) }
+        case .null, .bool: break
         }
-        return found.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
     }
 
-    /// What a text holds that is JSON: itself, or the payload of a compact JWS.
-    private static func content(of text: some Collection<UInt8>) -> [JSONValue] {
-        guard let first = text.first else { return [] }
-        // Most texts are words: only what may be JSON or a JWS is looked into.
-        if Self.space.contains(first) || first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-            || first == UInt8(ascii: "\"")
-        {
-            return (try? JSONValue(parsingStoreText: Array(text))).map { [$0] } ?? []
+    /// What a text holds that is JSON: itself, or the payload of a compact JWS; nil for other texts,
+    /// which most are.
+    private static func content(of text: Span<UInt8>) -> JSONValue? {
+        guard !text.isEmpty else { return nil }
+        switch text[0] {
+        case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""):
+            return try? JSONValue(parsingStoreText: text)
+        default: break
         }
-        let parts = text.split(
-            separator: UInt8(ascii: "."),
-            maxSplits: 3,
-            omittingEmptySubsequences: false
-        )
-        guard parts.count == 3, let payload = Base64.decode(Array(parts[1]).span, .url),
-            let json = try? JSONValue(parsingStoreText: payload)
-        else { return [] }
-        return [json]
+        guard let range = payload(ofJWS: text),
+            let payload = Base64.decode(text.extracting(range), .url)
+        else { return nil }
+        return try? JSONValue(parsingStoreText: payload)
     }
 
-    private static let space: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
+    /// Where the second of a text's three parts stands; nil: it has more, or fewer.
+    private static func payload(ofJWS text: Span<UInt8>) -> Range<Int>? {
+        let dot = UInt8(ascii: ".")
+        var (first, second): (Int?, Int?)
+        for index in text.indices where text[index] == dot {
+            guard second == nil else { return nil }
+            if first == nil { first = index } else { second = index }
+        }
+        guard let first, let second else { return nil }
+        return first + 1..<second
+    }
 }
 
 extension PayloadNames {
     /// The App Store's: the account token that an app gives, and the purchase
     /// (developer.apple.com/documentation/appstoreserverapi/appaccounttoken).
     package static let appStore = PayloadNames(
-        customerMembers: ["appAccountToken"],
+        customerMembers: WordList(["appAccountToken"]),
         // Customers go by the lower-case text of a UUID; whatever else an app wrote there may be
         // somebody's id all the same.
         customer: { AppAccountToken.isNobody($0) ? nil : AppAccountToken.id($0) ?? CustomerID($0) },
@@ -81,11 +102,11 @@ extension PayloadNames {
 
     /// RevenueCat's (revenuecat.com/docs/integrations/webhooks/event-types-and-fields).
     package static let revenueCat = PayloadNames(
-        customerMembers: [
+        customerMembers: WordList([
             "app_user_id", "original_app_user_id", "new_app_user_id", "aliases",
             "transferred_from", "transferred_to", "redeemed_from", "redeemed_by", "customer_id",
             "subscriber_id",
-        ],
+        ]),
         customer: { CustomerID($0) },
         purchase: { members in
             let store = members.first { $0.name == "store" }?.value.string?.lowercased()

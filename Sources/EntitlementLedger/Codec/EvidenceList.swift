@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import EventLog
 
@@ -66,10 +67,11 @@ struct EvidenceList {
 
     /// The place of a shared part; nil where there are too many.
     private mutating func place(of content: [UInt8]) -> Int? {
-        let digest = TreeHash.attached(content.span)
-        if let known = sharedParts.firstIndex(where: { $0.digest == digest }) { return known }
+        // They are few, and comparing is cheaper than hashing.
+        let known = sharedParts.firstIndex { $0.content.span.holdsSame(as: content.span) }
+        if let known { return known }
         guard sharedParts.count < SealedEvidence.sharedPartLimit else { return nil }
-        sharedParts.append((digest, content))
+        sharedParts.append((TreeHash.attached(content.span), content))
         return sharedParts.count - 1
     }
 

@@ -47,8 +47,10 @@ public struct Importer {
         public init() {}
     }
 
-    /// Lines that are read, prepared and recorded together.
+    /// Lines that are read, prepared and recorded together, at most.
     private static let batchLineCount = 4096
+    /// Bytes of such lines: a store's messages are long, and would all wait for one core.
+    private static let batchByteCount = 1 << 20
     /// Batches that are read and prepared while one is recorded.
     private static let batchesAhead = 2
     /// A JSON document over several lines has at most so many bytes.
@@ -154,7 +156,10 @@ public struct Importer {
     /// Reads the next lines and begins to prepare them; nil at the end.
     private func nextBatch(_ reader: LineReader, isFirst: Bool) throws -> PreparedBatch? {
         var lines: [LineReader.Line] = []
-        while lines.count < Self.batchLineCount, let line = try reader.next() {
+        let end = reader.byteCount + UInt64(Self.batchByteCount)
+        while lines.count < Self.batchLineCount, reader.byteCount < end,
+            let line = try reader.next()
+        {
             if line.isBlank { continue }
             lines.append(line)
             if isFirst, lines.count == 1, let whole = try document(startingWith: line, reader) {

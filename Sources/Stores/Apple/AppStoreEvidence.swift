@@ -17,7 +17,9 @@ enum AppStoreEvidence {
     }
 
     /// The first part of a compact JWS, as text.
-    static func header(of jws: [UInt8]) -> [UInt8] { Array(jws.prefix { $0 != dot }) }
+    static func header(of jws: [UInt8]) -> [UInt8] {
+        Array(jws[..<(jws.firstIndex(of: dot) ?? jws.endIndex)])
+    }
 
     private static let dot = UInt8(ascii: ".")
 
@@ -65,11 +67,12 @@ enum AppStoreEvidence {
     ) -> (header: [UInt8], payload: [UInt8], payloadEnd: Int)? {
         let known = headers.first { header in
             let end = start + header.count
-            return end < body.count && body[end] == dot && body[start..<end].elementsEqual(header)
+            return end < body.count && body[end] == dot
+                && body.span.extracting(start..<end).holdsSame(as: header.span)
         }
+        // The payload's digits are checked where it is decoded.
         guard let header = known, case let first = start + header.count,
-            let second = body[(first + 1)...].firstIndex(where: { !Base64.isURLDigit($0) }),
-            body[second] == dot,
+            let second = body[(first + 1)...].firstIndex(of: dot),
             let payload = Base64.decode(body.span.extracting((first + 1)..<second), .url)
         else { return nil }
         return (header, payload, second)

@@ -46,7 +46,8 @@ package enum RevenueCatImport {
         UnverifiedRevenueCatWebhook.reading(json).map {
             RevenueCatMapping.submission(
                 for: $0.trusting(.operatorImport, receivedAt: now),
-                body: body ?? Array(json.description.utf8)
+                body: body ?? Array(json.description.utf8),
+                named: PayloadNames.revenueCat.subjects(in: json)
             )
         }
     }

@@ -20,6 +20,19 @@ public enum RevenueCatMapping {
         for webhook: VerifiedRevenueCatWebhook,
         body: [UInt8]
     ) -> Submission {
+        submission(
+            for: webhook,
+            body: body,
+            named: PayloadNames.revenueCat.subjects(in: body)
+        )
+    }
+
+    /// `named`: whom the body names.
+    static func submission(
+        for webhook: VerifiedRevenueCatWebhook,
+        body: [UInt8],
+        named: [Subject]
+    ) -> Submission {
         let event = webhook.event
         let meaning = meaning(of: event)
         let environment = event.environment ?? .production
@@ -30,7 +43,7 @@ public enum RevenueCatMapping {
             nature: .signal,
             drafts: meaning.drafts + passedOver(meaning),
             evidence: body,
-            named: PayloadNames.revenueCat.subjects(in: body),
+            named: named,
             links: meaning.links
         )
     }

@@ -1,4 +1,5 @@
 import Crypto
+import Encodings
 import Entitlements
 import FoundationEssentials
 import Synchronization
@@ -46,8 +47,8 @@ final class AppStoreChain: Sendable {
 
     /// Whether a JWS came with this chain's header.
     func isHeader(of jws: CompactJWS) -> Bool {
-        guard header.count == jws.headerEnd else { return false }
-        return header[...] == jws.header
+        let (own, other) = (header, jws.bytes)
+        return own.span.holdsSame(as: other.span.extracting(0..<jws.headerEnd))
     }
 
     /// Whether the leaf's key has signed this JWS, which came with this chain's header.

@@ -9,24 +9,14 @@ extension Submission {
         demand(!events.isEmpty, "something is kept of every message")
         demand(nature == .signal && source == expected, "it is its store's")
         demand(Identifier.isValid(id), "its id is one")
-        for event in events {
-            demand(event.id == id && event.source == source, "an event is its signal's")
-            demand(event.environment == environment, "an event is of its signal's world")
+        for (place, event) in events.enumerated() {
+            // E1: the first event has the signal's own id.
+            let ownID = place == 0 ? id : "\(id)#\(place + 1)"
+            demand(event.id == ownID && event.source == source, "an event is its signal's")
+            demand(event.environment == environment, "an event is of its signal's environment")
             event.demandRoundTrip()
         }
         demand(evidence == body, "the evidence is what was received")
-        for claim in claims {
-            demand(Identifier.isValid(claim.customer.text), "a claim's customer is an id")
-            demand(
-                PurchaseName(claim.purchase.description) == claim.purchase,
-                "a claim's purchase has a name"
-            )
-            demand(
-                [claim.purchasedAt, claim.transactionStart, claim.observedAt]
-                    .allSatisfy(\.isPlausible),
-                "a claim's times are ones that an event may name"
-            )
-        }
         for link in links {
             demand(
                 Identifier.isValid(link.customer.text) && Identifier.isValid(link.alias.text),

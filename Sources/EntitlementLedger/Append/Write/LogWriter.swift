@@ -12,6 +12,8 @@ final class LogWriter: Sendable {
     private let views: Views
     private let judge: Mutex<ClockJudge>
     private let queue = DispatchQueue(label: "entitlement-ledger.writer")
+    /// Where callers are told while the next group is written.
+    private let answering = DispatchQueue(label: "entitlement-ledger.writer.answers")
     private let waiting = Mutex<Waiting>(Waiting())
     private let known = Mutex(Known())
     /// When a commit failed, or was last tried again, since which none succeeded; nil: none did.
@@ -32,7 +34,7 @@ final class LogWriter: Sendable {
     }
 
     /// What one caller hands in, answered together.
-    fileprivate struct Member {
+    fileprivate struct Member: Sendable {
         var submissions: [SealedSubmission]
         var resume: @Sendable (Result<[AppendOutcome], any Error>) -> Void
     }
@@ -159,23 +161,28 @@ final class LogWriter: Sendable {
     }
 
     /// Commits one group of those that wait; the next one takes its turn behind what else waits
-    /// for the queue.
+    /// for the queue, while who was in this one is told.
     private func drain() {
         let group = waiting.withLock { $0.takeGroup(limit: Self.groupLimit) }
         let submissions =
             group.count == 1 ? group[0].submissions : group.flatMap(\.submissions)
         let outcomes = Result { try commit(submissions) }
+        let isDone = waiting.withLock { waiting in
+            waiting.isDraining = !waiting.members.isEmpty
+            return !waiting.isDraining
+        }
+        guard !isDone else { return Self.answer(group, outcomes) }
+        queue.async { self.drain() }
+        answering.async { Self.answer(group, outcomes) }
+    }
+
+    private static func answer(_ group: [Member], _ outcomes: Result<[AppendOutcome], any Error>) {
         var next = 0
         for member in group {
             let range = next..<next + member.submissions.count
             member.resume(outcomes.map { Array($0[range]) })
             next = range.upperBound
         }
-        let isDone = waiting.withLock { waiting in
-            waiting.isDraining = !waiting.members.isEmpty
-            return !waiting.isDraining
-        }
-        if !isDone { queue.async { self.drain() } }
     }
 
     private func commit(_ group: [SealedSubmission]) throws -> [AppendOutcome] {

@@ -88,7 +88,11 @@ struct ConcurrentAppendBench {
         _ ledger: Ledger
     ) async throws -> [Double] {
         try await withThrowingTaskGroup(of: [Double].self) { group in
-            for own in submissions { group.addTask { try await record(own, ledger) } }
+            for own in submissions {
+                group.addTask(executorPreference: globalConcurrentExecutor) {
+                    try await record(own, ledger)
+                }
+            }
             return try await group.reduce(into: []) { $0 += $1 }
         }
     }

@@ -113,7 +113,7 @@ struct VerifyBench {
     ) async -> Int {
         await withTaskGroup(of: Int.self) { group in
             for task in 0..<tasks {
-                group.addTask {
+                group.addTask(executorPreference: globalConcurrentExecutor) {
                     var count = 0
                     for index in stride(from: task, to: indices.upperBound, by: tasks) {
                         if await passes(index) { count += 1 }

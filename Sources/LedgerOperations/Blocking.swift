@@ -1,26 +1,24 @@
-import Dispatch
 import Synchronization
 
-/// Waits on a thread of ours for what is asynchronous: commands run from top to bottom.
+/// Waits for what is asynchronous: commands run from top to bottom.
 package enum Blocking {
     /// Runs a body to its end.
     ///
-    /// Never called on a thread of the shared pool, which it would take away from the body.
+    /// The body and its child tasks run on the thread that waits. They take none of the shared
+    /// pool, all of whose threads may be waiting here.
     package static func wait<Result: Sendable>(
         _ body: @escaping @Sendable () async -> Result
     ) -> Result {
-        let isDone = DispatchSemaphore(value: 0)
+        let thread = WaitingThread()
         let outcome = Outcome<Result>()
-        Task.detached {
+        Task.detached(executorPreference: thread) {
             let result = await body()
             outcome.value.withLock { $0 = result }
-            isDone.signal()
         }
-        isDone.wait()
-        guard let result = outcome.value.withLock({ $0 }) else {
-            preconditionFailure("a body that has ended has a result")
+        while true {
+            thread.runNext()
+            if let result = outcome.value.withLock({ $0 }) { return result }
         }
-        return result
     }
 
     private final class Outcome<Result: Sendable>: Sendable {

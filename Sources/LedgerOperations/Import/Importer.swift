@@ -181,9 +181,7 @@ public struct Importer {
             var prepared = PreparedItems()
             prepared.items.reserveCapacity(lines.count)
             prepared.submissions.reserveCapacity(lines.count)
-            for line in lines {
-                for item in reader.items(line) { try preparation.add(item, to: &prepared) }
-            }
+            for item in reader.items(lines) { try preparation.add(item, to: &prepared) }
             return prepared
         }
     }

@@ -9,17 +9,37 @@ struct ItemReader: Sendable {
     let appStore: AppStoreVerifier?
     let clock: @Sendable () -> Instant
 
-    /// Reads one line; an array of signals gives several items.
-    func items(_ line: LineReader.Line) -> [ImportFormat.Item] {
+    /// What a line was read as.
+    private enum Reading {
+        case items([ImportFormat.Item])
+        /// What the App Store signed is verified yet.
+        case signed(JSONValue, body: [UInt8], LineReader.Line)
+    }
+
+    /// Reads lines, in their order; an array of signals gives several items.
+    func items(_ lines: [LineReader.Line]) -> [ImportFormat.Item] {
+        verified(lines.map(reading))
+    }
+
+    /// Reads one JSON value.
+    func items(
+        _ json: JSONValue,
+        _ bytes: [UInt8],
+        _ line: LineReader.Line
+    ) -> [ImportFormat.Item] {
+        verified([reading(json, bytes, line)])
+    }
+
+    private func reading(_ line: LineReader.Line) -> Reading {
         guard let bytes = line.bytes else {
-            return [
+            return .items([
                 refused(
                     line,
                     "too_large",
                     "",
                     "a line has at most \(LineReader.lineByteLimit) bytes"
                 )
-            ]
+            ])
         }
         if format == .appStore || format == .auto, AppStoreImport.looksLikeJWS(bytes) {
             return signals(.string(String(decoding: bytes, as: UTF8.self)), bytes, line)
@@ -28,14 +48,14 @@ struct ItemReader: Sendable {
             let text = try JSONText(parsing: bytes)
             // No message of a store's passes for an event.
             if format == .auto || format == .events, case .success(let item) = event(text, line) {
-                return [item]
+                return .items([item])
             }
-            return items(text.value(JSONText.root), bytes, line)
+            return reading(text.value(JSONText.root), bytes, line)
         } catch {
-            if let json = storeMessage(bytes) { return items(json, bytes, line) }
-            return [
+            if let json = storeMessage(bytes) { return reading(json, bytes, line) }
+            return .items([
                 refused(line, "malformed", "", "not JSON at byte \(error.offset): \(error.message)")
-            ]
+            ])
         }
     }
 
@@ -50,23 +70,22 @@ struct ItemReader: Sendable {
         return isStores ? json : nil
     }
 
-    /// Reads one JSON value.
-    func items(
+    private func reading(
         _ json: JSONValue,
         _ bytes: [UInt8],
         _ line: LineReader.Line
-    ) -> [ImportFormat.Item] {
+    ) -> Reading {
         switch format {
-        case .events: [event(json, line)]
-        case .revenuecat: webhooks(json, bytes, line)
+        case .events: .items([event(json, line)])
+        case .revenuecat: .items(webhooks(json, bytes, line))
         case .appStore: signals(json, bytes, line)
         case .auto:
             if RevenueCatImport.looksLikeWebhook(json) {
-                webhooks(json, bytes, line)
+                .items(webhooks(json, bytes, line))
             } else if AppStoreImport.looksLikeAppStore(json) {
                 signals(json, bytes, line)
             } else {
-                [event(json, line)]
+                .items([event(json, line)])
             }
         }
     }
@@ -91,28 +110,44 @@ struct ItemReader: Sendable {
         _ json: JSONValue,
         _ bytes: [UInt8],
         _ line: LineReader.Line
-    ) -> [ImportFormat.Item] {
-        guard let appStore else {
-            return [
-                refused(
-                    line,
-                    "not_configured",
-                    "",
-                    "the App Store is not configured: stores.json or --stores FILE",
-                    of: .appStore
-                )
-            ]
-        }
-        let now = clock()
-        let outcomes = Blocking.wait {
-            await AppStoreImport.outcomes(
-                of: json,
-                body: json.string == nil ? bytes : nil,
-                verifier: appStore,
-                now: now
+    ) -> Reading {
+        guard appStore == nil else { return .signed(json, body: bytes, line) }
+        return .items([
+            refused(
+                line,
+                "not_configured",
+                "",
+                "the App Store is not configured: stores.json or --stores FILE",
+                of: .appStore
             )
+        ])
+    }
+
+    /// Verifies what is signed, all in one task.
+    private func verified(_ readings: [Reading]) -> [ImportFormat.Item] {
+        let now = clock()
+        var outcomes = Blocking.wait { [appStore] in
+            var outcomes: [[AppStoreImport.Outcome]] = []
+            guard let appStore else { return outcomes }
+            for case .signed(let json, let body, _) in readings {
+                outcomes.append(
+                    await AppStoreImport.outcomes(
+                        of: json,
+                        body: json.string == nil ? body : nil,
+                        verifier: appStore,
+                        now: now
+                    )
+                )
+            }
+            return outcomes
+        }[...]
+        return readings.flatMap { reading in
+            switch reading {
+            case .items(let items): items
+            case .signed(_, let body, let line):
+                outcomes.removeFirst().map { item($0, of: .appStore, body, line) }
+            }
         }
-        return outcomes.map { item($0, of: .appStore, bytes, line) }
     }
 
     private func item(

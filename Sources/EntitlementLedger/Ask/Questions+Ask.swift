@@ -238,25 +238,31 @@ extension Questions {
         size: UInt64,
         rules: UInt16 = RulesVersion.current
     ) throws -> Written<AccessAnswer> {
-        try accessAnswer(
+        let timeline = try timeline(
+            of: question.customer,
+            environment: question.environment,
+            size: size
+        )
+        return try accessAnswer(
             feature,
             question,
             size: size,
             rules: rules,
-            timeline(of: question.customer, environment: question.environment, size: size)
+            timeline.state(at: question.point.at),
+            catalog: timeline.catalogs.catalog(at: question.point.at)
         )
     }
 
-    /// The same of a timeline that has been folded.
+    /// The same of a state that has been folded, with the catalog in force.
     func accessAnswer(
         _ feature: String,
         _ question: CustomerQuestion,
         size: UInt64,
         rules: UInt16 = RulesVersion.current,
-        _ timeline: CustomerTimeline
+        _ state: CustomerState,
+        catalog: Catalog?
     ) throws -> Written<AccessAnswer> {
-        let state = timeline.state(at: question.point.at)
-        return try written(
+        try written(
             .access,
             question,
             size: size,
@@ -269,7 +275,7 @@ extension Questions {
                     state.features.first { $0.id.isSame(as: feature) },
                     named: feature,
                     validUntil: state.validUntil,
-                    gates: timeline.catalogs.catalog(at: question.point.at).map { GateMap($0) },
+                    gates: catalog.map { GateMap($0) },
                     names: RecordedNames(self)
                 )
             )

@@ -14,8 +14,8 @@ public enum FeatureExplanation: Sendable {
 
 /// Why a customer has or lacks a feature, not in words yet.
 enum Reasons {
-    /// The reasons, the size of the prefix that they were found in, and what was folded from it.
-    case found(Explanation, size: UInt64, CustomerTimeline)
+    /// The reasons, the size of the prefix that they were found in, and the state at T.
+    case found(Explanation, size: UInt64, CustomerState)
     /// No catalog of the prefix ever listed the feature; names that may have been meant.
     case unknownFeature(near: [String])
 }
@@ -37,7 +37,7 @@ extension Questions {
     ) throws -> FeatureExplanation {
         switch try reasons(feature, question) {
         case .unknownFeature(let near): return .unknownFeature(near: near)
-        case .found(let explanation, let size, let timeline):
+        case .found(let explanation, let size, let state):
             let answer = try ExplanationAnswer(
                 question.echo(size: size),
                 explanation,
@@ -46,7 +46,7 @@ extension Questions {
                 zone,
                 customer: question.customer.text,
                 names: names,
-                token: token(ofAccessTo: feature, question, size: size, timeline)
+                token: token(ofAccessTo: explanation, question, size: size, state)
             )
             return .explained(answer)
         }
@@ -68,7 +68,8 @@ extension Questions {
             position: { loaded.positions[$0] ?? 0 }
         )
         let view = explainer.view(question.visibility)
-        let told = explainer.explanation(of: feature, at: question.point.at, to: view)
+        let state = explainer.timeline.state(at: question.point.at)
+        let told = explainer.explanation(of: feature, at: question.point.at, in: state, to: view)
         guard var explanation = told else {
             let features = loaded.catalogs.publications.flatMap { $0.catalog.features.map(\.id) }
             return .unknownFeature(near: NearNames.near(feature, among: features))
@@ -88,7 +89,7 @@ extension Questions {
         let marks = try marks(of: explanation.sequences, to: view)
         explanation = explanation.shown(to: view) { marks[$0] != nil }
         explanation.events = marks
-        return .found(explanation, size: size, explainer.timeline)
+        return .found(explanation, size: size, state)
     }
 
     /// How many events of other environments there are under the customer's name.

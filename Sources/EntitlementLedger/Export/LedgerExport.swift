@@ -290,7 +290,7 @@ package struct LedgerExport: Sendable {
     /// In English: for the customer where the export is their own, else for support.
     private func explanation(of feature: String) throws -> ExplanationAnswer? {
         guard let question,
-            case .found(let explanation, let size, let timeline) = try questions.reasons(
+            case .found(let explanation, let size, let state) = try questions.reasons(
                 feature,
                 question
             )
@@ -307,7 +307,7 @@ package struct LedgerExport: Sendable {
             customer: echo.customer ?? "",
             names: MaskedNames(questions: questions, redaction: plan.redaction),
             token: isMasked
-                ? "" : questions.token(ofAccessTo: feature, question, size: size, timeline)
+                ? "" : questions.token(ofAccessTo: explanation, question, size: size, state)
         )
     }
 }

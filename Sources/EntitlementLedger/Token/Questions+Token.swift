@@ -164,15 +164,22 @@ extension Questions {
 
     /// The token of the decision that an explanation is about: `can` answers it again.
     ///
-    /// `size`: of the prefix that was explained, which `timeline` was folded from. Cost: as the
+    /// `size`: of the prefix that was explained, which `state` was folded from. Cost: as the
     /// writing of the decision.
     package func token(
-        ofAccessTo feature: String,
+        ofAccessTo explanation: Explanation,
         _ question: CustomerQuestion,
         size: UInt64,
-        _ timeline: CustomerTimeline
+        _ state: CustomerState
     ) throws -> String {
-        try accessAnswer(feature, question, size: size, timeline).token ?? ""
+        try accessAnswer(
+            explanation.feature,
+            question,
+            size: size,
+            state,
+            catalog: explanation.catalog
+        )
+        .token ?? ""
     }
 
     /// Writes an answer with its token as the last member.

@@ -78,20 +78,26 @@ package struct Explainer {
         CustomerView(visibility, of: timeline, facts)
     }
 
-    /// Why the customer has or lacks a feature at an instant; nil: no catalog ever listed it.
+    /// Why the customer has or lacks a feature at an instant.
     ///
-    /// Cost: a state at that instant, and some passes over the facts for each source that is told;
-    /// one fold more where an event stands in the way.
+    /// Cost: some passes over the facts for each source that is told, one fold more where an event
+    /// stands in the way.
     ///
-    /// `view`: for whom the stores' completeness is told; the rest is cut by `Explanation.shown`.
+    /// - Parameters:
+    ///   - feature: its id.
+    ///   - instant: T.
+    ///   - state: what the timeline says of that instant.
+    ///   - view: for whom the stores' completeness is told; the rest is cut by `Explanation.shown`.
+    /// - Returns: nil where no catalog ever listed the feature.
     package func explanation(
         of feature: String,
         at instant: Instant,
+        in state: CustomerState,
         to view: CustomerView = .everything
     ) -> Explanation? {
         guard catalogs.publications.contains(where: { $0.catalog.featureIndex(feature) != nil })
         else { return nil }
-        let decision = timeline.state(at: instant).features.first { $0.id.isSame(as: feature) }
+        let decision = state.features.first { $0.id.isSame(as: feature) }
         var explanation = Explanation(
             feature: feature,
             at: instant,

@@ -28,7 +28,8 @@ extension ExplanationAnswer {
             // What support may do is theirs to offer.
             explanation.wouldChange.removeAll { $0.kind == .grant }
         }
-        let texts = ExplanationText(
+        var texts = ExplanationText(
+            of: explanation,
             for: audience,
             in: language,
             zone,
@@ -43,12 +44,12 @@ extension ExplanationAnswer {
             zone: zone.name,
             access: try explanation.decision.map { try FeatureAccess($0, names: names) }
                 ?? .notListed,
-            summary: try texts.summary(of: explanation) + texts.cause(of: explanation),
+            summary: try texts.summary() + texts.cause(),
             steps: try explanation.steps.map { step in
                 ExplanationStep(
                     mark: try explanation.mark(of: step, names),
                     effect: explanation.effect(of: step),
-                    text: try texts.text(of: step, in: explanation)
+                    text: try texts.text(of: step)
                 )
             },
             wouldChange: try explanation.wouldChange.map { change in
@@ -58,7 +59,7 @@ extension ExplanationAnswer {
                     products: change.kind.products,
                     isEnough: change.isEnough,
                     isDecisive: change.isDecisive,
-                    text: try texts.text(of: change, in: explanation)
+                    text: try texts.text(of: change)
                 )
             },
             notUsed: try explanation.notUsed.map { unused in
@@ -66,7 +67,7 @@ extension ExplanationAnswer {
                     mark: try explanation.mark(of: unused, names),
                     reason: unused.reason.word,
                     count: unused.reason.count,
-                    text: try texts.text(of: unused, in: explanation)
+                    text: try texts.text(of: unused)
                 )
             },
             completeness: explanation.completeness.map { StoreCompleteness($0) },

@@ -7,11 +7,11 @@ struct ExplanationNouns {
     var language: Language
     /// Names of purchases and grants.
     var names: any AnswerNames
+    /// The catalog in force, which has the products' titles.
+    var catalog: Catalog?
 
     /// A source: for customers what it is to them, for others by its name.
-    ///
-    /// `catalog`: the one in force, which has the products' titles.
-    func noun(_ topic: Explanation.Topic, _ catalog: Catalog?) throws -> String {
+    func noun(_ topic: Explanation.Topic) throws -> String {
         switch topic {
         case .general: return ""
         case .purchase(let number, let productID, let kind):
@@ -25,21 +25,23 @@ struct ExplanationNouns {
                 audience == .customer
                 ? Self.own(isSubscription, title != nil)
                 : Self.named(isSubscription, hasProduct: productID != nil, title != nil)
-            return sentence.filled(
-                language,
-                ["name": name, "product": productID ?? "", "title": title ?? ""]
-            )
+            return sentence.filled(language) { place in
+                switch place {
+                case "name": name
+                case "product": productID
+                default: title
+                }
+            }
         case .grant(let sequence):
             if audience == .customer { return Self.ownGrant[language] }
-            return Self.grant.filled(language, ["name": try names.grantID(givenAt: sequence)])
+            return try Self.grant.filled(language) { _ in try names.grantID(givenAt: sequence) }
         case .trial(let id):
-            return (audience == .customer ? Self.ownTrial : Self.trial)
-                .filled(language, ["name": id])
+            return (audience == .customer ? Self.ownTrial : Self.trial).filled(language) { _ in id }
         }
     }
 
     /// A product of the catalog by its title and id, where it has a title.
-    func product(_ id: String, _ catalog: Catalog?) -> String {
+    func product(_ id: String) -> String {
         let product = catalog?.products.first { $0.id.isSame(as: id) }
         guard let title = product?.title(in: language.tag) else { return id }
         return language == .english ? "\(title) (\(id))" : "\(title)（\(id)）"

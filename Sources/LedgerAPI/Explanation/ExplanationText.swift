@@ -4,11 +4,15 @@ import Entitlements
 ///
 /// What it tells customers holds no id, no name of a purchase or product, and no sequence number.
 struct ExplanationText {
+    private let explanation: Explanation
+    /// For whom; a cause is never told as to developers.
     private var audience: Audience
     private let language: Language
     private let customer: String
-    private let names: any AnswerNames
     private let instants: InstantText
+    private var nouns: ExplanationNouns
+    /// The topic that was named last, with its noun: steps of one source follow one another.
+    private var lastNoun: (topic: Explanation.Topic, text: String)?
 
     /// An event that was recorded so much later than it happened is told as late news.
     static let latenessMilliseconds: Int64 = 3_600_000
@@ -16,44 +20,52 @@ struct ExplanationText {
     /// Makes the sentences of one answer.
     ///
     /// - Parameters:
+    ///   - explanation: what is told.
     ///   - audience: for whom.
     ///   - language: in which language.
     ///   - zone: in which instants are told.
     ///   - customer: the customer as they were asked for; customers are not told it.
     ///   - names: of purchases and grants.
     init(
+        of explanation: Explanation,
         for audience: Audience,
         in language: Language,
         _ zone: NamedZone,
         customer: String,
         names: some AnswerNames
     ) {
+        self.explanation = explanation
         instants = InstantText(language: language, zone: zone.offsets)
         self.audience = audience
         self.language = language
         self.customer = customer
-        self.names = names
+        nouns = ExplanationNouns(
+            audience: audience,
+            language: language,
+            names: names,
+            catalog: explanation.catalog
+        )
     }
 
     // MARK: What was decided
 
     /// Whether the feature is allowed, until when and by what, in a sentence.
-    func summary(of explanation: Explanation) -> String {
+    func summary() -> String {
         let until = explanation.decision?.until
         let sentence: Sentence =
             explanation.decision?.refusal == .usedUp
             ? usedUp : decided(explanation.isAllowed, until)
         let reason = ExplanationNouns.reason(explanation.decision?.reason ?? .none)
-        return sentence.filled(
-            language,
-            [
-                "at": instants(explanation.at),
-                "until": instants(until),
-                "resetsAt": instants(explanation.decision?.limit?.resetsAt),
-                "feature": explanation.feature, "customer": customer,
-                "reason": reason[language],
-            ]
-        )
+        return sentence.filled(language) { place in
+            switch place {
+            case "at": instants(explanation.at)
+            case "until": instants(until)
+            case "resetsAt": instants(explanation.decision?.limit?.resetsAt)
+            case "feature": explanation.feature
+            case "customer": customer
+            default: reason[language]
+            }
+        }
     }
 
     /// The limit is used up (C5).
@@ -115,81 +127,61 @@ struct ExplanationText {
     /// Why, in a sentence behind the decision; empty where nothing but the catalog decides.
     ///
     /// Rules and events stand beside the steps: nobody is told them here.
-    func cause(of explanation: Explanation) throws -> String {
+    mutating func cause() throws -> String {
         guard let cause = explanation.cause else { return "" }
-        var texts = self
-        texts.audience = audience == .customer ? .customer : .support
-        return try (language == .english ? " " : "") + texts.text(of: cause, in: explanation)
+        let asked = audience
+        defer { audience = asked }
+        audience = asked == .customer ? .customer : .support
+        return try (language == .english ? " " : "") + text(of: cause)
     }
 
     // MARK: Steps and remarks
 
     /// What a step does.
-    func text(
-        of step: Explanation.Step,
-        in explanation: Explanation
-    ) throws -> String {
+    mutating func text(of step: Explanation.Step) throws -> String {
         let mark = step.sequence.flatMap { explanation.events[$0] }
         let pair = ExplanationStepTexts.texts(step.effect, step.topic, mark)
-        var values = step.effect.values(instants)
-        values["time"] = values["time"] ?? step.time.map { instants($0) }
-        values["resumesAt"] = mark?.resumesAt.map { instants($0) }
-        return try told(pair, step.topic, values, explanation, step.rule, step.sequence)
-            + lateness(mark)
+        return try told(pair, step.topic, step.rule, step.sequence) { place, instants in
+            step.effect.value(at: place, mark, step.time, instants)
+        } + lateness(mark)
     }
 
     /// What would change the decision.
-    func text(
-        of change: Explanation.Change,
-        in explanation: Explanation
-    ) throws -> String {
-        var values: [String: String] = [:]
-        if let time = change.time { values["time"] = instants(time) }
-        switch change.kind {
-        case .purchase(let products):
-            values["products"] = products.map { nouns.product($0, explanation.catalog) }
-                .joined(separator: language == .english ? ", " : "、")
-        case .upgrade(let tier): values["tier"] = tier
-        case .allSources(let count): values["count"] = String(count)
-        default: break
+    mutating func text(of change: Explanation.Change) throws -> String {
+        let nouns = nouns
+        let pair = ExplanationChangeTexts.texts(change.kind)
+        let text = try told(pair, change.topic, change.rule, change.sequence) { place, instants in
+            switch (place, change.kind) {
+            case ("time", _): change.time.map { instants($0) }
+            case ("products", .purchase(let products)):
+                products.map { nouns.product($0) }
+                    .joined(separator: nouns.language == .english ? ", " : "、")
+            case ("tier", .upgrade(let tier)): tier
+            case ("count", .allSources(let count)): String(count)
+            default: nil
+            }
         }
-        let text = try told(
-            ExplanationChangeTexts.texts(change.kind),
-            change.topic,
-            values,
-            explanation,
-            change.rule,
-            change.sequence
-        )
         return change.isEnough ? text : text + Self.notEnough[language]
     }
 
     /// What is known and not used.
-    func text(
-        of unused: Explanation.Unused,
-        in explanation: Explanation
-    ) throws -> String {
+    mutating func text(of unused: Explanation.Unused) throws -> String {
         let mark = unused.sequence.flatMap { explanation.events[$0] }
-        var values: [String: String] = [:]
-        let pair: ExplanationStepTexts.Pair
-        switch unused.reason {
-        case .blocked(let effect):
-            pair = ExplanationStepTexts.texts(effect, unused.topic, mark)
-            values = effect.values(instants)
-            values["time"] = values["time"] ?? (mark?.time).map { instants($0) }
-            values["resumesAt"] = mark?.resumesAt.map { instants($0) }
-        case .environment(let environment, let count):
-            pair = ExplanationChangeTexts.texts(unused.reason)
-            values = ["environment": environment.name, "count": String(count)]
-        default:
-            pair = ExplanationChangeTexts.texts(unused.reason)
-            values["time"] = (mark?.time).map { instants($0) }
+        let pair =
+            if case .blocked(let effect) = unused.reason {
+                ExplanationStepTexts.texts(effect, unused.topic, mark)
+            } else {
+                ExplanationChangeTexts.texts(unused.reason)
+            }
+        return try told(pair, unused.topic, unused.rule, unused.sequence) { place, instants in
+            switch (place, unused.reason) {
+            case (_, .blocked(let effect)): effect.value(at: place, mark, mark?.time, instants)
+            case ("environment", .environment(let environment, _)): environment.name
+            case ("count", .environment(_, let count)): String(count)
+            case ("time", _): (mark?.time).map { instants($0) }
+            default: nil
+            }
         }
-        return try told(pair, unused.topic, values, explanation, unused.rule, unused.sequence)
-    }
-
-    private var nouns: ExplanationNouns {
-        ExplanationNouns(audience: audience, language: language, names: names)
     }
 
     private static let notEnough = Sentence(
@@ -198,22 +190,32 @@ struct ExplanationText {
         "（但僅此仍不足。）"
     )
 
-    private func told(
+    /// A sentence with its places filled, and for developers with its rule and event.
+    private mutating func told(
         _ pair: ExplanationStepTexts.Pair,
         _ topic: Explanation.Topic,
-        _ values: [String: String],
-        _ explanation: Explanation,
         _ rule: Rule?,
-        _ sequence: UInt64?
+        _ sequence: UInt64?,
+        value: (_ place: String, InstantText) -> String?
     ) throws -> String {
-        var values = values
-        values["feature"] = explanation.feature
-        values["what"] = try nouns.noun(topic, explanation.catalog)
         let sentence = audience == .customer ? pair.customer : pair.support
-        let text = sentence.filled(language, values)
+        let text = try sentence.filled(language) { place in
+            switch place {
+            case "feature": explanation.feature
+            case "what": try noun(topic)
+            default: value(place, instants)
+            }
+        }
         guard audience == .developer else { return text }
         let event = sequence.map { " [#\($0)]" } ?? ""
         return (rule.map { $0.rawValue + ": " } ?? "") + text + event
+    }
+
+    private mutating func noun(_ topic: Explanation.Topic) throws -> String {
+        if let lastNoun, lastNoun.topic == topic { return lastNoun.text }
+        let text = try nouns.noun(topic)
+        lastNoun = (topic, text)
+        return text
     }
 
     /// Late news are told as such; customers are not told when we learned of something.
@@ -222,34 +224,48 @@ struct ExplanationText {
             mark.time.advanced(byMilliseconds: Self.latenessMilliseconds) < mark.recordedAt
         else { return "" }
         let sentence = Sentence(" (Known since {time}.)", "（{time}に判明）", "（於 {time} 得知）")
-        return sentence.filled(language, ["time": instants(mark.recordedAt)])
+        return sentence.filled(language) { _ in instants(mark.recordedAt) }
     }
 }
 
 extension Explanation.Effect {
-    /// The values of a sentence's places.
-    fileprivate func values(_ text: InstantText) -> [String: String] {
-        switch self {
-        case .requires(let tier), .unlocksTier(let tier): return ["tier": tier]
-        case .isLocked(let tier): return ["tier": tier ?? ""]
-        case .variant(let experiment, let id): return ["experiment": experiment, "variant": id]
-        case .owned(let since): return ["since": text(since)]
-        case .period(let start, let end), .granted(let start, let end), .trial(let start, let end),
-            .formerPlan(_, let start, let end), .continued(let start, let end):
-            return ["start": text(start), "end": text(end)]
-        case .extended(let until), .grace(let until), .leeway(let until), .paused(let until),
-            .revoked(_, let until), .handedOn(let until):
-            return ["until": text(until)]
-        case .expired(let at), .followed(let at), .ended(let at), .startsLater(let at),
-            .graceEnded(let at):
-            return ["at": text(at)]
-        case .withdrawn(let at): return ["time": text(at)]
-        case .usedUp(let count, let period, let resetsAt):
-            return [
-                "count": String(count), "time": text(resetsAt),
-                "period": ExplanationNouns.period(period)[text.language],
-            ]
-        default: return [:]
+    /// What stands at a place of a sentence; nil: nothing.
+    ///
+    /// `time`: when it sets in, where the effect itself does not say so.
+    fileprivate func value(
+        at place: String,
+        _ mark: Explanation.EventMark?,
+        _ time: Instant?,
+        _ text: InstantText
+    ) -> String? {
+        switch (place, self) {
+        case ("time", .withdrawn(let at)): text(at)
+        case ("time", .usedUp(_, _, let resetsAt)): text(resetsAt)
+        case ("time", _): time.map { text($0) }
+        case ("resumesAt", _): (mark?.resumesAt).map { text($0) }
+        case ("tier", .requires(let tier)), ("tier", .unlocksTier(let tier)): tier
+        case ("tier", .isLocked(let tier)): tier
+        case ("experiment", .variant(let experiment, _)): experiment
+        case ("variant", .variant(_, let id)): id
+        case ("since", .owned(let since)): text(since)
+        case ("start", .period(let start, _)), ("start", .granted(let start, _)),
+            ("start", .trial(let start, _)), ("start", .formerPlan(_, let start, _)),
+            ("start", .continued(let start, _)):
+            text(start)
+        case ("end", .period(_, let end)), ("end", .granted(_, let end)),
+            ("end", .trial(_, let end)), ("end", .formerPlan(_, _, let end)),
+            ("end", .continued(_, let end)):
+            text(end)
+        case ("until", .extended(let until)), ("until", .grace(let until)),
+            ("until", .leeway(let until)), ("until", .paused(let until)),
+            ("until", .revoked(_, let until)), ("until", .handedOn(let until)):
+            text(until)
+        case ("at", .expired(let at)), ("at", .followed(let at)), ("at", .ended(let at)),
+            ("at", .startsLater(let at)), ("at", .graceEnded(let at)):
+            text(at)
+        case ("count", .usedUp(let count, _, _)): String(count)
+        case ("period", .usedUp(_, let period, _)): ExplanationNouns.period(period)[text.language]
+        default: nil
         }
     }
 }

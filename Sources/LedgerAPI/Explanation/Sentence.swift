@@ -2,17 +2,26 @@
 typealias Sentence = ServiceErrorMessages.Texts
 
 extension Sentence {
+    /// Room for the values of most sentences.
+    private static let valueByteCount = 96
+
     /// The sentence in a language, its places filled in one pass: what stands in a name is never
     /// taken for a place.
-    func filled(_ language: Language, _ values: [String: String]) -> String {
+    ///
+    /// `value`: what stands at a place, asked once for each; nil: nothing.
+    func filled(
+        _ language: Language,
+        _ value: (_ place: String) throws -> String?
+    ) rethrows -> String {
         let template = self[language]
         var text = ""
+        text.reserveCapacity(template.utf8.count + Self.valueByteCount)
         var rest = template.utf8[...]
         while let open = rest.firstIndex(of: UInt8(ascii: "{")),
             let close = rest[open...].firstIndex(of: UInt8(ascii: "}"))
         {
             text += Substring(rest[..<open])
-            text += values[String(Substring(rest[open..<close].dropFirst()))] ?? ""
+            text += try value(String(Substring(rest[open..<close].dropFirst()))) ?? ""
             rest = rest[close...].dropFirst()
         }
         text += Substring(rest)

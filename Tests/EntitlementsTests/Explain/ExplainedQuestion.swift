@@ -35,7 +35,7 @@ struct ExplainedQuestion {
         self.interned = interned
         let canonical = Links(interned.facts, of: .customerLinked).canonical(number)
         let name = String(interned.names[Int(canonical)].dropFirst("customer/".count))
-        explanation = Explainer(
+        let explainer = Explainer(
             of: number,
             facts: interned.facts,
             names: interned.texts.names,
@@ -45,7 +45,11 @@ struct ExplainedQuestion {
                     .prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
             }
         )
-        .explanation(of: feature, at: at)
+        explanation = explainer.explanation(
+            of: feature,
+            at: at,
+            in: explainer.timeline.state(at: at)
+        )
         expected = slow(log)
     }
 

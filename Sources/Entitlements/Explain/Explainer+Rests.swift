@@ -1,8 +1,8 @@
 /// What the named statements of periods rest on, so that the events which are named suffice.
 extension Explainer {
     /// Adds the statements without which those of periods in the chain would say something else: the
-    /// start (P1), the order of periods of one start (P3), whose claim an account repeats and which
-    /// account lay between (C1).
+    /// start (P1), the order of periods of one start (P3), whose claim an account repeats, which
+    /// account lay between, and whose erasure leaves an account without a claim (C1).
     func addRests(of purchase: CustomerTimeline.OwnedPurchase, to chain: inout Chain) {
         var named = Set(chain.steps.compactMap(\.sequence))
         var waiting = named.sorted()
@@ -38,6 +38,7 @@ extension Explainer {
             let accounts = told.filter { $0.account != nil }
             if let newest = accounts.max(by: { $1.isNewer(than: $0) }) {
                 rests.append(newest.sequence)
+                rests += owners.passedOver[newest.sequence] ?? []
             }
             if let claim = owners.accountClaim(upTo: start) {
                 rests.append(claim.statement)
@@ -59,9 +60,18 @@ extension Explainer {
         of purchase: PurchaseTimeline,
         to chain: inout Chain
     ) {
-        guard let fact = fact(sequence), let period = Self.period(of: fact, in: purchase) else {
-            return
+        guard let fact = fact(sequence) else { return }
+        if fact.kind == .customerErased {
+            chain.steps.append(
+                Explanation.Step(
+                    topic: chain.topic,
+                    effect: .accountErased,
+                    sequence: sequence,
+                    time: fact.time
+                )
+            )
         }
+        guard let period = Self.period(of: fact, in: purchase) else { return }
         chain.steps.append(
             Explanation.Step(
                 topic: .purchase(

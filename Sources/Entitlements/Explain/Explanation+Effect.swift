@@ -23,6 +23,8 @@ extension Explanation {
         case handedOn(until: Instant?)
         /// The purchase is another customer's, or nobody's.
         case notOwned(byAnother: Bool)
+        /// The account of the purchase was erased, so that the next one claims nothing.
+        case accountErased
 
         // A period of a purchase.
         /// What a transaction gives; nil: without end.
@@ -123,7 +125,7 @@ extension Explanation.Effect {
         case .variant: .k8
         case .linkedCustomer: .c2
         case .linkedPurchase: .p13
-        case .owned, .handedOn, .notOwned: .c1
+        case .owned, .handedOn, .notOwned, .accountErased: .c1
         case .period, .continued, .nothingBought: .p1
         case .extended, .expired, .ended: .p2
         case .followed: .p3

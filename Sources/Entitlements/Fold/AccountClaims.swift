@@ -63,44 +63,57 @@ struct AccountClaims {
         return periods
     }
 
-    /// The claims: the first account, and each that is another customer than the one before it.
-    var steps: [Ownership.Step] {
+    /// What accounts claim.
+    struct Claims {
+        /// The first account, and each that is another customer than the one before it.
         var steps: [Ownership.Step] = []
-        var before: UInt64?
+        /// Where an account claims nothing since the one before it was erased: the statements behind
+        /// that, by the statement that names the account.
+        var passedOver: [UInt64: [UInt64]] = [:]
+    }
+
+    /// Walks the accounts.
+    var claims: Claims {
+        var claims = Claims()
+        var before: (customer: UInt64, statement: UInt64)?
         var met: Set<UInt64> = []
         for period in periods {
             guard let named = period.named, let account = named.other else { continue }
             let customer = customers.canonical(account)
             let isFirst = met.insert(customer).inserted
-            defer { before = customer }
-            if let before, before == customer || isErased(before, whenNamed: customer, period) {
-                continue
+            defer { before = (customer, named.sequence) }
+            if let before {
+                if before.customer == customer { continue }
+                if let erasure = erasure(of: before.customer, whenNamed: customer, period) {
+                    claims.passedOver[named.sequence] = [before.statement, erasure]
+                    continue
+                }
             }
-            steps.append(
+            claims.steps.append(
                 Ownership.Step(
                     time: period.newest.time,
                     sequence: period.tie.sequence,
                     statement: named.sequence,
-                    claimBefore: isFirst ? nil : steps.last?.statement,
+                    claimBefore: isFirst ? nil : claims.steps.last?.statement,
                     kind: .account(customer)
                 )
             )
         }
-        return steps
+        return claims
     }
 
-    /// Whether a customer was erased before a period's account was told: the next one may be the
-    /// same person under a new number, and an erasure changes no answer about anybody else.
-    private func isErased(
-        _ erased: UInt64,
+    /// The erasure of a customer before a period's account was told: the next one may be the same
+    /// person under a new number, and an erasure changes no answer about anybody else.
+    private func erasure(
+        of erased: UInt64,
         whenNamed customer: UInt64,
         _ period: Period
-    ) -> Bool {
-        guard let erasure = erasures[erased] else { return false }
-        return facts.first { fact in
+    ) -> UInt64? {
+        guard let erasure = erasures[erased] else { return nil }
+        let told = facts.first { fact in
             fact.transaction == period.transaction
                 && fact.other.map(customers.canonical) == customer
         }
-        .map { erasure < $0.sequence } ?? false
+        return told.flatMap { erasure < $0.sequence ? erasure : nil }
     }
 }

@@ -68,7 +68,8 @@ package struct OwnerFacts: Sendable {
             default: periods.append(fact)
             }
         }
-        steps += AccountClaims(periods, customers, erasures).steps
+        let accounts = AccountClaims(periods, customers, erasures).claims
+        steps += accounts.steps
         let isClaimed = steps.contains { $0.claimant != nil }
         guard isClaimed else { return Ownership([], catalogs) }
         steps += transfers.compactMap { fact in
@@ -77,6 +78,6 @@ package struct OwnerFacts: Sendable {
                 return Ownership.Step(fact, .transfer(from: parties.0, to: parties.1))
             }
         }
-        return Ownership(steps, catalogs)
+        return Ownership(steps, passedOver: accounts.passedOver, catalogs)
     }
 }

@@ -48,21 +48,30 @@ package struct Ownership: Sendable {
     let changes: [Change]
     /// Whether an account met another owner, so that `policy.claim` decides.
     let restsOnPolicy: Bool
+    /// Places in the log of what stands behind an account that claims nothing since the one before
+    /// it was erased, by the place of the statement that names the account.
+    let passedOver: [UInt64: [UInt64]]
     /// In their order.
     private let steps: [Step]
 
     /// Walks claims, releases and transfers, in any order.
     ///
     /// `catalogs`: those that say whether an account's claim moves a purchase.
-    init(_ steps: [Step], _ catalogs: CatalogHistory) {
+    init(_ steps: [Step], passedOver: [UInt64: [UInt64]] = [:], _ catalogs: CatalogHistory) {
         self.init(
             ordered: steps.sorted { ($0.time, $0.sequence) < ($1.time, $1.sequence) },
+            passedOver,
             catalogs
         )
     }
 
-    private init(ordered steps: [Step], _ catalogs: CatalogHistory) {
+    private init(
+        ordered steps: [Step],
+        _ passedOver: [UInt64: [UInt64]],
+        _ catalogs: CatalogHistory
+    ) {
         self.steps = steps
+        self.passedOver = passedOver
         let claim = steps.first { $0.claimant != nil }
         first = claim?.claimant
         firstClaim = claim?.statement
@@ -100,7 +109,7 @@ package struct Ownership: Sendable {
 
     /// The same claims under other catalogs.
     func under(_ catalogs: CatalogHistory) -> Ownership {
-        restsOnPolicy ? Ownership(ordered: steps, catalogs) : self
+        restsOnPolicy ? Ownership(ordered: steps, passedOver, catalogs) : self
     }
 
     /// Whether a claim or a transfer is for a customer.

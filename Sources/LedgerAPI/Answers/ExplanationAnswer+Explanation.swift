@@ -168,7 +168,7 @@ extension ExplanationEffect {
             self.at = at
         case .usedUp(let count, let period, let resetsAt):
             (self.count, self.period, self.resetsAt) = (count, period, .some(resetsAt))
-        case .isFree, .isNotListed, .linkedCustomer, .linkedPurchase, .retrying,
+        case .isFree, .isNotListed, .linkedCustomer, .linkedPurchase, .accountErased, .retrying,
             .reversed, .verified, .failedVerification, .neverVerified, .isConsumable, .pending,
             .abandoned, .nothingBought, .unlocks, .unlocksAll, .kept, .isUnmapped, .nothing:
             break
@@ -188,6 +188,7 @@ extension ExplanationEffect.Kind {
             case .linkedPurchase: .linkedPurchase
             case .owned: .owned
             case .handedOn: .handedOn
+            case .accountErased: .accountErased
             case .notOwned: .notOwned
             case .period: .period
             case .extended: .extended

@@ -156,7 +156,9 @@ public struct ExplanationEffect: Described {
 
     /// What a step may do.
     public enum Kind: String, CaseIterable, Sendable {
-        case abandoned, continued, ended, expired, extended
+        case abandoned
+        case accountErased = "account_erased"
+        case continued, ended, expired, extended
         case failedVerification = "failed_verification"
         case followed
         case formerlyIncluded = "formerly_included"

@@ -20,7 +20,8 @@ enum ExplanationStepTexts {
     ) -> Pair {
         switch effect {
         case .requires, .isFree, .isNotListed, .variant, .nothing, .usedUp: gate(effect)
-        case .linkedCustomer, .linkedPurchase, .owned, .handedOn, .notOwned: owner(effect)
+        case .linkedCustomer, .linkedPurchase, .owned, .handedOn, .notOwned, .accountErased:
+            owner(effect)
         case .period(_, let end): period(end, mark)
         case .extended, .expired, .followed, .ended, .startsLater: end(effect, topic)
         case .grace, .graceEnded, .leeway, .retrying: afterEnd(effect)
@@ -148,6 +149,7 @@ enum ExplanationStepTexts {
         case .notOwned(byAnother: true): Owner.ownedByAnother
         case .notOwned: Owner.notOwned
         case .handedOn(until: .some): Owner.handedOnUntil
+        case .accountErased: Owner.accountErased
         default: Owner.handedOn
         }
     }
@@ -216,6 +218,18 @@ enum ExplanationStepTexts {
                 "{what} is not connected to an account.",
                 "{what}はどのアカウントにも結び付けられていません。",
                 "{what}未連結到任何帳號。"
+            )
+        )
+        static let accountErased = Pair(
+            Sentence(
+                "The account of {what} was erased: the account that is named next claims nothing.",
+                "{what}のアカウントは消去されたため、次に示されるアカウントは所有者になりません。",
+                "{what}的帳號已清除，其後所載的帳號不因此取得所有權。"
+            ),
+            customer: Sentence(
+                "The account that {what} was connected to was erased.",
+                "{what}が結び付けられていたアカウントは消去されました。",
+                "{what}先前連結的帳號已清除。"
             )
         )
         static let handedOn = Pair(

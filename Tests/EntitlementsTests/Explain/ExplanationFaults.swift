@@ -86,6 +86,7 @@ extension ExplainedQuestion {
         case .reversed: [.revocationReversed]
         case .verified: [.verificationPassed]
         case .failedVerification: [.verificationFailed]
+        case .accountErased: [.customerErased]
         case .pending: [.purchasePending]
         case .abandoned: [.purchaseAbandoned]
         case .continued: [.purchaseCompleted, .purchaseRenewed, .grantGiven, .trialStarted]

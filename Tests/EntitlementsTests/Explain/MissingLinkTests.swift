@@ -171,6 +171,23 @@ import Testing
         }
     }
 
+    // C1: an account would claim, had the one before it not been erased.
+    @Test func `the erasure that leaves an account without a claim is named`() throws {
+        let story = """
+            catalog 1 policy={"claim":"transfer"}
+            app_store/1 buy 1 t1 m 8 account=ann
+            app_store/1 ok 1
+            @ann customer.erased 5
+            app_store/1 renew 10 t2 m 40 account=bob
+            """
+        let explanation = try explained(story, "20", "f1")
+        #expect(explanation.isAllowed)
+        #expect(explanation.steps.contains { $0.effect == .accountErased && $0.sequence == 3 })
+        // The control: without the erasure the answer is no.
+        let control = story.replacing("\n@ann customer.erased 5", with: "")
+        #expect(try !explained(control, "20", "f1").isAllowed)
+    }
+
     // C5: access stands, but there is no use left.
     @Test func `a limit that is used up is named`() throws {
         let limited = """

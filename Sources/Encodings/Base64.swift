@@ -3,6 +3,7 @@
 /// Refused: line breaks, other padding than the form's, and bits set in the last digit that no byte
 /// holds. One text for one sequence of bytes: what is signed as text cannot be spelt in a second
 /// way (sections 3.5 and 12).
+@usableFromInline
 package enum Base64 {
     /// An alphabet, and whether a text is filled up with `=` to fours.
     package enum Form: Sendable {

@@ -1,4 +1,5 @@
 /// Hexadecimal text: two digits a byte, written in lower case, read in either (RFC 4648, section 8).
+@usableFromInline
 package enum Hexadecimal {
     /// The text of some bytes, of a hash say.
     ///

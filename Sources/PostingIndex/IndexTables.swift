@@ -58,9 +58,10 @@ package struct IndexTables: Sendable {
 }
 
 /// An event in a stream.
+@usableFromInline
 package struct StreamEntry: Hashable {
-    package var sequence: UInt64
-    package var kind: UInt8
+    @usableFromInline package var sequence: UInt64
+    @usableFromInline package var kind: UInt8
 
     @inlinable
     package init(sequence: UInt64, kind: UInt8) {

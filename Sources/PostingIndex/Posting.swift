@@ -3,11 +3,12 @@ package import EventLog
 /// One entry of an index: an event under a key.
 ///
 /// Ascending by key, and under one key by sequence, is the order of every index.
-package struct Posting: Equatable {
+@usableFromInline
+package struct Posting: Equatable, Sendable {
     /// A stream's number, or the first bits of a signal's digest.
-    package var key: UInt64
+    @usableFromInline package var key: UInt64
     /// The sequence times 256, plus the tag: an event's kind, or further bits of the digest.
-    package var place: UInt64
+    @usableFromInline package var place: UInt64
 
     @inlinable
     package init(key: UInt64, sequence: UInt64, tag: UInt8) {
@@ -28,7 +29,6 @@ package struct Posting: Equatable {
     }
 
     /// An event under its signal: 48 bits of the digest find it, its record proves it.
-    @inlinable
     package init(signal: SignalDigest, sequence: UInt64) {
         self.init(
             key: Self.key(of: signal),
@@ -37,9 +37,7 @@ package struct Posting: Equatable {
         )
     }
 
-    @inlinable
     package static func key(of signal: SignalDigest) -> UInt64 { signal.high >> 24 }
-    @inlinable
     package static func tag(of signal: SignalDigest) -> UInt8 {
         UInt8(truncatingIfNeeded: signal.high >> 16)
     }

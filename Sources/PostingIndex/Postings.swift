@@ -1,7 +1,8 @@
 /// What both tables of a run get for a range of the log.
+@usableFromInline
 package struct Postings: Sendable {
-    package var streams: [Posting] = []
-    package var signals: [Posting] = []
+    @usableFromInline package var streams: [Posting] = []
+    @usableFromInline package var signals: [Posting] = []
 
     /// Makes room for the events of a range.
     package init(reservingFor count: Int) {

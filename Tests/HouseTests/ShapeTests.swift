@@ -54,6 +54,23 @@ struct `The shape of the house` {
         #expect(SwallowedErrors.unexplained(in: lines) == found)
     }
 
+    // What is called for each byte of a log costs more than what it does.
+    @Test func `inlines into other modules what says so`() throws {
+        for file in try House.files() {
+            #expect(InlinableMembers.calledAnyway(in: file.lines) == [], "\(file.path)")
+        }
+        let member = ["    @inlinable", "    package func next() -> Int { 1 }", "}"]
+        for (head, found) in [
+            (["package struct Cursor {"], [2]), (["package enum Number: Sendable {"], [2]),
+            (["@usableFromInline", "package struct Cursor {"], []), (["struct Cursor {"], []),
+            (["package extension Span {"], []), (["public struct Cursor {"], []),
+        ] {
+            #expect(InlinableMembers.calledAnyway(in: head + member) == found)
+        }
+        let one = ["package struct Cursor {", "    @inlinable package var next: Int { 1 }", "}"]
+        #expect(InlinableMembers.calledAnyway(in: one) == [2])
+    }
+
     // A header that is not true any more is worse than none.
     @Test func `says at the head of a file why what is unsafe in it is sound`() throws {
         for file in try House.files() {

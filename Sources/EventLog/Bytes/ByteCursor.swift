@@ -3,13 +3,15 @@
 /// The bytes are handed to each call, because a stored span would make the cursor non-escapable.
 /// A read that fails leaves the position where it was. Reads are inlined always: each is a few
 /// instructions of loops over whole logs, and a call costs more.
+@usableFromInline
 package struct ByteCursor: Sendable {
     /// Where the next read starts: bytes from the start of the span, never negative.
-    package var position: Int
+    @usableFromInline package var position: Int
 
     /// Starts at a position, the beginning by default.
     ///
     /// - Precondition: `position` is not negative.
+    @inlinable
     package init(position: Int = 0) {
         precondition(position >= 0, "a position is not negative")
         self.position = position

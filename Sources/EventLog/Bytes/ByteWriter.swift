@@ -1,7 +1,8 @@
 /// Bytes being put together, integers little-endian; what ``ByteCursor`` reads.
+@usableFromInline
 package struct ByteWriter: Sendable {
     /// What has been written so far.
-    package var bytes: [UInt8]
+    @usableFromInline package var bytes: [UInt8]
 
     /// Starts empty, with room for a number of bytes.
     package init(reservingCapacity capacity: Int = 0) {
@@ -10,31 +11,37 @@ package struct ByteWriter: Sendable {
     }
 
     /// Appends one byte.
+    @inlinable
     package mutating func append(_ value: UInt8) {
         bytes.append(value)
     }
 
     /// Appends two bytes, little-endian.
+    @inlinable
     package mutating func append(_ value: UInt16) {
         bytes.append(littleEndian: value)
     }
 
     /// Appends four bytes, little-endian.
+    @inlinable
     package mutating func append(_ value: UInt32) {
         bytes.append(littleEndian: value)
     }
 
     /// Appends eight bytes, little-endian.
+    @inlinable
     package mutating func append(_ value: UInt64) {
         bytes.append(littleEndian: value)
     }
 
     /// Appends eight bytes, little-endian, two's complement.
+    @inlinable
     package mutating func append(_ value: Int64) {
         bytes.append(littleEndian: value)
     }
 
     /// Appends a copy of some bytes, without their length.
+    @inlinable
     package mutating func append(_ lent: Span<UInt8>) {
         bytes.append(copying: lent)
     }

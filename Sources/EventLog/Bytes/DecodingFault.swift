@@ -2,6 +2,7 @@
 ///
 /// Thrown, never trapped on: the bytes come from a disk or from somebody else. The message names
 /// structure only, never content, so it may be logged.
+@usableFromInline
 package struct DecodingFault: Error, Hashable, Sendable {
     /// What was expected, in words for people; not for deciding.
     package var what: String
@@ -20,5 +21,5 @@ package struct DecodingFault: Error, Hashable, Sendable {
 
 extension DecodingFault: CustomStringConvertible {
     /// What and where, in one line.
-    package var description: String { "\(what) (at byte \(offset))" }
+    @usableFromInline package var description: String { "\(what) (at byte \(offset))" }
 }

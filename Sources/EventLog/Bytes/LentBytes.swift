@@ -15,11 +15,13 @@ extension Digest {
 
 extension [UInt8] {
     /// Appends a copy of the bytes lent.
+    @inlinable
     mutating func append(copying bytes: Span<UInt8>) {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
     /// Appends the bytes of an integer, little-endian.
+    @inlinable
     mutating func append(littleEndian number: some FixedWidthInteger) {
         unsafe Swift.withUnsafeBytes(of: number.littleEndian) { unsafe append(contentsOf: $0) }
     }

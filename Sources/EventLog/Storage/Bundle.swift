@@ -5,9 +5,10 @@
 /// "Log Entries"; the trailer is cut when a bundle is served).
 ///
 /// Tail values, which hold the records of commits that did not fill a bundle, have the same form.
+@usableFromInline
 package struct Bundle: Sendable {
     /// Records of a full bundle.
-    package static let recordCount: UInt64 = 256
+    @inlinable package static var recordCount: UInt64 { 256 }
 
     /// The trailer's magic, `ELB1`, stands last.
     static let magic: UInt32 = 0x3142_4C45

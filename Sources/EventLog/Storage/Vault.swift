@@ -25,20 +25,24 @@ package struct StreamName: Hashable, Sendable {
 }
 
 /// A stream's number: a counter times 4 096 plus its shard; counters are never reused.
+@usableFromInline
 package enum StreamNumber {
     /// Bits of the shard.
-    package static let shardBits: UInt64 = 12
+    @inlinable package static var shardBits: UInt64 { 12 }
     /// Number of shards.
-    package static let shardCount = 1 << 12
+    @inlinable package static var shardCount: Int { 1 << 12 }
 
     /// The stream of the catalog, which needs neither name nor key: its attachments stand in clear.
-    package static let catalog: UInt64 = 0
+    @inlinable package static var catalog: UInt64 { 0 }
 
     /// The shard of a stream.
+    @inlinable
     package static func shard(of stream: UInt64) -> Int { Int(stream & 0xFFF) }
     /// The counter of a stream.
+    @inlinable
     package static func counter(of stream: UInt64) -> UInt64 { stream >> shardBits }
     /// The number of a counter in a shard.
+    @inlinable
     package static func number(counter: UInt64, shard: Int) -> UInt64 {
         counter << shardBits | UInt64(shard)
     }

@@ -37,7 +37,7 @@ extension Appender {
         _ submissions: [DecidedSubmission],
         untilRefused: Bool = false
     ) throws -> [Receipt] {
-        guard untilRefused else { return try pipeline.record(submissions) }
+        guard untilRefused else { return try pipeline.record(submissions[...]) }
         var recording = UntilRefused(pipeline)
         return try recording.record(submissions)
     }

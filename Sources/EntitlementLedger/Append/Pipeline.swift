@@ -20,26 +20,28 @@ struct Pipeline: Sendable {
 
     /// Records proposals, as a rule in one commit; an outcome for each.
     func record<Proposed: Proposal>(_ proposals: [Proposed]) throws -> [Proposed.Outcome] {
-        try record(proposals, decided: proposals.map { try $0.decision(in: self) })
+        try record(proposals.map { try $0.decision(in: self) }) { proposals[$0] }
     }
 
     /// Records proposals that were decided ahead.
     ///
+    /// `proposal`: the one that a decision is about, by its place; asked where the log overtook it.
+    ///
     /// - Throws: what log and vault throw; what was recorded until then stands.
     func record<Proposed: Proposal>(
-        _ proposals: some Collection<Proposed>,
-        decided: some Collection<Decision<Proposed.Outcome>>
+        _ decided: some Collection<Decision<Proposed.Outcome>>,
+        of proposal: (Int) -> Proposed
     ) throws -> [Proposed.Outcome] {
         let submissions = decided.compactMap(\.submission)
         var outcomes = try (submissions.isEmpty ? [] : writer.append(submissions))[...]
-        return try zip(proposals, decided).map { proposal, decision in
+        return try decided.enumerated().map { place, decision in
             switch decision {
             case .settled(let outcome): return outcome
             case .sealed(let submission, let outcome):
                 if let appended = appended(submission, outcomes.removeFirst()) {
                     return try outcome(appended)
                 }
-                return try writer.alone { try decide(proposal, $0) }
+                return try writer.alone { try decide(proposal(place), $0) }
             }
         }
     }

@@ -8,8 +8,7 @@ import EventLog
 struct UntilRefused {
     private let pipeline: Pipeline
     private var receipts: [Receipt] = []
-    /// Not handed in yet, in their order.
-    private var waiting: [DecidedSubmission] = []
+    /// The signals of those that wait to be handed in.
     private var waitingSignals: Set<SignalDigest> = []
     /// The latest recorded time that one of them keeps.
     private var keptRecordedAt = Int64.min
@@ -20,16 +19,18 @@ struct UntilRefused {
 
     /// Records; the last receipt may be a refusal, and then nothing behind it is recorded.
     mutating func record(_ submissions: [DecidedSubmission]) throws -> [Receipt] {
-        for submission in submissions {
-            guard try mayBeRefused(submission) else {
-                wait(submission)
-                continue
+        var first = 0
+        for index in submissions.indices {
+            if try mayBeRefused(submissions[index]) {
+                guard try record(waiting: submissions[first..<index]),
+                    try record(waiting: submissions[index...index])
+                else { return receipts }
+                first = index + 1
+            } else {
+                wait(submissions[index])
             }
-            guard try recordWaiting() else { return receipts }
-            wait(submission)
-            guard try recordWaiting() else { return receipts }
         }
-        _ = try recordWaiting()
+        _ = try record(waiting: submissions[first...])
         return receipts
     }
 
@@ -44,7 +45,6 @@ struct UntilRefused {
     }
 
     private mutating func wait(_ submission: DecidedSubmission) {
-        waiting.append(submission)
         guard let sealed = submission.decision.submission else { return }
         if let kept = sealed.recordedAt {
             keptRecordedAt = max(keptRecordedAt, kept)
@@ -54,9 +54,8 @@ struct UntilRefused {
     }
 
     /// Hands in those that wait; false: the last of them is refused.
-    private mutating func recordWaiting() throws -> Bool {
+    private mutating func record(waiting: ArraySlice<DecidedSubmission>) throws -> Bool {
         receipts += try pipeline.record(waiting)
-        waiting.removeAll(keepingCapacity: true)
         waitingSignals.removeAll(keepingCapacity: true)
         (keptRecordedAt, waitsByClock) = (.min, false)
         guard case .refused? = receipts.last else { return true }
@@ -66,7 +65,9 @@ struct UntilRefused {
 
 extension Pipeline {
     /// Records submissions that were decided ahead, in their order; a receipt for each.
-    func record(_ submissions: [DecidedSubmission]) throws -> [Receipt] {
-        try record(submissions.lazy.map(\.proposal), decided: submissions.lazy.map(\.decision))
+    func record(_ submissions: ArraySlice<DecidedSubmission>) throws -> [Receipt] {
+        try record(submissions.lazy.map { $0.decision }) { place in
+            submissions[submissions.startIndex + place].proposal
+        }
     }
 }

@@ -79,30 +79,33 @@ package struct GroupDecision {
         first: UInt64,
         recordedAt: Int64
     ) {
-        for (offset, record) in submission.records.enumerated() {
+        // Lent where they stand: a copy counts each of their parts.
+        let list = submission.records
+        let records = list.span
+        for offset in records.indices {
             let sequence = first + UInt64(offset)
             let leaf = batch.records.append(
-                record,
+                records[offset],
                 sequence: sequence,
                 recordedAt: recordedAt,
                 attachedAt: first
             )
             batch.leaves.append(leaf)
             // The first stays; nearly all are.
-            if let known = signals.updateValue(sequence, forKey: record.signal) {
-                signals[record.signal] = known
+            if let known = signals.updateValue(sequence, forKey: records[offset].signal) {
+                signals[records[offset].signal] = known
             }
             if reliesOnStreams {
-                lastSequences[record.stream] = sequence
-                for stream in record.others { lastSequences[stream] = sequence }
+                lastSequences[records[offset].stream] = sequence
+                for stream in records[offset].others { lastSequences[stream] = sequence }
             }
             batch.entries.append(
                 IndexEntry(
                     sequence: sequence,
-                    signal: record.signal,
-                    kind: record.kind,
-                    stream: record.stream,
-                    others: record.others
+                    signal: records[offset].signal,
+                    kind: records[offset].kind,
+                    stream: records[offset].stream,
+                    others: records[offset].others
                 )
             )
         }

@@ -11,6 +11,7 @@ struct ItemReader: Sendable {
 
     /// What a line was read as.
     private enum Reading {
+        case item(ImportFormat.Item)
         case items([ImportFormat.Item])
         /// What the App Store signed is verified yet.
         case signed(JSONValue, body: [UInt8], LineReader.Line)
@@ -18,7 +19,7 @@ struct ItemReader: Sendable {
 
     /// Reads lines, in their order; an array of signals gives several items.
     func items(_ lines: [LineReader.Line]) -> [ImportFormat.Item] {
-        verified(lines.map(reading))
+        items(lines.lazy.map(reading), count: lines.count)
     }
 
     /// Reads one JSON value.
@@ -27,19 +28,35 @@ struct ItemReader: Sendable {
         _ bytes: [UInt8],
         _ line: LineReader.Line
     ) -> [ImportFormat.Item] {
-        verified([reading(json, bytes, line)])
+        items(CollectionOfOne(reading(json, bytes, line)), count: 1)
+    }
+
+    /// The items of readings; what is signed is verified in one task, for all of them.
+    private func items(_ readings: some Sequence<Reading>, count: Int) -> [ImportFormat.Item] {
+        var items: [ImportFormat.Item] = []
+        items.reserveCapacity(count)
+        var signed: [Signed] = []
+        for reading in readings {
+            switch reading {
+            case .item(let item): items.append(item)
+            case .items(let several): items += several
+            case .signed(let json, let body, let line):
+                signed.append(Signed(json: json, body: body, line: line, place: items.count))
+            }
+        }
+        return signed.isEmpty ? items : merged(items, signed, verified(signed))
     }
 
     private func reading(_ line: LineReader.Line) -> Reading {
         guard let bytes = line.bytes else {
-            return .items([
+            return .item(
                 refused(
                     line,
                     "too_large",
                     "",
                     "a line has at most \(LineReader.lineByteLimit) bytes"
                 )
-            ])
+            )
         }
         if format == .appStore || format == .auto, AppStoreImport.looksLikeJWS(bytes) {
             return signals(.string(String(decoding: bytes, as: UTF8.self)), bytes, line)
@@ -48,14 +65,14 @@ struct ItemReader: Sendable {
             let text = try JSONText(parsing: bytes)
             // No message of a store's passes for an event.
             if format == .auto || format == .events, case .success(let item) = event(text, line) {
-                return .items([item])
+                return .item(item)
             }
             return reading(text.value(JSONText.root), bytes, line)
         } catch {
             if let json = storeMessage(bytes) { return reading(json, bytes, line) }
-            return .items([
+            return .item(
                 refused(line, "malformed", "", "not JSON at byte \(error.offset): \(error.message)")
-            ])
+            )
         }
     }
 
@@ -76,7 +93,7 @@ struct ItemReader: Sendable {
         _ line: LineReader.Line
     ) -> Reading {
         switch format {
-        case .events: .items([event(json, line)])
+        case .events: .item(event(json, line))
         case .revenuecat: .items(webhooks(json, bytes, line))
         case .appStore: signals(json, bytes, line)
         case .auto:
@@ -85,7 +102,7 @@ struct ItemReader: Sendable {
             } else if AppStoreImport.looksLikeAppStore(json) {
                 signals(json, bytes, line)
             } else {
-                .items([event(json, line)])
+                .item(event(json, line))
             }
         }
     }
@@ -112,7 +129,7 @@ struct ItemReader: Sendable {
         _ line: LineReader.Line
     ) -> Reading {
         guard appStore == nil else { return .signed(json, body: bytes, line) }
-        return .items([
+        return .item(
             refused(
                 line,
                 "not_configured",
@@ -120,34 +137,51 @@ struct ItemReader: Sendable {
                 "the App Store is not configured: stores.json or --stores FILE",
                 of: .appStore
             )
-        ])
+        )
     }
 
-    /// Verifies what is signed, all in one task.
-    private func verified(_ readings: [Reading]) -> [ImportFormat.Item] {
+    /// What the App Store signed.
+    private struct Signed: Sendable {
+        var json: JSONValue
+        var body: [UInt8]
+        var line: LineReader.Line
+        /// How many other items come before it.
+        var place: Int
+    }
+
+    private func verified(_ signed: [Signed]) -> [[AppStoreImport.Outcome]] {
+        guard let appStore else { return [] }
         let now = clock()
-        var outcomes = Blocking.wait { [appStore] in
+        return Blocking.wait {
             var outcomes: [[AppStoreImport.Outcome]] = []
-            guard let appStore else { return outcomes }
-            for case .signed(let json, let body, _) in readings {
+            for message in signed {
                 outcomes.append(
                     await AppStoreImport.outcomes(
-                        of: json,
-                        body: json.string == nil ? body : nil,
+                        of: message.json,
+                        body: message.json.string == nil ? message.body : nil,
                         verifier: appStore,
                         now: now
                     )
                 )
             }
             return outcomes
-        }[...]
-        return readings.flatMap { reading in
-            switch reading {
-            case .items(let items): items
-            case .signed(_, let body, let line):
-                outcomes.removeFirst().map { item($0, of: .appStore, body, line) }
-            }
         }
+    }
+
+    /// Puts what is verified between the other items, in the order of the lines.
+    private func merged(
+        _ others: [ImportFormat.Item],
+        _ signed: [Signed],
+        _ outcomes: [[AppStoreImport.Outcome]]
+    ) -> [ImportFormat.Item] {
+        var items: [ImportFormat.Item] = []
+        var next = 0
+        for (message, outcomes) in zip(signed, outcomes) {
+            items += others[next..<message.place]
+            next = message.place
+            items += outcomes.map { item($0, of: .appStore, message.body, message.line) }
+        }
+        return items + others[next...]
     }
 
     private func item(

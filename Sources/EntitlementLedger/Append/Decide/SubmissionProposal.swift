@@ -28,7 +28,7 @@ struct SubmissionProposal: Proposal, Sendable {
         let links = try NewLinks(pipeline, besides: batch).drafts(of: submission)
         let decided = try pipeline.sealer.seal(
             submission,
-            drafts: submission.drafts + links,
+            drafts: links.isEmpty ? submission.drafts : submission.drafts + links,
             signal: signal,
             recordedAt: recordedAt
         )
@@ -50,11 +50,13 @@ extension Submission {
     ///
     /// C6: `customer.erased` is appended by erasure only. K10: catalogs are checked whole.
     var refusal: Refusal? {
-        for draft in drafts {
-            if draft.kind.isLedgerOnly {
+        // Lent where they stand: to copy a draft costs more than to look at it.
+        let drafts = drafts.span
+        for index in drafts.indices {
+            if drafts[index].kind.isLedgerOnly {
                 return Refusal(.notPermitted, "type", "only an erasure records it")
             }
-            if let document = draft.data.document {
+            if let document = drafts[index].data.document {
                 do {
                     _ = try Catalog(document: document)
                 } catch {

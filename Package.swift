@@ -321,7 +321,8 @@ if isFuzzing {
             name: "fuzz",
             dependencies: [
                 "Encodings", "Entitlements", "EventLog", "EntitlementLedger", "LMDBStorage",
-                "LedgerAPI", "ModelSupport", "Salvage", "Stores", "StoreSimulator",
+                "LedgerAPI", "LedgerOperations", "ModelSupport", "Salvage", "Stores",
+                "StoreSimulator",
             ],
             path: "Tests/Fuzz",
             swiftSettings: house + counted,

@@ -5,7 +5,7 @@ package enum Blocking {
     /// Runs a body to its end.
     ///
     /// The body and its child tasks run on the thread that waits. They take none of the shared
-    /// pool, all of whose threads may be waiting here.
+    /// pool, all of whose threads may be waiting here. So a fault has its caller's stack.
     package static func wait<Result: Sendable>(
         _ body: @escaping @Sendable () async -> Result
     ) -> Result {

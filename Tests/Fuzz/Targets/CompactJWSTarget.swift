@@ -1,5 +1,6 @@
 import Encodings
 import Entitlements
+import LedgerOperations
 import ModelSupport
 import StoreSimulator
 import Stores
@@ -45,15 +46,15 @@ struct CompactJWSTarget: FuzzTarget {
 
     func run(_ input: [UInt8]) {
         let (verifier, now) = (appStore.verifier, FuzzedAppStore.now)
-        let outcome = CallingThread.value {
+        let outcome = Blocking.wait {
             await verifier.signal(input, expecting: nil, now: now)
         }
-        let local = CallingThread.value {
+        let local = Blocking.wait {
             await Self.localVerifier.signal(input, expecting: nil, now: now)
         }
         var imported: [AppStoreImport.Outcome] = []
         if let json = try? JSONValue(parsing: input) {
-            imported = CallingThread.value {
+            imported = Blocking.wait {
                 await AppStoreImport.outcomes(of: json, verifier: verifier, now: now)
             }
         }

@@ -1,5 +1,6 @@
 import Encodings
 import Entitlements
+import LedgerOperations
 import ModelSupport
 import Stores
 
@@ -33,7 +34,7 @@ struct PayloadTarget: FuzzTarget {
         let json = try? JSONValue(parsing: input)
         let jws = appStore.signed(json.map { Array(signingNested($0).description.utf8) } ?? input)
         let verifier = appStore.verifier
-        let outcome = CallingThread.value {
+        let outcome = Blocking.wait {
             await verifier.signal(jws, expecting: nil, now: FuzzedAppStore.now)
         }
         guard case .success(let signal) = outcome else { return }

@@ -141,13 +141,17 @@ extension Appender {
         effective: Instant?,
         _ request: Request
     ) throws -> Receipt {
+        // Whoever asks, a catalog is its own source's.
+        let request = Request(
+            id: request.id,
+            source: Source.catalog,
+            environment: request.environment
+        )
         let time = try effective ?? timeOfEarlier(request) ?? clock()
         let data = EventData(recorded: .catalogPublished, entries: [], document: document)
-        var submission = request.submission(
-            of: EventDraft(subject: .catalog, time: time, data: data)
+        return try record(
+            request.submission(of: EventDraft(subject: .catalog, time: time, data: data))
         )
-        submission.source = Source.catalog
-        return try record(submission)
     }
 
     /// Records what is asked about a customer if a rule lets it (E4).

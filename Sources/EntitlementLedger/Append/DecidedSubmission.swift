@@ -35,11 +35,15 @@ extension Appender {
         recordedAt: Instant?,
         in batch: BatchLinks?
     ) throws -> DecidedSubmission {
-        let proposal = SubmissionProposal(submission: submission, recordedAt: recordedAt)
-        return DecidedSubmission(
-            proposal,
-            try proposal.decision(in: pipeline, besides: batch)
+        var proposal = SubmissionProposal(
+            submission: submission,
+            recordedAt: recordedAt,
+            batch: batch
         )
+        let decision = try pipeline.decision(of: proposal)
+        // Made anew, it is alone: the batch holds its own links.
+        proposal.batch = nil
+        return DecidedSubmission(proposal, decision)
     }
 }
 

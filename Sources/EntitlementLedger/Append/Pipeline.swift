@@ -3,8 +3,8 @@ import EventLog
 
 /// The one way into the log: proposal, decision, sealed submission, writer, receipt.
 ///
-/// An outcome is read, a stale decision is made anew and a conflict with a known id is worded (E1)
-/// here and nowhere else; whether its id is known each proposal asks as it is decided.
+/// A known id is looked up (E1), an outcome is read, a stale decision is made anew and a conflict with
+/// a known id is worded here and nowhere else.
 struct Pipeline: Sendable {
     let questions: Questions
     /// Names and keys, with what is given and destroyed.
@@ -20,7 +20,7 @@ struct Pipeline: Sendable {
 
     /// Records proposals, as a rule in one commit; an outcome for each.
     func record<Proposed: Proposal>(_ proposals: [Proposed]) throws -> [Proposed.Outcome] {
-        try record(proposals.map { try $0.decision(in: self) }) { proposals[$0] }
+        try record(proposals.map { try decision(of: $0) }) { proposals[$0] }
     }
 
     /// Records proposals that were decided ahead.
@@ -76,7 +76,7 @@ struct Pipeline: Sendable {
             pool.submit { refusal in
                 do {
                     if let refusal { throw refusal }
-                    let decision = try proposal.decision(in: self)
+                    let decision = try decision(of: proposal)
                     guard let submission = decision.submission else {
                         return continuation.resume(returning: (decision, nil))
                     }
@@ -90,13 +90,28 @@ struct Pipeline: Sendable {
         }
     }
 
+    /// Decides a proposal: the one place where it is asked whether its id is known (E1).
+    func decision<Proposed: Proposal>(
+        of proposal: Proposed
+    ) throws -> Decision<Proposed.Outcome> {
+        let signal = proposal.signal(in: self)
+        let earlier = try sequence(of: signal)
+        let decision = try proposal.decision(in: self, as: signal, after: earlier)
+        // What settled it may be itself, recorded since it was looked up: the first outcome stands.
+        // What is sealed the writer looks up.
+        guard earlier == nil, case .settled = decision, let first = try sequence(of: signal) else {
+            return decision
+        }
+        return try proposal.decision(in: self, as: signal, after: first)
+    }
+
     /// Decides a proposal and records it while nobody else appends: what it reads stands until its
     /// own append, so that it is never overtaken twice, however many decide about one customer.
     func decide<Proposed: Proposal>(
         _ proposal: Proposed,
         _ append: LogWriter.Append
     ) throws -> Proposed.Outcome {
-        switch try proposal.decision(in: self) {
+        switch try decision(of: proposal) {
         case .settled(let outcome): return outcome
         case .sealed(let submission, let outcome):
             guard let appended = appended(submission, try append([submission])[0]) else {
@@ -133,6 +148,15 @@ extension Pipeline {
             environment: submission.environment.rawValue,
             source: submission.source,
             id: submission.id
+        )
+    }
+
+    /// The digest that a request is known by.
+    func signal(of request: Request) -> SignalDigest {
+        vault.digestSecret.signal(
+            environment: request.environment.rawValue,
+            source: request.source,
+            id: request.id
         )
     }
 

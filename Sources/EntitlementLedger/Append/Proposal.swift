@@ -8,8 +8,17 @@ protocol Proposal {
     /// What its caller is told.
     associatedtype Outcome
 
+    /// What it is known by (E1).
+    func signal(in pipeline: Pipeline) -> SignalDigest
+
     /// Decides against the log as it stands (E4); made anew where the log overtakes it.
-    func decision(in pipeline: Pipeline) throws -> Decision<Outcome>
+    ///
+    /// `signal`: its own. `earlier`: where that was recorded before; nil: nowhere.
+    func decision(
+        in pipeline: Pipeline,
+        as signal: SignalDigest,
+        after earlier: UInt64?
+    ) throws -> Decision<Outcome>
 }
 
 /// What a proposal comes to.

@@ -15,13 +15,19 @@ struct ErasureProposal: Proposal {
     /// limit.
     private static let listLimit = 2000
 
-    func decision(in pipeline: Pipeline) throws -> Decision<ErasureOutcome> {
+    func signal(in pipeline: Pipeline) -> SignalDigest { pipeline.signal(of: request) }
+
+    func decision(
+        in pipeline: Pipeline,
+        as signal: SignalDigest,
+        after earlier: UInt64?
+    ) throws -> Decision<ErasureOutcome> {
         let size = try pipeline.questions.size()
         var scopes = try eraser.erasureScopes(of: customers, size: size).scopes
-        if let known = try pipeline.questions.sequence(of: request) {
+        if let earlier {
             // A repeat has the first outcome, unless it would pass for the erasure of somebody else.
-            guard scopes.isEmpty, let receipt = try eraser.erasureReceipt(at: known) else {
-                return .settled(.refused(.conflict(in: "id", with: known)))
+            guard scopes.isEmpty, let receipt = try eraser.erasureReceipt(at: earlier) else {
+                return .settled(.refused(.conflict(in: "id", with: earlier)))
             }
             return .settled(.erased(receipt))
         }
@@ -31,7 +37,7 @@ struct ErasureProposal: Proposal {
         guard !scopes.isEmpty else { return .settled(.unknown) }
         let records = try records(of: scopes, pipeline)
         try pipeline.vault.prepare(
-            VaultErasure(streams: scopes.flatMap(\.streams), signal: records[0].signal)
+            VaultErasure(streams: scopes.flatMap(\.streams), signal: signal)
         )
         return .sealed(SealedSubmission(records: records)) { [eraser] appended in
             guard case .value(let range) = appended,

@@ -1,9 +1,11 @@
 import Encodings
-import EntitlementLedger
 import Entitlements
+import EventLog
 import LedgerAPI
 import Stores
 import Testing
+
+@testable import EntitlementLedger
 
 /// E1 and E2: what is handed in again, and what is handed in together.
 struct `A submission that is handed in again` {
@@ -191,6 +193,57 @@ struct `A submission that is handed in again` {
             #expect(try scratch.ledger.questions.size() == 4)
             let ids = try (1..<4).map { try scratch.ledger.questions.event(at: $0)?.event.id }
             #expect(ids == ["a1", "a2", "a3"])
+        }
+    }
+
+    // E1: what settled it may be itself
+    @Test func `has its first outcome if it was recorded while it was decided`() async throws {
+        try await ScratchLedger.with { scratch in
+            let pipeline = try scratch.ledger.appender.pipeline
+            let request = Request(id: "e1", source: Source.app, environment: .production)
+            #expect(try pipeline.record(Overtaken(request: request)) == .duplicate(of: 0))
+            // The control: of one that is not known it stands what it settled.
+            let other = Request(id: "e2", source: Source.app, environment: .production)
+            #expect(try pipeline.record(Overtaken(request: request, named: other)) == .known)
+        }
+    }
+
+    /// Records a request while it is decided, and settles then that it says nothing new.
+    private struct Overtaken: Proposal {
+        var request: Request
+        /// What it is known by; nil: the request.
+        var named: Request?
+
+        func signal(in pipeline: Pipeline) -> SignalDigest { pipeline.signal(of: named ?? request) }
+
+        func decision(
+            in pipeline: Pipeline,
+            as signal: SignalDigest,
+            after earlier: UInt64?
+        ) throws -> Decision<Receipt> {
+            if let earlier { return .settled(.duplicate(of: earlier)) }
+            _ = try pipeline.record(
+                RequestProposal(
+                    request: request,
+                    customer: "ann",
+                    data: EventData(.trialStarted, [.trialID: .text("week")])
+                ) { _, _ in .record }
+            )
+            return .settled(.known)
+        }
+    }
+
+    // E1, K1: a catalog is its own source's, whoever publishes it, and has its first time
+    @Test func `is a duplicate if it is a catalog that names no time`() async throws {
+        try await ScratchLedger.with { scratch in
+            let request = Request(id: "c1", source: Source.support, environment: .production)
+            let catalog = try Sample.catalog(count: 3)
+            let publish = {
+                try scratch.ledger.appender.publish(catalog, effective: nil, request)
+            }
+            #expect(try publish() == .appended(first: 0, count: 1))
+            scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: 5)
+            #expect(try publish() == .duplicate(of: 0))
         }
     }
 

@@ -108,8 +108,8 @@ struct SimulatedCalls {
             source: submission.source,
             leastCount: submission.drafts.count,
             seal: { ledger in
-                try SubmissionProposal(submission: submission)
-                    .decision(in: ledger.appender.pipeline).submission
+                let proposal = SubmissionProposal(submission: submission)
+                return try ledger.appender.pipeline.decision(of: proposal).submission
             },
             body: { try $0.appender.record(submission) }
         )
@@ -120,8 +120,8 @@ struct SimulatedCalls {
         var call = request { try $0.appender.claim(purchase, for: customer, $1) }
         let request = Request(id: call.id, source: call.source, environment: .production)
         call.seal = { ledger in
-            try RequestProposal(claiming: purchase, for: customer, request)
-                .decision(in: ledger.appender.pipeline).submission
+            let proposal = RequestProposal(claiming: purchase, for: customer, request)
+            return try ledger.appender.pipeline.decision(of: proposal).submission
         }
         made[made.count - 1] = call
         return call

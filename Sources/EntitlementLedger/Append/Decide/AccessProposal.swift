@@ -5,15 +5,21 @@ import EventLog
 struct AccessProposal: Proposal {
     let access: CustomerAccess
 
+    func signal(in pipeline: Pipeline) -> SignalDigest { pipeline.signal(of: access.request) }
+
     /// Nothing is noted of one of whom nothing is recorded, nor what was noted before.
-    func decision(in pipeline: Pipeline) throws -> Decision<Void> {
+    func decision(
+        in pipeline: Pipeline,
+        as signal: SignalDigest,
+        after earlier: UInt64?
+    ) throws -> Decision<Void> {
         let name = StreamName(.customer(access.customer), in: access.environment)
         // Of one who is erased between here and the append the writer takes nothing (C6).
-        guard let stream = try pipeline.vault.stream(of: name),
-            try pipeline.questions.views.lastSequence(of: stream) != nil,
-            try pipeline.questions.sequence(of: access.request) == nil
+        guard earlier == nil, let stream = try pipeline.vault.stream(of: name),
+            try pipeline.questions.views.lastSequence(of: stream) != nil
         else { return .settled(()) }
-        switch try pipeline.sealer.seal(access.request.submission(of: access.draft)) {
+        let submission = access.request.submission(of: access.draft)
+        switch try pipeline.sealer.seal(submission, signal: signal) {
         case .value(let sealed): return .sealed(sealed) { _ in }
         case .refused: preconditionFailure("an access is bounded far below a record")
         }

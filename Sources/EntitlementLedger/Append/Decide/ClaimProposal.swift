@@ -8,9 +8,24 @@ struct ClaimProposal: Proposal {
     let customer: CustomerID
     let request: Request
 
-    func decision(in pipeline: Pipeline) throws -> Decision<ClaimOutcome> {
+    func signal(in pipeline: Pipeline) -> SignalDigest { pipeline.signal(of: recordedRequest) }
+
+    func decision(
+        in pipeline: Pipeline,
+        as signal: SignalDigest,
+        after earlier: UInt64?
+    ) throws -> Decision<ClaimOutcome> {
         var decision = try ClaimDecision(self, pipeline)
-        return try decision.made()
+        return try decision.made(after: earlier)
+    }
+
+    /// The claim's request, in the transaction's environment whatever was asked for.
+    fileprivate var recordedRequest: Request {
+        Request(
+            id: request.id,
+            source: request.source,
+            environment: transaction.facts.environment
+        )
     }
 }
 
@@ -23,11 +38,10 @@ private struct ClaimDecision {
     private let pipeline: Pipeline
     private let transaction: VerifiedTransaction
     private let customer: CustomerID
-    /// The claim's request, in the transaction's environment whatever was asked for.
     private let request: Request
     private let now: Instant
-    /// Where the request and the facts' signal were recorded before; nil: nowhere.
-    private let requestSequence, factsSequence: UInt64?
+    /// Where the facts' signal was recorded before; nil: nowhere.
+    private let factsSequence: UInt64?
     private var reader: DecisionReader
 
     /// A client in a loop updates a purchase's sync state at most so often (row 6.3).
@@ -37,29 +51,27 @@ private struct ClaimDecision {
         self.pipeline = pipeline
         transaction = proposal.transaction
         customer = proposal.customer
-        request = Request(
-            id: proposal.request.id,
-            source: proposal.request.source,
-            environment: transaction.facts.environment
-        )
+        request = proposal.recordedRequest
         now = pipeline.clock()
         // Looked up before the reader takes its prefix: what is known here, it sees too.
-        requestSequence = try pipeline.questions.sequence(of: request)
         factsSequence = try pipeline.sequence(of: pipeline.signal(of: transaction.facts))
         reader = try DecisionReader(pipeline, transaction.facts.environment)
     }
 
     /// Decides against the log as it stands.
-    mutating func made() throws -> Decision<ClaimOutcome> {
+    ///
+    /// `earlier`: where the request was recorded before; nil: nowhere.
+    mutating func made(after earlier: UInt64?) throws -> Decision<ClaimOutcome> {
         if let refusal = transaction.facts.refusal {
             return .settled(.refused(refusal, owner: nil))
         }
-        guard let requestSequence else { return try decide(after: nil) }
         // The claim that this request made before, or something else under its id (E1).
-        switch try pipeline.repeated(at: requestSequence, asking: claim) {
-        case .refused(let refusal): return .settled(.refused(refusal, owner: nil))
-        case .appended, .duplicate, .known: return try decide(after: requestSequence)
+        if let earlier,
+            case .refused(let refusal) = try pipeline.repeated(at: earlier, asking: claim)
+        {
+            return .settled(.refused(refusal, owner: nil))
         }
+        return try decide(after: earlier)
     }
 
     /// `earlier`: the claim that this request made before; nil: none.

@@ -21,11 +21,17 @@ struct RequestProposal: Proposal {
         case refused(Refusal)
     }
 
-    func decision(in pipeline: Pipeline) throws -> Decision<Receipt> {
-        var reader = try DecisionReader(pipeline, request.environment)
-        if let sequence = try pipeline.questions.sequence(of: request) {
-            return .settled(try pipeline.repeated(at: sequence, asking: draft))
+    func signal(in pipeline: Pipeline) -> SignalDigest { pipeline.signal(of: request) }
+
+    func decision(
+        in pipeline: Pipeline,
+        as signal: SignalDigest,
+        after earlier: UInt64?
+    ) throws -> Decision<Receipt> {
+        if let earlier {
+            return .settled(try pipeline.repeated(at: earlier, asking: draft))
         }
+        var reader = try DecisionReader(pipeline, request.environment)
         let now = pipeline.clock()
         switch try rule(&reader, now) {
         case .known: return .settled(.known)
@@ -34,7 +40,11 @@ struct RequestProposal: Proposal {
         }
         let submission = request.submission(of: draft(askedAt: now))
         return Decision(
-            try pipeline.sealer.seal(submission, expectations: reader.expectations)
+            try pipeline.sealer.seal(
+                submission,
+                signal: signal,
+                expectations: reader.expectations
+            )
         )
     }
 

@@ -10,21 +10,18 @@ struct SubmissionProposal: Proposal, Sendable {
     let submission: Submission
     /// The time to keep (T3); nil: the clock's.
     var recordedAt: Instant?
+    /// What is handed in with it, whose links it need not repeat; nil: it is alone.
+    var batch: BatchLinks?
 
-    func decision(in pipeline: Pipeline) throws -> Decision<Receipt> {
-        try decision(in: pipeline, besides: nil)
-    }
+    func signal(in pipeline: Pipeline) -> SignalDigest { pipeline.signal(of: submission) }
 
-    /// Decides it as one of a batch, whose links it need not repeat; made anew, it is alone.
     func decision(
         in pipeline: Pipeline,
-        besides batch: BatchLinks?
+        as signal: SignalDigest,
+        after earlier: UInt64?
     ) throws -> Decision<Receipt> {
         if let refusal = submission.refusal { return .settled(.refused(refusal)) }
-        let signal = pipeline.signal(of: submission)
-        if let sequence = try pipeline.sequence(of: signal) {
-            return .settled(try repeated(at: sequence, pipeline))
-        }
+        if let earlier { return .settled(try repeated(at: earlier, pipeline)) }
         let links = try NewLinks(pipeline, besides: batch).drafts(of: submission)
         let decided = try pipeline.sealer.seal(
             submission,

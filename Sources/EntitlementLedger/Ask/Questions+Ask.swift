@@ -153,9 +153,7 @@ extension Questions {
     /// The catalogs of a prefix.
     package func catalogHistory(size: UInt64) throws -> CatalogHistory {
         if views.end < size { try views.catchUp() }
-        return try catalogs.history(
-            views.entries(of: StreamNumber.catalog, below: size).map(\.sequence)
-        )
+        return try catalogs.history(size: size, in: views)
     }
 
     /// K8: where a customer stands in each experiment.

@@ -54,7 +54,7 @@ extension Auditor {
             }
             return true
         }
-        return try questions.catalogs.history(sequences)
+        return try questions.catalogs.history(of: sequences)
     }
 
     private func compare(

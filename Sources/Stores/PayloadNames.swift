@@ -18,12 +18,23 @@ package struct PayloadNames: Sendable {
     ///
     /// Cost: linear in the payload, for each level of signed messages within messages.
     package func subjects(in payload: [UInt8]) -> [Subject] {
-        Self.content(of: payload.span).map { subjects(in: $0) } ?? []
+        subjects(in: payload, decoded: [])
+    }
+
+    /// Whom a payload names of whose signed messages some were read before, itself perhaps.
+    func subjects(in payload: [UInt8], decoded: [DecodedJWS]) -> [Subject] {
+        let content = decoded.json(of: payload.span) ?? Self.content(of: payload.span)
+        return content.map { subjects(in: $0, decoded: decoded) } ?? []
     }
 
     /// Whom a payload names that was read as JSON already.
     package func subjects(in payload: JSONValue) -> [Subject] {
-        var search = Search(waiting: [payload])
+        subjects(in: payload, decoded: [])
+    }
+
+    /// Whom a payload names of whose signed messages some were read before.
+    func subjects(in payload: JSONValue, decoded: [DecodedJWS]) -> [Subject] {
+        var search = Search(decoded: decoded, waiting: [payload])
         // Taken one by one: messages within messages have no depth that could be too deep.
         while let value = search.waiting.popLast() { look(into: value, isID: false, &search) }
         return search.found.sorted { $0.key < $1.key }.map(\.value)
@@ -31,6 +42,7 @@ package struct PayloadNames: Sendable {
 
     /// What was found, by its text, and the messages that are to be looked into yet.
     private struct Search {
+        let decoded: [DecodedJWS]
         var found: [Name: Subject] = [:]
         var waiting: [JSONValue]
 
@@ -50,7 +62,8 @@ package struct PayloadNames: Sendable {
             for element in elements { look(into: element, isID: isID, &search) }
         case .string(let text):
             if isID, let id = customer(text) { search.add(.customer(id)) }
-            if let content = Self.content(of: text.utf8Span.span) {
+            let span = text.utf8Span.span
+            if let content = search.decoded.json(of: span) ?? Self.content(of: span) {
                 search.waiting.append(content)
             }
         case .number(let text):

@@ -58,7 +58,8 @@ extension RouteTable {
         guard let verifier = service.stores.appStore else {
             throw Problem(.notConfigured, "the App Store is not configured here")
         }
-        let payload = try await service.blocking { try call.json().required("signedPayload") }
+        let json = try await service.blocking { try call.json() }
+        let payload = try json.required("signedPayload")
         let notification: VerifiedAppStoreNotification
         switch await verifier.notification(Array(payload.utf8), now: call.now) {
         case .success(let value): notification = value
@@ -67,7 +68,7 @@ extension RouteTable {
             throw Problem(refusal)
         }
         return try await record(
-            AppStoreMapping.submission(for: notification, body: call.body),
+            AppStoreMapping.submission(for: notification, body: call.body, readAs: json),
             Source.appStore,
             service
         )

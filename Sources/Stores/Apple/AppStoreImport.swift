@@ -36,7 +36,7 @@ package enum AppStoreImport {
         verifier: any AppStoreSignalVerifier,
         now: Instant
     ) async -> Outcome {
-        await outcome(jws, expecting: nil, body: jws, verifier, now)
+        await outcome(jws, expecting: nil, body: jws, readAs: nil, verifier, now)
     }
 
     /// Whether a value looks like the App Store's rather than another format's; an array is
@@ -104,8 +104,15 @@ package enum AppStoreImport {
             }
             let jws = Array(text.utf8)
             outcomes.append(
-                await outcome(jws, expecting: kind, body: body ?? jws, verifier, now)
-                    .mapError { $0.inside(name) }
+                await outcome(
+                    jws,
+                    expecting: kind,
+                    body: body ?? jws,
+                    readAs: body == nil ? nil : item,
+                    verifier,
+                    now
+                )
+                .mapError { $0.inside(name) }
             )
         }
         var isAnswer = false
@@ -140,17 +147,18 @@ package enum AppStoreImport {
         _ now: Instant
     ) async -> Outcome {
         let jws = Array(text.utf8)
-        return await outcome(jws, expecting: kind, body: jws, verifier, now)
+        return await outcome(jws, expecting: kind, body: jws, readAs: nil, verifier, now)
     }
 
     private static func outcome(
         _ jws: [UInt8],
         expecting kind: AppStoreSignalKind?,
         body: [UInt8],
+        readAs json: JSONValue?,
         _ verifier: any AppStoreSignalVerifier,
         _ now: Instant
     ) async -> Outcome {
         await verifier.signal(jws, expecting: kind, now: now)
-            .map { AppStoreMapping.submission(for: $0, body: body) }
+            .map { AppStoreMapping.submission(for: $0, body: body, readAs: json) }
     }
 }

@@ -15,9 +15,12 @@ protocol AppStoreTrust: Sendable {
 
 /// A JWS whose signature holds; whom it is meant for is not checked yet.
 struct OpenedJWS: Sendable {
-    let json: JSONValue
+    let jws: DecodedJWS
     /// Nil where nothing was signed.
     let chain: AppStoreChain?
+
+    /// What it says.
+    var json: JSONValue { jws.json }
 }
 
 /// Reads what the App Store signs: first who has signed, then whom it is meant for, then when,
@@ -53,22 +56,22 @@ struct AppStoreReader: Sendable {
         }
         switch kind {
         case .notification:
-            return .notification(try await notification(opened, bytes, now))
+            return .notification(try await notification(opened, now))
         case .transaction:
             try checkBundle(opened.json, "")
             let payload = try await payload(opened, "environment", "signedDate", now)
             let content = AppStoreTransaction(payload: payload)
-            return .transaction(VerifiedAppStoreTransaction(content: content, jws: bytes))
+            return .transaction(VerifiedAppStoreTransaction(content: content))
         case .renewalInfo:
             let payload = try await payload(opened, "environment", "signedDate", now)
             let content = AppStoreRenewalInfo(payload: payload)
-            return .renewalInfo(VerifiedAppStoreRenewalInfo(content: content, jws: bytes))
+            return .renewalInfo(VerifiedAppStoreRenewalInfo(content: content))
         case .appTransaction:
             try checkBundle(opened.json, "")
             let payload = try await payload(opened, "receiptType", "receiptCreationDate", now)
             try checkApp(opened.json, payload.environment, "")
             let content = AppTransaction(payload: payload)
-            return .appTransaction(VerifiedAppTransaction(content: content, jws: bytes))
+            return .appTransaction(VerifiedAppTransaction(content: content))
         }
     }
 
@@ -102,7 +105,7 @@ struct AppStoreReader: Sendable {
         }
         try await trust.admit(opened, signedAt: signedAt, now: now)
         return AppStorePayload(
-            json: opened.json,
+            jws: opened.jws,
             environment: environment,
             signedAt: signedAt,
             isSigned: trust.isSigned
@@ -145,7 +148,6 @@ extension AppStoreReader {
 
     private func notification(
         _ opened: OpenedJWS,
-        _ bytes: [UInt8],
         _ now: Instant
     ) async throws(SignalRefusal) -> VerifiedAppStoreNotification {
         let (kind, body) = try AppStoreNotification.content(of: opened.json)
@@ -175,8 +177,7 @@ extension AppStoreReader {
                 now
             ) {
                 if case .appTransaction(let found) = $0 { found } else { nil }
-            },
-            jws: bytes
+            }
         )
         try AppStoreAgreement.check(notification, body: body, path: path)
         return notification

@@ -109,7 +109,7 @@ final class SignatureTrust: AppStoreTrust {
         }
         // Only a header that was signed is kept: others can be made at will.
         if known == nil { cache.insert(chain) }
-        return OpenedJWS(json: try jws.decodedPayload(), chain: chain)
+        return OpenedJWS(jws: try jws.decoded(), chain: chain)
     }
 
     func admit(

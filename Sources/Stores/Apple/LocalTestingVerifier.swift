@@ -34,7 +34,7 @@ private struct NoTrust: AppStoreTrust {
     let isSigned = false
 
     func open(_ jws: CompactJWS) throws(SignalRefusal) -> OpenedJWS {
-        OpenedJWS(json: try jws.decodedPayload(), chain: nil)
+        OpenedJWS(jws: try jws.decoded(), chain: nil)
     }
 
     func admit(_ opened: OpenedJWS, signedAt: Instant, now: Instant) {}

@@ -18,6 +18,11 @@ struct `The evidence of the App Store` {
         }
     }
 
+    /// The first part of a compact JWS, as text.
+    private static func header(of jws: [UInt8]) -> [UInt8] {
+        Array(jws.prefix { $0 != UInt8(ascii: ".") })
+    }
+
     // row 7.6
     @Test func `holds each chain of a notification as one shared piece`() async throws {
         let jws = try AppStoreSample.store()
@@ -31,7 +36,7 @@ struct `The evidence of the App Store` {
             #expect(parts.flattened == body)
             let shared = Self.shared(parts)
             #expect(shared.count == 3 && Set(shared).count == 1)
-            #expect(shared.first == AppStoreEvidence.header(of: jws))
+            #expect(shared.first == Self.header(of: jws))
             let rest = Self.plainCount(parts)
             print("A notification of \(body.count) bytes has \(rest) of its own")
             #expect(rest < 4_000)
@@ -63,7 +68,7 @@ struct `The evidence of the App Store` {
             AppStoreMapping.submission(for: verified, body: body).evidenceParts
         )
         #expect(parts.flattened == body)
-        #expect(Set(Self.shared(parts)) == [AppStoreEvidence.header(of: jws)])
+        #expect(Set(Self.shared(parts)) == [Self.header(of: jws)])
         let local = try SimulatedAppStore(
             authority: store.authority,
             environment: "LocalTesting"
@@ -78,7 +83,8 @@ struct `The evidence of the App Store` {
     @Test func `comes back as it was, whatever it is`() throws {
         let jws = try AppStoreSample.store()
             .notification("DID_RENEW", start: AppStoreSample.start)
-        let headers = [AppStoreEvidence.header(of: jws)]
+        let headers = [Self.header(of: jws)]
+        let decoded = [try CompactJWS(jws).decoded()]
         let seed = UInt64.random(in: .min ... .max)
         print("App Store evidence from seed \(seed)")
         var random = SplitMix64(seed: seed)
@@ -95,12 +101,42 @@ struct `The evidence of the App Store` {
                 }
                 if body.isEmpty { break }
             }
-            let parts = AppStoreEvidence.parts(of: body, headers: headers)
+            let parts = AppStoreEvidence(headers: headers).parts(of: body)
             #expect(parts.flattened == body)
+            #expect(AppStoreEvidence(headers: headers, decoded: decoded).parts(of: body) == parts)
             if !Self.shared(parts).isEmpty { sharing += 1 }
         }
         #expect(sharing > 30)
-        #expect(AppStoreEvidence.parts(of: [], headers: headers).isEmpty)
+        #expect(AppStoreEvidence(headers: headers).parts(of: []).isEmpty)
+    }
+
+    // What was verified is not decoded a second time: not for its parts, nor for whom it names.
+    @Test func `is taken apart by what was read before`() throws {
+        let store = try AppStoreSample.store()
+        let jws = try store.transaction(
+            start: AppStoreSample.start,
+            .members(["appAccountToken": "ann"])
+        )
+        let body = Array(#"{"signedTransactionInfo":""#.utf8) + jws + Array(#""}"#.utf8)
+        let headers = [Self.header(of: jws)]
+        let read = try CompactJWS(jws).decoded()
+        let names = PayloadNames.appStore.subjects(in: body)
+        #expect(names.contains(.customer("ann")))
+        #expect(PayloadNames.appStore.subjects(in: body, decoded: [read]) == names)
+        #expect(PayloadNames.appStore.subjects(in: jws, decoded: [read]) == names)
+        // The control: what is said to have been read is believed.
+        let other = DecodedJWS(
+            text: read.text,
+            payload: Array("other".utf8),
+            json: .members(["appAccountToken": "bob"])
+        )
+        let parts = AppStoreEvidence(headers: headers, decoded: [other]).parts(of: body)
+        #expect(parts.contains(.base64URL([.bytes(Array("other".utf8))])))
+        for payload in [body, jws] {
+            #expect(
+                PayloadNames.appStore.subjects(in: payload, decoded: [other]) == [.customer("bob")]
+            )
+        }
     }
 
     @Test(.enabled(if: Vectors.arePresent, Comment(rawValue: Vectors.absence)))
@@ -109,8 +145,8 @@ struct `The evidence of the App Store` {
         var count = 0
         for path in cases.compactMap({ $0["file"]?.string }) {
             let body = try Vectors.bytes("apple/" + path)
-            let header = AppStoreEvidence.header(of: body)
-            let parts = AppStoreEvidence.parts(of: body, headers: [header])
+            let header = Self.header(of: body)
+            let parts = AppStoreEvidence(headers: [header]).parts(of: body)
             #expect(parts.flattened == body, "\(path)")
             #expect(Self.shared(parts) == [header], "\(path)")
             count += 1

@@ -1,5 +1,5 @@
 import Crypto
-import Encodings
+package import Encodings
 public import Entitlements
 
 /// From what the App Store has signed to what it says: a pure table (Stores, rule 1).
@@ -15,12 +15,22 @@ public enum AppStoreMapping {
         for notification: VerifiedAppStoreNotification,
         body: [UInt8]
     ) -> Submission {
+        submission(for: notification, body: body, readAs: nil)
+    }
+
+    /// What a notification comes to; `json`: what the body was read as, so that it is read once.
+    package static func submission(
+        for notification: VerifiedAppStoreNotification,
+        body: [UInt8],
+        readAs json: JSONValue?
+    ) -> Submission {
         submission(
             notification.signalID,
             notification.environment,
             meaning(of: notification),
             body,
-            headers: notification.signedHeaders
+            readAs: json,
+            notification.messages
         )
     }
 
@@ -39,7 +49,7 @@ public enum AppStoreMapping {
                 detail: detail
             )
         }
-        return submission(kind, transaction.jws, transaction.content.payload, meaning)
+        return submission(kind, transaction.content.payload, meaning)
     }
 
     /// What renewal info comes to that was handed in by itself.
@@ -53,7 +63,7 @@ public enum AppStoreMapping {
                 at: renewal.content.signedAt
             )
         }
-        return submission(kind, renewal.jws, renewal.content.payload, meaning)
+        return submission(kind, renewal.content.payload, meaning)
     }
 
     /// What an app transaction comes to: it names no purchase and changes no access.
@@ -64,13 +74,23 @@ public enum AppStoreMapping {
             on: nil,
             at: transaction.content.createdAt
         )
-        return submission(kind, transaction.jws, transaction.content.payload, meaning)
+        return submission(kind, transaction.content.payload, meaning)
     }
 
     /// What any of them comes to; `body` is the evidence of a notification.
     public static func submission(for signal: VerifiedAppStoreSignal, body: [UInt8]) -> Submission {
+        submission(for: signal, body: body, readAs: nil)
+    }
+
+    /// What any of them comes to; `json`: what the body was read as.
+    static func submission(
+        for signal: VerifiedAppStoreSignal,
+        body: [UInt8],
+        readAs json: JSONValue?
+    ) -> Submission {
         switch signal {
-        case .notification(let notification): submission(for: notification, body: body)
+        case .notification(let notification):
+            submission(for: notification, body: body, readAs: json)
         case .transaction(let transaction): submission(for: transaction)
         case .renewalInfo(let renewal): submission(for: renewal)
         case .appTransaction(let transaction): submission(for: transaction)
@@ -137,13 +157,12 @@ public enum AppStoreMapping {
     /// A message without an id of its own is named by its digest.
     private static func submission(
         _ kind: AppStoreSignalKind,
-        _ jws: [UInt8],
         _ payload: AppStorePayload,
         _ meaning: AppStoreMeaning
     ) -> Submission {
+        let jws = payload.jws.bytes
         let id = kind.rawValue + "/" + Hexadecimal.encode(SHA256.hash(data: jws))
-        let headers = payload.isSigned ? [AppStoreEvidence.header(of: jws)] : []
-        return submission(id, payload.environment, meaning, jws, headers: headers)
+        return submission(id, payload.environment, meaning, jws, readAs: nil, [payload])
     }
 
     private static func submission(
@@ -151,31 +170,45 @@ public enum AppStoreMapping {
         _ environment: StoreEnvironment,
         _ meaning: AppStoreMeaning,
         _ body: [UInt8],
-        headers: [[UInt8]]
+        readAs json: JSONValue?,
+        _ messages: [AppStorePayload]
     ) -> Submission {
-        Submission(
+        let decoded = messages.map(\.jws)
+        return Submission(
             id: SignalID.of(id),
             source: Source.appStore,
             environment: environment,
             nature: .signal,
             drafts: meaning.drafts,
-            evidenceParts: AppStoreEvidence.parts(of: body, headers: headers),
-            named: PayloadNames.appStore.subjects(in: body)
+            evidenceParts: AppStoreEvidence(
+                headers: signedHeaders(of: messages),
+                decoded: decoded
+            )
+            .parts(of: body),
+            named: json.map { PayloadNames.appStore.subjects(in: $0, decoded: decoded) }
+                ?? PayloadNames.appStore.subjects(in: body, decoded: decoded)
         )
+    }
+
+    /// The headers whose signatures were checked.
+    ///
+    /// Mostly one: comparing a few is cheaper than hashing kilobytes.
+    private static func signedHeaders(of messages: [AppStorePayload]) -> [[UInt8]] {
+        var headers: [[UInt8]] = []
+        for message in messages where message.isSigned {
+            let header = Array(message.jws.text.header)
+            if !headers.contains(header) { headers.append(header) }
+        }
+        return headers
     }
 }
 
 extension VerifiedAppStoreNotification {
-    /// The headers whose signatures were checked: its own and those of what is nested in it.
-    ///
-    /// Mostly one: comparing a few is cheaper than hashing kilobytes.
-    fileprivate var signedHeaders: [[UInt8]] {
-        guard content.payload.isSigned else { return [] }
-        var headers: [[UInt8]] = []
-        for case let jws? in [jws, transaction?.jws, renewalInfo?.jws, appTransaction?.jws] {
-            let header = AppStoreEvidence.header(of: jws)
-            if !headers.contains(header) { headers.append(header) }
-        }
-        return headers
+    /// Itself and what is nested in it.
+    fileprivate var messages: [AppStorePayload] {
+        [
+            content.payload, transaction?.content.payload, renewalInfo?.content.payload,
+            appTransaction?.content.payload,
+        ].compactMap(\.self)
     }
 }

@@ -4,14 +4,17 @@ import Entitlements
 /// What the App Store has signed, as JSON: what every payload has is checked, the rest is read on
 /// demand, so that fields and values that are not known yet survive.
 struct AppStorePayload: Hashable, Sendable {
-    /// All of it.
-    let json: JSONValue
+    /// The JWS that it stands in.
+    let jws: DecodedJWS
     /// The environment that it speaks of.
     let environment: StoreEnvironment
     /// When it was signed; the creation date of an app transaction.
     let signedAt: Instant
     /// Whether a signature was checked; false only for local testing.
     let isSigned: Bool
+
+    /// All of it.
+    var json: JSONValue { jws.json }
 
     /// A member; JSON's `null` counts as absent.
     subscript(_ name: String) -> JSONValue? { json.present(name) }

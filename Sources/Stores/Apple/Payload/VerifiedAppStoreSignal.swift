@@ -47,9 +47,9 @@ public struct VerifiedAppStoreNotification: Hashable, Sendable {
     package let renewalInfo: VerifiedAppStoreRenewalInfo?
     /// The app transaction that it carries.
     package let appTransaction: VerifiedAppTransaction?
-    /// The compact JWS as received.
-    package let jws: [UInt8]
 
+    /// The compact JWS as received.
+    package var jws: [UInt8] { content.payload.jws.bytes }
     /// The signal's id, the same on each retry.
     public var signalID: String { content.signalID }
     /// The environment.
@@ -62,9 +62,9 @@ public struct VerifiedAppStoreNotification: Hashable, Sendable {
 public struct VerifiedAppStoreTransaction: Hashable, Sendable {
     /// What it says.
     package let content: AppStoreTransaction
-    /// The compact JWS as received.
-    package let jws: [UInt8]
 
+    /// The compact JWS as received.
+    package var jws: [UInt8] { content.payload.jws.bytes }
     /// The purchase that it belongs to; nil if it names none.
     public var purchase: PurchaseName? { .appStore(content.originalTransactionID) }
     /// The environment.
@@ -81,9 +81,9 @@ public struct VerifiedAppStoreTransaction: Hashable, Sendable {
 public struct VerifiedAppStoreRenewalInfo: Hashable, Sendable {
     /// What it says.
     package let content: AppStoreRenewalInfo
-    /// The compact JWS as received.
-    package let jws: [UInt8]
 
+    /// The compact JWS as received.
+    package var jws: [UInt8] { content.payload.jws.bytes }
     /// The purchase that it belongs to; nil if it names none.
     public var purchase: PurchaseName? { .appStore(content.originalTransactionID) }
     /// The environment.
@@ -96,9 +96,9 @@ public struct VerifiedAppStoreRenewalInfo: Hashable, Sendable {
 public struct VerifiedAppTransaction: Hashable, Sendable {
     /// What it says.
     package let content: AppTransaction
-    /// The compact JWS as received.
-    package let jws: [UInt8]
 
+    /// The compact JWS as received.
+    package var jws: [UInt8] { content.payload.jws.bytes }
     /// The environment.
     public var environment: StoreEnvironment { content.environment }
 }

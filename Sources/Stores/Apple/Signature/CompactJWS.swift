@@ -3,7 +3,7 @@ import Entitlements
 
 /// The three parts of a compact JWS (RFC 7515, section 3.1), found in place; nothing is checked
 /// but the form.
-struct CompactJWS: Sendable {
+struct CompactJWS: Hashable, Sendable {
     /// The whole text.
     let bytes: [UInt8]
     /// Where the first `.` stands.
@@ -49,12 +49,13 @@ struct CompactJWS: Sendable {
 
     /// The first part as JSON.
     func decodedHeader() throws(SignalRefusal) -> JSONValue {
-        try json(0..<headerEnd, "header")
+        try Self.json(decoded(0..<headerEnd, "header"), "header")
     }
 
-    /// The second part as JSON.
-    func decodedPayload() throws(SignalRefusal) -> JSONValue {
-        try json((headerEnd + 1)..<payloadEnd, "payload")
+    /// With the second part read.
+    func decoded() throws(SignalRefusal) -> DecodedJWS {
+        let payload = try decoded((headerEnd + 1)..<payloadEnd, "payload")
+        return DecodedJWS(text: self, payload: payload, json: try Self.json(payload, "payload"))
     }
 
     /// The third part: the signature's two numbers.
@@ -76,10 +77,14 @@ struct CompactJWS: Sendable {
         return signature
     }
 
-    private func json(_ range: Range<Int>, _ path: String) throws(SignalRefusal) -> JSONValue {
+    private func decoded(_ range: Range<Int>, _ path: String) throws(SignalRefusal) -> [UInt8] {
         guard let text = Base64.decode(bytes.span.extracting(range), .url) else {
             throw SignalRefusal(.malformed, path, "expected canonical base64url")
         }
+        return text
+    }
+
+    private static func json(_ text: [UInt8], _ path: String) throws(SignalRefusal) -> JSONValue {
         let json: JSONValue
         do throws(JSONFault) {
             json = try JSONValue(parsingStoreText: text)

@@ -3,8 +3,8 @@ import EventLog
 
 /// The one way into the log: proposal, decision, sealed submission, writer, receipt.
 ///
-/// A known id is looked up (E1), an outcome is read, a stale decision is made anew and a conflict with
-/// a known id is worded here and nowhere else.
+/// A proposal's id is looked up (E1), an outcome is read, a stale decision is made anew and a conflict
+/// with a known id is worded here and nowhere else.
 struct Pipeline: Sendable {
     let questions: Questions
     /// Names and keys, with what is given and destroyed.

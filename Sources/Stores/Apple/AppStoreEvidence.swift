@@ -3,7 +3,7 @@ import Entitlements
 
 /// Takes what the App Store sent apart, so that its certificates are stored once.
 struct AppStoreEvidence {
-    /// Those that were verified.
+    /// First parts of signed messages, as text, that were verified.
     let headers: [[UInt8]]
     /// Messages under them that were read before.
     var decoded: [DecodedJWS] = []

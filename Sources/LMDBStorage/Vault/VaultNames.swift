@@ -37,8 +37,16 @@ final class VaultNames: Sendable {
         var generation: UInt64
     }
 
-    /// Names that wait in memory before they go into the table together.
-    private static let batchLimit = 1 << 13
+    /// Names that wait in memory before they go into the table together: a sixteenth of what it holds.
+    ///
+    /// They fall anywhere in it, so that a batch rewrites nearly all of its pages: so each name costs
+    /// as much in a large table as in a small one.
+    private static func batchLimit(beside covered: UInt64) -> UInt64 {
+        min(max(covered / 16, batchMinimum), batchMaximum)
+    }
+    private static let batchMinimum: UInt64 = 1 << 13
+    /// Names that a process keeps at most, and reads back where the vault is opened.
+    private static let batchMaximum: UInt64 = 1 << 17
     private static let coverKey = Key(0)
     private static let olderCoverCount = 8
 
@@ -291,7 +299,11 @@ final class VaultNames: Sendable {
     private func followBehind() {
         guard !isReadOnly else { return }
         let begins = recent.withLock { recent in
-            guard !recent.isFollowing, recent.numbers.count >= Self.batchLimit else { return false }
+            let waiting = UInt64(recent.numbers.count)
+            let covered = StreamNumber.counter(of: recent.last)
+            guard !recent.isFollowing, waiting >= Self.batchLimit(beside: covered) else {
+                return false
+            }
             recent.isFollowing = true
             return true
         }

@@ -24,6 +24,7 @@ let counted: [SwiftSetting] =
     isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-enable-testing"])] : []
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
@@ -147,7 +148,7 @@ let package = Package(
         ),
         .target(
             name: "Stores",
-            dependencies: ["Encodings", "Entitlements", crypto, x509, asn1],
+            dependencies: ["Encodings", "Entitlements", crypto, cryptoExtras, x509, asn1],
             swiftSettings: house + counted
         ),
 
@@ -194,7 +195,9 @@ let package = Package(
         ),
         .target(
             name: "StoreSimulator",
-            dependencies: ["Encodings", "Entitlements", "Stores", crypto, x509, asn1],
+            dependencies: [
+                "Encodings", "Entitlements", "Stores", crypto, cryptoExtras, x509, asn1,
+            ],
             swiftSettings: house
         ),
 

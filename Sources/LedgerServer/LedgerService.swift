@@ -139,12 +139,27 @@ final class LedgerService: Sendable, BlockingPool {
 package struct StoreAccess: Sendable {
     /// Verifies what Apple signs; nil: not configured.
     package var appStore: AppStoreVerifier?
+    /// Whose purchases of Google Play are taken; nil: nobody's.
+    package var playStore: PlayConfiguration?
+    /// Knows Google Play's pushes; nil: only a key with `ingest` vouches for one.
+    package var playPush: PlayPushVerifier?
+    /// Asks Google Play what is true of a purchase; nil: nobody does.
+    package var playAPI: PlayDeveloperAPI?
     /// Knows RevenueCat's webhooks; nil: only a key with `ingest` vouches for one.
     package var revenueCat: RevenueCatAuthentication?
 
     /// Names the stores.
-    package init(appStore: AppStoreVerifier? = nil, revenueCat: RevenueCatAuthentication? = nil) {
+    package init(
+        appStore: AppStoreVerifier? = nil,
+        playStore: PlayConfiguration? = nil,
+        playPush: PlayPushVerifier? = nil,
+        playAPI: PlayDeveloperAPI? = nil,
+        revenueCat: RevenueCatAuthentication? = nil
+    ) {
         self.appStore = appStore
+        self.playStore = playStore
+        self.playPush = playPush
+        self.playAPI = playAPI
         self.revenueCat = revenueCat
     }
 }

@@ -138,21 +138,8 @@ package struct SimulatedAppStore: Sendable {
 }
 
 extension JSONValue {
-    /// An instant as the App Store writes it.
-    fileprivate static func milliseconds(_ instant: Instant) -> JSONValue {
-        .integer(instant.milliseconds)
-    }
-
     /// A compact JWS, or null.
     fileprivate static func text(_ jws: [UInt8]?) -> JSONValue {
         .optional(jws.map { String(decoding: $0, as: UTF8.self) })
-    }
-
-    /// The object with members replaced or added, without those that are null.
-    fileprivate func changed(by changes: JSONValue) -> JSONValue {
-        let changed = changes.members ?? []
-        let names = Set(changed.map(\.name))
-        let kept = (members ?? []).filter { !names.contains($0.name) }
-        return .object((kept + changed).filter { !$0.value.isNull })
     }
 }

@@ -18,6 +18,22 @@ enum ImpersonalMembers {
         "priceIncreaseStatus", "recentSubscriptionStartDate",
     ]
 
+    /// Google Play's, and those of Pub/Sub around them.
+    static let playStore: Set<Name> = [
+        "message", "messageId", "message_id", "publishTime", "publish_time", "subscription",
+        "attributes", "version", "packageName", "eventTimeMillis", "subscriptionNotification",
+        "oneTimeProductNotification", "voidedPurchaseNotification", "testNotification",
+        "pendingRefundReviewNotification", "notificationType", "subscriptionId", "sku",
+        "productType", "refundType", "observedAt", "push", "answer", "kind", "regionCode",
+        "startTime", "subscriptionState", "acknowledgementState", "lineItems", "productId",
+        "expiryTime", "autoRenewingPlan", "autoRenewEnabled", "recurringPrice", "currencyCode",
+        "units", "nanos", "prepaidPlan", "offerDetails", "basePlanId", "offerId", "offerPhase",
+        "canceledStateContext", "pausedStateContext", "autoResumeTime", "testPurchase",
+        "purchaseState", "purchaseTimeMillis", "purchaseTime", "consumptionState", "purchaseType",
+        "quantity", "refundableQuantity", "productLineItem", "productOfferDetails",
+        "purchaseStateContext", "purchaseCompletionTime", "autoRenewing", "acknowledged",
+    ]
+
     /// RevenueCat's.
     static let revenueCat: Set<Name> = [
         "api_version", "event", "product_id", "new_product_id", "period_type",

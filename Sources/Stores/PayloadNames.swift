@@ -11,8 +11,8 @@ package struct PayloadNames: Sendable {
     private let customerMembers: WordList
     /// What a customer's id is called by here; nil: it names nobody.
     private let customer: @Sendable (String) -> CustomerID?
-    /// The purchase that an object names by its own members.
-    private let purchase: @Sendable ([JSONMember]) -> PurchaseName?
+    /// The purchases that an object names by its own members.
+    private let purchases: @Sendable ([JSONMember]) -> [PurchaseName]
 
     /// Whom a payload names, each once, in the order of their names.
     ///
@@ -53,7 +53,7 @@ package struct PayloadNames: Sendable {
     private func look(into value: JSONValue, isID: Bool, _ search: inout Search) {
         switch value {
         case .object(let members):
-            if let purchase = purchase(members) { search.add(.purchase(purchase)) }
+            for purchase in purchases(members) { search.add(.purchase(purchase)) }
             for member in members {
                 let isID = customerMembers.index(of: member.name) != nil
                 look(into: member.value, isID: isID, &search)
@@ -72,13 +72,18 @@ package struct PayloadNames: Sendable {
         }
     }
 
-    /// What a text holds that is JSON: itself, or the payload of a compact JWS; nil for other texts,
-    /// which most are.
+    /// What a text holds that is JSON: itself, in base64, or the payload of a compact JWS; nil for
+    /// other texts, which most are.
     private static func content(of text: Span<UInt8>) -> JSONValue? {
         guard !text.isEmpty else { return nil }
         switch text[0] {
         case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""):
             return try? JSONValue(parsingStoreText: text)
+        // `{` and what may follow it, in base64.
+        case UInt8(ascii: "e"):
+            if let bytes = Base64.decode(text), let json = try? JSONValue(parsingStoreText: bytes) {
+                return json
+            }
         default: break
         }
         guard let range = payload(ofJWS: text),
@@ -108,8 +113,29 @@ extension PayloadNames {
         // Customers go by the lower-case text of a UUID; whatever else an app wrote there may be
         // somebody's id all the same.
         customer: { AppAccountToken.isNobody($0) ? nil : AppAccountToken.id($0) ?? CustomerID($0) },
-        purchase: { members in
-            purchase(members, "originalTransactionId", store: Source.appStore)
+        purchases: { members in
+            [purchase(members, "originalTransactionId", store: Source.appStore)].compactMap(\.self)
+        }
+    )
+
+    /// Google Play's: the ids that an app gives to a customer, the tokens of purchases, and the orders
+    /// by which RevenueCat calls them
+    /// (developer.android.com/google/play/billing/developer-payload).
+    package static let playStore = PayloadNames(
+        customerMembers: WordList([
+            "obfuscatedExternalAccountId", "obfuscatedExternalProfileId", "obfuscatedAccountId",
+            "obfuscatedProfileId", "externalAccountId", "profileId", "emailAddress",
+        ]),
+        customer: { CustomerID($0) },
+        purchases: { members in
+            let tokens = ["purchaseToken", "linkedPurchaseToken", "expiredPurchaseToken"]
+                .map { purchase(members, $0, store: Source.playStore) }
+            let orders = ["orderId", "latestOrderId", "latestSuccessfulOrderId"]
+                .map { purchase(members, $0, store: Source.playStore) }
+                .map { order in
+                    order.map { PlayOrder($0.originalID).base }.flatMap { PurchaseName.play($0) }
+                }
+            return (tokens + orders).compactMap(\.self)
         }
     )
 
@@ -121,12 +147,14 @@ extension PayloadNames {
             "subscriber_id",
         ]),
         customer: { CustomerID($0) },
-        purchase: { members in
+        purchases: { members in
             let store = members.first { $0.name == "store" }?.value.string?.lowercased()
-            guard let store, Identifier.isStore(store) else { return nil }
+            guard let store, Identifier.isStore(store) else { return [] }
             let canonical = AppleStore.canonical(store)
-            return purchase(members, "original_transaction_id", store: canonical)
+            let found =
+                purchase(members, "original_transaction_id", store: canonical)
                 ?? purchase(members, "transaction_id", store: canonical)
+            return [found].compactMap(\.self)
         }
     )
 
@@ -134,6 +162,7 @@ extension PayloadNames {
     package init?(source: String) {
         switch source {
         case Source.appStore: self = .appStore
+        case Source.playStore: self = .playStore
         case Source.revenueCat: self = .revenueCat
         default: return nil
         }

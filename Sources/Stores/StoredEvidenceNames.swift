@@ -9,7 +9,9 @@ public struct StoredEvidenceNames: EvidenceNames {
     /// See `EvidenceNames`.
     public var impersonalMembers: Set<Name> { Self.members }
 
-    private static let members = ImpersonalMembers.appStore.union(ImpersonalMembers.revenueCat)
+    private static let members = ImpersonalMembers.appStore
+        .union(ImpersonalMembers.playStore)
+        .union(ImpersonalMembers.revenueCat)
 
     /// See `EvidenceNames`.
     ///

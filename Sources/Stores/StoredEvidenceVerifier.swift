@@ -1,12 +1,17 @@
 import Encodings
 package import Entitlements
 
-/// Judges kept evidence by each store's own rules: the App Store's by its signatures.
+/// Judges kept evidence by each store's own rules: the App Store's by its signatures, Google Play's
+/// purchase data by the app's key.
 package struct StoredEvidenceVerifier: EvidenceVerifier {
     private let appStore: (any AppStoreSignalVerifier)?
+    private let playStore: PlayConfiguration?
 
-    /// Judges with what is configured; nil: nobody can tell of the App Store.
-    package init(appStore: (any AppStoreSignalVerifier)?) { self.appStore = appStore }
+    /// Judges with what is configured; nil: nobody can tell of that store.
+    package init(appStore: (any AppStoreSignalVerifier)?, playStore: PlayConfiguration? = nil) {
+        self.appStore = appStore
+        self.playStore = playStore
+    }
 
     /// Judges a payload; of RevenueCat none is signed over its content.
     package func verdict(
@@ -14,6 +19,7 @@ package struct StoredEvidenceVerifier: EvidenceVerifier {
         of event: Event,
         recordedAt: Instant
     ) async -> EvidenceVerdict {
+        if event.source == Source.playStore { return verdict(onPlay: evidence, of: event) }
         // Xcode signs local tests with a key of its own.
         guard event.source == Source.appStore, event.environment != .local else { return .unsigned }
         guard let appStore else { return .unchecked }
@@ -37,6 +43,22 @@ package struct StoredEvidenceVerifier: EvidenceVerifier {
             }
         }
         return ids.contains(event.id) ? .verified : .refused(code: Self.otherSignal)
+    }
+
+    /// Google signs what it tells an app; what it tells us is known by the way that it came.
+    private func verdict(onPlay evidence: [UInt8], of event: Event) -> EvidenceVerdict {
+        guard let json = try? JSONValue(parsingStoreText: evidence),
+            let data = json["purchaseData"]?.string, let signature = json["signature"]?.string
+        else { return .unsigned }
+        guard let playStore else { return .unchecked }
+        let outcome = UnverifiedPlayPurchase.reading(purchaseData: data, signature: signature)
+            .flatMap { $0.verified(by: playStore) }
+        switch outcome {
+        case .success(let purchase):
+            return purchase.signalID.isSame(as: event.id)
+                ? .verified : .refused(code: Self.otherSignal)
+        case .failure(let refusal): return .refused(code: refusal.code.rawValue)
+        }
     }
 
     /// It is the store's word, but not the one that the event was read from.

@@ -15,6 +15,8 @@ package struct StoresConfiguration: Sendable {
     package var checksRevocation = false
     /// How to ask the App Store, for fetching.
     package var appStoreAccess: AppStoreAccess?
+    /// Google Play; nil: its messages are refused.
+    package var playStore: PlayConfiguration?
     /// RevenueCat; nil: its messages are refused.
     package var revenueCat: RevenueCatConfiguration?
 
@@ -50,7 +52,8 @@ package struct StoresConfiguration: Sendable {
             revenueCat = try Self.revenueCat(reader, file)
         }
         if let member = json.present("playStore") {
-            _ = try ObjectReader(member, at: "playStore", of: Self.playStoreNames)
+            let reader = try ObjectReader(member, at: "playStore", of: Self.playStoreNames)
+            playStore = try PlayConfiguration(reader, file)
         }
     }
 
@@ -59,7 +62,8 @@ package struct StoresConfiguration: Sendable {
         "issuerId", "keyId", "privateKeyFile",
     ]
     private static let playStoreNames: Set<Name> = [
-        "packageNames", "licenseKeys", "pushAudience", "pushServiceAccount", "serviceAccountFile",
+        "packageNames", "licenseKeys", "pushAudience", "pushServiceAccount",
+        "serviceAccountFile", "apiURL", "tokenURL", "jwksURL",
     ]
     private static let revenueCatNames: Set<Name> = [
         "authorizationFile", "hmacSecretFile", "apiKeyFile", "projectId",

@@ -161,6 +161,7 @@ enum House {
                 "Stores/Apple/AppStoreVerifier.swift", "Stores/Apple/Mapping/AppStorePeriod.swift",
                 "Stores/Apple/Mapping/AppStoreRows.swift",
                 "Stores/RevenueCat/RevenueCatMapping.swift",
+                "Stores/Google/Mapping/PlayStates.swift",
                 // Stores and time zones, whose names are ASCII.
                 "Entitlements/Catalog/Catalog.swift", "Entitlements/Catalog/CatalogReader.swift",
                 "Entitlements/Catalog/CatalogReader+Parts.swift",

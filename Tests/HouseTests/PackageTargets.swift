@@ -16,7 +16,7 @@ enum PackageTargets {
         "LedgerOperations": ["Dispatch", "Foundation", "Glibc", "Synchronization"],
         "LedgerServer": ["FoundationEssentials", "Synchronization"],
         "Stores": ["FoundationEssentials", "Synchronization"],
-        "StoreSimulator": ["FoundationEssentials"],
+        "StoreSimulator": ["FoundationEssentials", "Synchronization"],
         "LedgerBenchmarks": ["Dispatch", "Foundation", "Glibc", "Synchronization"],
         "entitle": ["Dispatch", "Foundation", "Glibc", "Synchronization"],
     ]

@@ -2,6 +2,8 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import HTTPTypes
+import StoreSimulator
+import Stores
 import Testing
 
 @testable import LedgerServer
@@ -18,6 +20,7 @@ struct `Who may` {
 
     private static let rights: [String: Right] = [
         "receiveAppStoreSignal": Right(scopes: [], customers: .nobodySpecial),
+        "receivePlaySignal": Right(scopes: [.ingest, .admin]),
         "receiveRevenueCatSignal": Right(scopes: [.ingest, .admin]),
         "claimPurchase": Right(scopes: [.write, .admin], customers: .themselves),
         "restorePurchases": Right(scopes: [.write, .admin], customers: .themselves),
@@ -92,18 +95,17 @@ struct `Who may` {
     ) throws -> Verdict {
         let right = try #require(rights[operation], "\(operation) is not in the table")
         if right.customers == .nobodySpecial { return .admitted }
+        // A store's message that no key vouches for has no secret either.
+        let isStores = ["receivePlaySignal", "receiveRevenueCatSignal"].contains(operation)
+        let refusal = isStores ? Verdict.unauthenticated : .forbidden
         switch credential {
         case .nothing, .nonsense, .revoked, .stranger: return .unauthenticated
         case .key(let scope):
-            // A webhook that no key vouches for has no secret either.
-            let refusal =
-                operation == "receiveRevenueCatSignal" ? Verdict.unauthenticated : .forbidden
             return right.scopes.contains(scope) ? .admitted : refusal
         case .customer(let own):
             switch right.customers {
             case .themselves: return id == own ? .admitted : .notFound
-            default:
-                return operation == "receiveRevenueCatSignal" ? .unauthenticated : .forbidden
+            default: return refusal
             }
         }
     }
@@ -135,6 +137,14 @@ struct `Who may` {
     {
         var setup = TestServer.Setup()
         setup.stores.revenueCat = RevenueCatSecret.authentication
+        setup.stores.playStore = PlayConfiguration(packageNames: ["com.example.app"])
+        setup.stores.playPush = PlayPushVerifier(
+            PlayPushIdentity(audience: "here", serviceAccount: "push@example.com"),
+            // No credential of ours is a token by these.
+            keys: IssuerKeys(for: TokenKeys.google) { [keys = try SimulatedPlayStore().keySet()] in
+                IssuerKeys.Fetched(text: keys, lifetime: nil)
+            }
+        )
         try await TestServer.with(setup) { server in
             try server.publishCatalog()
             for customer in ["alice", "bob"] {

@@ -41,7 +41,7 @@ struct `What an app tells its customer` {
         (.notSigned, "signature"), (.storageFull, "could not be read or saved"),
     ])
     func `speaks of the problem that there is`(_ code: ProblemCode, _ words: String) {
-        let error = code.serviceError
+        let error = code.serviceError()
         #expect(error.message(in: .english).contains(words), "\(code)")
         #expect(error.isRetryable == code.isRetryable)
     }
@@ -49,7 +49,7 @@ struct `What an app tells its customer` {
     // The control: of what no customer can mend, they are told that it was not expected.
     @Test func `is surprised by what is left alone`() {
         let surprises = ProblemCode.allCases.filter {
-            $0.serviceError.code == .unknown && $0.serviceError.reason == nil
+            $0.serviceError().code == .unknown && $0.serviceError().reason == nil
         }
         #expect(
             Set(surprises) == [

@@ -1,3 +1,4 @@
+import Encodings
 import Entitlements
 import StoreSimulator
 import Stores
@@ -36,8 +37,9 @@ struct `The configuration of the stores` {
             {"appStore":{"bundleIds":["com.example.app"],"appAppleId":1234567890,
               "environments":["production","sandbox"],"roots":["root.pem","root.der"],
               "checkRevocation":true,"issuerId":"i","keyId":"k","privateKeyFile":"p"},
-             "playStore":{"packageNames":["com.example.app"],"licenseKeys":["x"],
-              "pushAudience":"a","pushServiceAccount":"b","serviceAccountFile":"c"},
+             "playStore":{"packageNames":["com.example.app"],
+              "licenseKeys":["\(PlaySample.store.get().licenseKeyText)"],
+              "pushAudience":"a","pushServiceAccount":"b"},
              "revenueCat":{"authorizationFile":"secret","hmacSecretFile":"secret",
               "apiKeyFile":"k","projectId":"p"}}
             """
@@ -50,6 +52,10 @@ struct `The configuration of the stores` {
         #expect(appStore.roots == AppStoreConfiguration.builtInRoots + [root, root])
         #expect(configuration.checksRevocation && appStore.revocation == nil)
         #expect(configuration.appStoreAccess?.privateKeyFile == "p")
+        let playStore = try #require(configuration.playStore)
+        #expect(playStore.packageNames == ["com.example.app"])
+        #expect(playStore.licenseKeys.count == 1)
+        #expect(playStore.push == PlayPushIdentity(audience: "a", serviceAccount: "b"))
         #expect(configuration.revenueCat?.authorization == Array("Bearer 16-bytes-of-text".utf8))
         #expect(configuration.revenueCat?.hmacSecret == Array("Bearer 16-bytes-of-text".utf8))
         #expect(configuration.revenueCat?.projectID == "p")
@@ -87,6 +93,17 @@ struct `The configuration of the stores` {
         (#"{"revenueCat":{"hmacSecretFile":"text"}}"#, "revenueCat.hmacSecretFile"),
         (#"{"revenueCat":{"authorization":"x"}}"#, "revenueCat.authorization"),
         (#"{"playStore":{"packages":[]}}"#, "playStore.packages"),
+        (#"{"playStore":{}}"#, "playStore.packageNames"),
+        (#"{"playStore":{"packageNames":[]}}"#, "playStore.packageNames"),
+        (#"{"playStore":{"packageNames":["a"],"licenseKeys":["x"]}}"#, "playStore.licenseKeys[0]"),
+        (
+            #"{"playStore":{"packageNames":["a"],"pushAudience":"x"}}"#,
+            "playStore.pushServiceAccount"
+        ),
+        (
+            #"{"playStore":{"packageNames":["a"],"pushServiceAccount":"x"}}"#,
+            "playStore.pushAudience"
+        ),
     ])
     func `is refused with the member's path`(_ text: String, _ path: String) throws {
         let fault = #expect(throws: InputFault.self) { try Self.read(text) }

@@ -97,7 +97,7 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
         case .currencyCode: .currency
         case .expiresAt, .graceUntil, .resumesAt, .through: .instant
         case .priceMicros: .integer(-FieldShape.largestPrice...FieldShape.largestPrice)
-        case .quantity: .integer(1...1_000_000)
+        case .quantity: .integer(FieldShape.quantities)
         case .found, .appended: .integer(0...1_000_000_000)
         case .amount: .integer(0...1_000_000_000_000)
         case .autoRenew, .retryable: .flag
@@ -159,6 +159,8 @@ public enum FieldShape: Sendable, Equatable {
 
     /// A million millions of a currency's unit, in micros.
     public static let largestPrice: Int64 = 1_000_000_000_000_000_000
+    /// How many of a product one transaction can be for.
+    package static let quantities: ClosedRange<Int64> = 1...1_000_000
     /// Bytes of a name.
     public static let nameByteLimit = 256
     /// Bytes of a free text.

@@ -1,7 +1,7 @@
 package import Encodings
 
 /// Reads the members of one JSON object, each refused with its path.
-package struct ObjectReader: Sendable {
+package struct ObjectReader: Hashable, Sendable {
     /// The object; of any other value no member is found.
     package let json: JSONValue
     /// Where the object stands; empty for the whole.

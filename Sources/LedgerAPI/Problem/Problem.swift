@@ -11,6 +11,8 @@ package struct Problem: Error, Hashable, Sendable {
     package var detail: String?
     /// The member or parameter that it is about, such as `data.expiresAt`.
     package var path: String?
+    /// The store whose message it is about; nil: no store's.
+    package var store: String?
     /// Seconds after which to try again; nil: not said.
     package var retryAfter: Int?
     /// Who owns the purchase that was claimed, for support (Stores, rule 7).
@@ -100,7 +102,7 @@ extension ProblemAnswer {
             isRetryable: problem.code.isRetryable,
             detail: problem.detail,
             path: problem.path.flatMap { $0.isEmpty ? nil : $0 },
-            error: ServiceErrorAnswer(problem.code.serviceError, in: language),
+            error: ServiceErrorAnswer(problem.code.serviceError(of: problem.store), in: language),
             owner: problem.owner,
             resetsAt: problem.resetsAt,
             faults: problem.faults,

@@ -1,18 +1,21 @@
 extension ProblemCode {
     /// What an app tells its customer of this problem (Promises, "Errors"; rows 2.5, 8.2).
-    package var serviceError: ServiceError {
+    ///
+    /// `store`: whose message it is about; nil: no store's.
+    package func serviceError(of store: String? = nil) -> ServiceError {
         switch self {
         case .notSigned:
-            ServiceError(.notSigned, platform: "app_store")
+            ServiceError(.notSigned, platform: store)
         case .wrongBundle, .wrongApp:
-            ServiceError(.wrongBundle, platform: "app_store")
-        case .badSignature, .wrongAlgorithm: ServiceError(.invalidSignature, platform: "app_store")
+            ServiceError(.wrongBundle, platform: store)
+        case .badSignature, .wrongAlgorithm: ServiceError(.invalidSignature, platform: store)
         case .badChain, .untrustedRoot, .wrongOID, .expiredCertificate, .revokedCertificate,
             .wrongEnvironment, .futureDate, .disagreement:
-            ServiceError(.verificationFailed, platform: "app_store")
+            ServiceError(.verificationFailed, platform: store)
         case .claimedByAnother: ServiceError(.claimedByAnother)
         case .trialUsed: ServiceError(.trialUsed)
-        case .purchaseInProgress: ServiceError(.storeProblem, isRetryable: true)
+        case .purchaseInProgress, .storeUnavailable:
+            ServiceError(.storeProblem, isRetryable: true)
         case .unknownTrial, .unknownFeature: ServiceError(.notOffered)
         case .unknownGrant, .unknownUse: ServiceError(.nothingToUndo)
         case .notAllowed: ServiceError(.notIncluded)

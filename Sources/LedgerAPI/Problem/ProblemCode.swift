@@ -54,6 +54,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case futureDate = "future_date"
     case disagreement
     case notConfigured = "not_configured"
+    case storeUnavailable = "store_unavailable"
 
     // What is wrong with us
     case readOnly = "read_only"
@@ -92,7 +93,7 @@ extension ProblemCode {
             422
         case .rateLimited: 429
         case .internal, .storage: 500
-        case .notConfigured, .notThereYet, .busy, .clockBehind, .clockAhead: 503
+        case .notConfigured, .storeUnavailable, .notThereYet, .busy, .clockBehind, .clockAhead: 503
         case .storageFull: 507
         }
     }
@@ -101,7 +102,7 @@ extension ProblemCode {
     package var isRetryable: Bool {
         switch self {
         case .rateLimited, .purchaseInProgress, .notThereYet, .notConfigured,
-            .busy, .clockBehind, .clockAhead, .storageFull, .storage, .internal:
+            .storeUnavailable, .busy, .clockBehind, .clockAhead, .storageFull, .storage, .internal:
             true
         default: false
         }
@@ -155,6 +156,7 @@ extension ProblemCode {
         case .futureDate: "It was signed in the future"
         case .disagreement: "Its parts disagree"
         case .notConfigured: "The store is not configured"
+        case .storeUnavailable: "The store cannot be asked now"
         case .readOnly: "The server only reads"
         case .busy: "Busy"
         case .clockBehind: "The clock is behind the log"

@@ -11,6 +11,8 @@ public enum ImportFormat: String, Sendable, CaseIterable {
     case revenuecat
     /// What the App Store signs.
     case appStore = "app-store"
+    /// Pushes of Google Play's notifications, its signed purchase data, answers of its API.
+    case play
 
     /// One thing that a line hands in.
     struct Item {

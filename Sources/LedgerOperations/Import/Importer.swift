@@ -29,6 +29,8 @@ public struct Importer {
         public var format = ImportFormat.auto
         /// Verifies what Apple signs; nil: the App Store is not configured.
         public var appStore: AppStoreVerifier?
+        /// Whose purchases of Google Play are taken; nil: it is not configured.
+        public var playStore: PlayConfiguration?
         /// What a refused item does.
         public var onError = OnError.stop
         /// Whether the `recordedtime` that events carry is kept.
@@ -63,6 +65,7 @@ public struct Importer {
         reader = ItemReader(
             format: options.format,
             appStore: options.appStore,
+            playStore: options.playStore,
             clock: options.clock
         )
     }

@@ -7,6 +7,8 @@ struct ItemReader: Sendable {
     let format: ImportFormat
     /// Verifies what Apple signs; nil: the App Store is not configured.
     let appStore: AppStoreVerifier?
+    /// Whose purchases of Google Play are taken; nil: it is not configured.
+    let playStore: PlayConfiguration?
     let clock: @Sendable () -> Instant
 
     /// What a line was read as.
@@ -84,6 +86,7 @@ struct ItemReader: Sendable {
         }
         let isStores =
             RevenueCatImport.looksLikeWebhook(json) || AppStoreImport.looksLikeAppStore(json)
+            || PlayImport.looksLikePlay(json)
         return isStores ? json : nil
     }
 
@@ -96,11 +99,14 @@ struct ItemReader: Sendable {
         case .events: .item(event(json, line))
         case .revenuecat: .items(webhooks(json, bytes, line))
         case .appStore: signals(json, bytes, line)
+        case .play: .items(playMessages(json, bytes, line))
         case .auto:
             if RevenueCatImport.looksLikeWebhook(json) {
                 .items(webhooks(json, bytes, line))
             } else if AppStoreImport.looksLikeAppStore(json) {
                 signals(json, bytes, line)
+            } else if PlayImport.looksLikePlay(json) {
+                .items(playMessages(json, bytes, line))
             } else {
                 .item(event(json, line))
             }
@@ -113,13 +119,45 @@ struct ItemReader: Sendable {
         _ line: LineReader.Line
     ) -> [ImportFormat.Item] {
         let outcomes = RevenueCatImport.outcomes(of: json, body: bytes, now: clock())
-        return outcomes.enumerated().map { index, outcome in
-            item(
-                outcome,
-                of: .revenuecat,
-                json.array.map { Array($0[index].description.utf8) } ?? bytes,
-                line
-            )
+        return items(outcomes, of: .revenuecat, json, bytes, line)
+    }
+
+    private func playMessages(
+        _ json: JSONValue,
+        _ bytes: [UInt8],
+        _ line: LineReader.Line
+    ) -> [ImportFormat.Item] {
+        guard let playStore else {
+            return [
+                refused(
+                    line,
+                    "not_configured",
+                    "",
+                    "Google Play is not configured: stores.json or --stores FILE",
+                    of: .play
+                )
+            ]
+        }
+        let outcomes = PlayImport.outcomes(
+            of: json,
+            body: bytes,
+            configuration: playStore,
+            now: clock()
+        )
+        return items(outcomes, of: .play, json, bytes, line)
+    }
+
+    /// What became of each element of a list, or of a message by itself.
+    private func items(
+        _ outcomes: [Result<Submission, SignalRefusal>],
+        of format: ImportFormat,
+        _ json: JSONValue,
+        _ bytes: [UInt8],
+        _ line: LineReader.Line
+    ) -> [ImportFormat.Item] {
+        outcomes.enumerated().map { index, outcome in
+            let own = json.array.map { Array($0[index].description.utf8) } ?? bytes
+            return item(outcome, of: format, own, line)
         }
     }
 

@@ -97,7 +97,8 @@ final class AccessControl: Sendable {
     /// Lets pass what a store sent; without its body, what may be a store's by its head.
     ///
     /// RevenueCat's secret vouches for a webhook, or a key that may ingest; a notification of the
-    /// App Store is known by its signature, which the handler verifies.
+    /// App Store is known by its signature, a push of Google Play's by its token: the handler
+    /// verifies them.
     private func vouch(
         _ store: Route.Access.Store,
         _ caller: Caller,
@@ -108,6 +109,14 @@ final class AccessControl: Sendable {
         case .appStore:
             guard trust.current.stores.appStore != nil else {
                 throw Problem(.notConfigured, "the App Store is not configured here")
+            }
+        case .playStore:
+            guard trust.current.stores.playStore != nil else {
+                throw Problem(.notConfigured, "Google Play is not configured here")
+            }
+            if caller.has(.ingest) { return }
+            guard trust.current.stores.playPush != nil else {
+                throw Problem(.notConfigured, "no pushes of Google Play are configured here")
             }
         case .revenueCat:
             if caller.has(.ingest) { return }

@@ -64,7 +64,7 @@ package final class Authenticator: Sendable {
     private static func bearer(_ value: String) -> [UInt8]? {
         let bytes = value.utf8
         let space = UInt8(ascii: " ")
-        guard bytes.count <= CustomerTokenVerifier.byteLimit + scheme.count + 1,
+        guard bytes.count <= SignedToken.byteLimit + scheme.count + 1,
             // Setting this bit turns an ASCII letter, and nothing else, into a lower-case one.
             bytes.prefix(scheme.count).elementsEqual(scheme, by: { $0 | 0x20 == $1 })
         else { return nil }

@@ -60,7 +60,7 @@ package enum AuthenticationRefusal: String, CaseIterable, Sendable {
     case expired
     /// A token that counts only later.
     case notYetValid = "not_yet_valid"
-    /// A token that is not signed by ES256 or EdDSA.
+    /// A token that is signed by an algorithm that is not taken.
     case algorithm
     /// A token of an issuer's key that is not configured.
     case unknownIssuerKey = "unknown_issuer_key"
@@ -72,6 +72,8 @@ package enum AuthenticationRefusal: String, CaseIterable, Sendable {
     case wrongIssuer = "wrong_issuer"
     /// A token for somebody else.
     case wrongAudience = "wrong_audience"
+    /// A token of another account of its issuer's.
+    case wrongAccount = "wrong_account"
     /// A token, but the server takes none.
     case notConfigured = "not_configured"
 

@@ -185,6 +185,9 @@ extension ServerConfiguration {
         }
         return StoreAccess(
             appStore: try StoresFile.appStoreVerifier(configuration),
+            playStore: configuration.playStore,
+            playPush: PlayPushVerifier(configuration.playStore?.push),
+            playAPI: PlayDeveloperAPI(configuration.playStore, clock: SystemClock.now),
             revenueCat: RevenueCatAuthentication(
                 authorization: configuration.revenueCat?.authorization,
                 hmacSecret: configuration.revenueCat?.hmacSecret
@@ -195,9 +198,9 @@ extension ServerConfiguration {
     private func customers() async throws -> CustomerTokenVerifier? {
         guard let place = settings[.customerKeysFile] else { return nil }
         let text = String(decoding: try ConfigurationFile.read(place, ledger: path), as: UTF8.self)
-        let keys: CustomerTokenKeys
+        let keys: TokenKeys
         do {
-            keys = try await CustomerTokenKeys(text)
+            keys = try await TokenKeys(text)
         } catch {
             throw misconfigured("the keys of customer tokens: \(error.detail)", place)
         }

@@ -8,7 +8,6 @@ extension Problem {
     init(anyError error: any Error) {
         switch error {
         case let problem as Problem: self = problem
-        case let refusal as SignalRefusal: self.init(refusal)
         case let fault as LedgerFault: self.init(fault)
         case let fault as LogStorageFault: self.init(fault)
         case is CancellationError: self.init(.busy, "the server is going down", retryAfter: 1)
@@ -38,12 +37,13 @@ extension Problem {
     }
 
     /// A store's message that is turned away.
-    init(_ refusal: SignalRefusal) {
+    init(_ refusal: SignalRefusal, of store: String) {
         self.init(
             ProblemCode(rawValue: refusal.code.rawValue) ?? .invalidRequest,
             refusal.detail,
             path: refusal.path
         )
+        self.store = store
     }
 
     private init(_ fault: LedgerFault) {

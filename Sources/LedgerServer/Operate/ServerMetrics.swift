@@ -1,4 +1,5 @@
 import LedgerAPI
+import Stores
 import Synchronization
 
 /// What the server counts.
@@ -14,13 +15,14 @@ final class ServerMetrics: Sendable {
     private struct State {
         /// By the routes' numbers; the last is that of requests that lead nowhere.
         var operations: [Operation]
-        var signals: [SignalKey: UInt64] = [:]
+        var signals: [StoreKey: UInt64] = [:]
+        var storeFaults: [StoreKey: UInt64] = [:]
         var refusedCredentials: [AuthenticationRefusal: UInt64] = [:]
     }
 
-    private struct SignalKey: Hashable {
+    private struct StoreKey: Hashable {
         var store: String
-        var outcome: String
+        var word: String
     }
 
     private struct Operation {
@@ -71,7 +73,14 @@ final class ServerMetrics: Sendable {
     /// `outcome`: `appended`, `duplicate`, `known` or the code of a refusal.
     func countSignal(_ store: String, outcome: String) {
         state.withLock {
-            $0.signals[SignalKey(store: store, outcome: outcome), default: 0] += 1
+            $0.signals[StoreKey(store: store, word: outcome), default: 0] += 1
+        }
+    }
+
+    /// Counts a question to a store that was not answered.
+    func countFault(_ fault: StoreFault, of store: String) {
+        state.withLock {
+            $0.storeFaults[StoreKey(store: store, word: fault.code.rawValue), default: 0] += 1
         }
     }
 
@@ -80,10 +89,22 @@ final class ServerMetrics: Sendable {
         state.withLock { $0.refusedCredentials[reason, default: 0] += 1 }
     }
 
+    private static func append(
+        _ counts: [StoreKey: UInt64],
+        _ name: String,
+        _ label: String,
+        to text: inout PrometheusText
+    ) {
+        let rows = counts.sorted { ($0.key.store, $0.key.word) < ($1.key.store, $1.key.word) }
+        for (key, count) in rows {
+            text.sample(name, [("store", key.store), (label, key.word)], count)
+        }
+    }
+
     /// The metrics in Prometheus' text format.
     func text(ledgerSequence: UInt64) -> String {
-        let (operations, signals, refused) = state.withLock {
-            ($0.operations, $0.signals, $0.refusedCredentials)
+        let (operations, signals, storeFaults, refused) = state.withLock {
+            ($0.operations, $0.signals, $0.storeFaults, $0.refusedCredentials)
         }
         var text = PrometheusText()
         text.family("entitle_build_info", "The version that runs.", .gauge)
@@ -91,15 +112,13 @@ final class ServerMetrics: Sendable {
         text.family("entitle_ledger_sequence", "Events in the log.", .gauge)
         text.sample("entitle_ledger_sequence", [], ledgerSequence)
         text.family("entitle_signals_total", "Signals of stores by what became of them.", .counter)
-        for (key, count) in signals.sorted(by: {
-            ($0.key.store, $0.key.outcome) < ($1.key.store, $1.key.outcome)
-        }) {
-            text.sample(
-                "entitle_signals_total",
-                [("store", key.store), ("outcome", key.outcome)],
-                count
-            )
-        }
+        Self.append(signals, "entitle_signals_total", "outcome", to: &text)
+        text.family(
+            "entitle_store_faults_total",
+            "Questions to stores that were not answered, by reason.",
+            .counter
+        )
+        Self.append(storeFaults, "entitle_store_faults_total", "code", to: &text)
         text.family(
             "entitle_refused_credentials_total",
             "Keys and tokens that did not count, by reason.",

@@ -49,13 +49,30 @@ extension RouteTable {
         ),
     ]
 
-    private static let transaction = Shape.object(
-        [
-            Shape.Member("store", .choice([Source.appStore])),
-            Shape.Member("signedTransaction", .signed),
-        ],
-        isClosed: true
-    )
+    private static let transaction = Shape.either([
+        .object(
+            [
+                Shape.Member("store", .choice([Source.appStore])),
+                Shape.Member("signedTransaction", .signed),
+            ],
+            isClosed: true
+        ),
+        .object(
+            [
+                Shape.Member("store", .choice([Source.playStore])),
+                Shape.Member("purchaseData", .text), Shape.Member("signature", .text),
+            ],
+            isClosed: true
+        ),
+        .object(
+            [
+                Shape.Member("store", .choice([Source.playStore])),
+                Shape.Member("packageName", .text), Shape.Member("purchaseToken", .text),
+            ],
+            optional: [Shape.Member("productId", .text)],
+            isClosed: true
+        ),
+    ])
 
     private static let transactionByteLimit = 128 << 10
     private static let restoreByteLimit = 4 << 20
@@ -69,8 +86,20 @@ extension RouteTable {
 
     @Sendable
     private static func claim(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        let body = try call.object("store", "signedTransaction")
-        let item = try await verified(body, call, service).get()
+        let body = try call.object(
+            "store",
+            "signedTransaction",
+            "purchaseData",
+            "signature",
+            "packageName",
+            "productId",
+            "purchaseToken"
+        )
+        let item: VerifiedTransaction
+        switch try await verified(body, call, service) {
+        case .success(let transaction): item = transaction
+        case .failure(let refusal): throw Problem(refusal, of: try body.required("store"))
+        }
         let customer = try call.customer
         let request = try call.request(
             service,
@@ -130,18 +159,42 @@ extension RouteTable {
         _ call: Call,
         _ service: LedgerService
     ) async throws -> Result<VerifiedTransaction, SignalRefusal> {
-        guard try entry.required("store") == Source.appStore else {
-            throw Problem(.invalidValue, "expected \(Source.appStore)", path: "store")
+        let store = try entry.required("store")
+        let result: Result<VerifiedTransaction, SignalRefusal>
+        switch store {
+        case Source.appStore:
+            guard let verifier = service.stores.appStore else {
+                throw Problem(.notConfigured, "the App Store is not configured here")
+            }
+            let bytes = Array(try entry.required("signedTransaction").utf8)
+            result = await verifier.transaction(bytes, now: call.now).flatMap { $0.handedIn() }
+        case Source.playStore:
+            guard let configuration = service.stores.playStore else {
+                throw Problem(.notConfigured, "Google Play is not configured here")
+            }
+            result =
+                if entry["purchaseToken"] == nil {
+                    UnverifiedPlayPurchase.reading(
+                        purchaseData: try entry.required("purchaseData"),
+                        signature: try entry.required("signature")
+                    )
+                    .flatMap { $0.verified(by: configuration) }.map { $0.handedIn() }
+                } else {
+                    try await service.transaction(
+                        ofPlay: try entry.required("purchaseToken"),
+                        packageName: try entry.required("packageName"),
+                        configuration,
+                        call.now
+                    )
+                }
+        default:
+            throw Problem(
+                .invalidValue,
+                "expected \(Source.appStore) or \(Source.playStore)",
+                path: "store"
+            )
         }
-        guard let verifier = service.stores.appStore else {
-            throw Problem(.notConfigured, "the App Store is not configured here")
-        }
-        let bytes = Array(try entry.required("signedTransaction").utf8)
-        let result = await verifier.transaction(bytes, now: call.now)
-            .flatMap { $0.handedIn() }
-        if case .failure(let refusal) = result {
-            try await service.count(refusal, of: Source.appStore)
-        }
+        if case .failure(let refusal) = result { try await service.count(refusal, of: store) }
         return result
     }
 }

@@ -30,6 +30,23 @@ extension RouteTable {
         ),
         Route(
             method: .post,
+            template: "/v1/signals/play",
+            operation: "receivePlaySignal",
+            summary: "Real-time Developer Notifications: the URL for a Pub/Sub push subscription.",
+            access: .store(.playStore),
+            body: Route.Body(
+                shape: .document("A push of Pub/Sub with a notification in it"),
+                byteLimit: signalBodyLimit
+            ),
+            answers: [signalReply],
+            problems: appendProblems + [.notConfigured, .storeUnavailable]
+                + SignalRefusal.Code.allCases.compactMap {
+                    ProblemCode(rawValue: $0.rawValue)
+                },
+            handler: receivePlaySignal
+        ),
+        Route(
+            method: .post,
             template: "/v1/signals/revenuecat",
             operation: "receiveRevenueCatSignal",
             summary: "RevenueCat's webhooks.",
@@ -65,13 +82,48 @@ extension RouteTable {
         case .success(let value): notification = value
         case .failure(let refusal):
             try await service.count(refusal, of: Source.appStore)
-            throw Problem(refusal)
+            throw Problem(refusal, of: Source.appStore)
         }
         return try await record(
             AppStoreMapping.submission(for: notification, body: call.body, readAs: json),
             Source.appStore,
             service
         )
+    }
+
+    @Sendable
+    private static func receivePlaySignal(
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> Answer {
+        guard let configuration = service.stores.playStore else {
+            throw Problem(.notConfigured, "Google Play is not configured here")
+        }
+        if !call.caller.has(.ingest) { try await service.identify(pushOf: call) }
+        let read = try await service.blocking {
+            UnverifiedPlayPush.reading(
+                bytes: call.body,
+                packageNames: configuration.packageNames,
+                now: call.now
+            )
+        }
+        switch read {
+        case .failure(let refusal):
+            try await service.count(refusal, of: Source.playStore)
+            throw Problem(refusal, of: Source.playStore)
+        case .success(let push):
+            let push = push.trusting(.authenticatedRequest)
+            let asked = try await service.answer(to: push, of: call, configuration)
+            // The fact before its hint: whoever gets none of both sends the hint again.
+            if let answer = asked.answer { _ = try await record(answer, Source.playStore, service) }
+            let hint = PlayMapping.submission(
+                for: push,
+                body: call.body,
+                environment: asked.answer?.environment ?? .production,
+                unansweredBy: asked.fault
+            )
+            return try await record(hint, Source.playStore, service)
+        }
     }
 
     @Sendable
@@ -85,7 +137,7 @@ extension RouteTable {
         switch read {
         case .failure(let refusal):
             try await service.count(refusal, of: Source.revenueCat)
-            throw Problem(refusal)
+            throw Problem(refusal, of: Source.revenueCat)
         case .success(let webhook):
             return try await record(
                 RevenueCatMapping.submission(

@@ -46,7 +46,7 @@ struct Route: Sendable {
         case transparency(ScopeSet)
 
         /// Stores that send signals.
-        enum Store { case appStore, revenueCat }
+        enum Store { case appStore, playStore, revenueCat }
     }
 
     /// A query parameter or header.

@@ -1,55 +1,7 @@
 import Encodings
 import Entitlements
 
-extension InputFault {
-    /// Why a signal changes nothing although its type is known: it is noted instead (Stores, rule 6).
-    ///
-    /// `detail`: which field, and what about it; holds no value of the signal.
-    init(unusable detail: String) { self.init(.invalidValue, "", detail) }
-}
-
-/// When a period ends, as RevenueCat says it.
-enum RevenueCatEnd: Hashable, Sendable {
-    /// Absent or `null`.
-    case unstated
-    /// After 2200: without end.
-    case never
-    case at(Instant)
-
-    /// The instant, nil for both kinds of none.
-    var instant: Instant? {
-        guard case .at(let instant) = self else { return nil }
-        return instant
-    }
-}
-
-extension RevenueCatEvent {
-    /// A text that can serve as an id; nil if absent or not valid.
-    func identifier(_ name: String) -> String? {
-        guard let text = self[name]?.string, Identifier.isValid(text) else { return nil }
-        return text
-    }
-
-    /// A text that fits a name field; nil if absent or not valid.
-    func name(_ name: String) -> String? {
-        guard let text = identifier(name), text.utf8.count <= FieldShape.nameByteLimit else {
-            return nil
-        }
-        return text
-    }
-
-    /// A text that fits a code field; nil if absent or not valid.
-    func code(_ name: String) -> String? {
-        guard let text = self[name]?.string, Code.isValid(text) else { return nil }
-        return text
-    }
-
-    /// A word of RevenueCat's in lower snake case; nil if absent.
-    func word(_ name: String) -> String? {
-        guard let text = self[name]?.string, !text.isEmpty else { return nil }
-        return SignalName.of(text)
-    }
-
+extension RevenueCatEvent: PayloadFields {
     /// An instant in milliseconds; nil if absent.
     ///
     /// - Throws: `InputFault` for another shape and outside 2000 to 2200.
@@ -64,25 +16,15 @@ extension RevenueCatEvent {
     /// An end in milliseconds, where after 2200 means never.
     ///
     /// - Throws: `InputFault` for another shape and before 2000.
-    func end(_ name: String) throws(InputFault) -> RevenueCatEnd {
+    func end(_ name: String) throws(InputFault) -> StatedEnd {
         guard let value = self[name] else { return .unstated }
         guard case .number(let text) = value,
             let milliseconds = ExactDecimal(jsonNumber: text).integer
         else { throw InputFault(unusable: "\(name) is not a count of milliseconds") }
-        let instant = Instant(milliseconds: milliseconds)
-        guard instant >= Instant.earliest else {
+        guard let end = StatedEnd(Instant(milliseconds: milliseconds)) else {
             throw InputFault(unusable: "\(name) is not within 2000 to 2200")
         }
-        return instant.isPlausible ? .at(instant) : .never
-    }
-
-    /// What a signal cannot do without.
-    func required<Value>(
-        _ value: Value?,
-        _ name: String
-    ) throws(InputFault) -> Value {
-        guard let value else { throw InputFault(unusable: "\(name) is missing or not valid") }
-        return value
+        return end
     }
 }
 

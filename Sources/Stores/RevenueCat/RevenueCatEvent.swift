@@ -14,9 +14,6 @@ struct RevenueCatEvent: Hashable, Sendable {
     private(set) var isOddlyDated: Bool
     private let fields: JSONValue
 
-    /// Bytes that an id may have: leaves room for the `#N` of a signal's later events.
-    static let idByteLimit = Identifier.byteLimit - 24
-
     /// Checks what every event has: `id`, `type`, `event_timestamp_ms`.
     init(_ json: JSONValue) throws(SignalRefusal) {
         guard case .object = json else {
@@ -57,12 +54,12 @@ struct RevenueCatEvent: Hashable, Sendable {
 
     private static func id(_ json: JSONValue) throws(SignalRefusal) -> String {
         guard let id = try required("id", json).string, Identifier.isValid(id),
-            id.utf8.count <= idByteLimit
+            id.utf8.count <= SignalID.byteLimit
         else {
             throw SignalRefusal(
                 .invalidValue,
                 "id",
-                "expected 1 to \(idByteLimit) bytes of text without control characters"
+                "expected 1 to \(SignalID.byteLimit) bytes of text without control characters"
             )
         }
         return id

@@ -11,9 +11,9 @@ struct RevenueCatPurchase: Hashable, Sendable {
     let account: CustomerID?
     let transactionID: String?
     let purchasedAt: Instant?
-    let expiresAt: RevenueCatEnd
+    let expiresAt: StatedEnd
     let graceUntil: Instant?
-    let resumesAt: RevenueCatEnd
+    let resumesAt: StatedEnd
 
     /// Reads the event.
     ///

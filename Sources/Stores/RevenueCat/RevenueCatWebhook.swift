@@ -43,7 +43,7 @@ public struct UnverifiedRevenueCatWebhook: Hashable, Sendable {
     /// `receivedAt`: the time of arrival, which stands in for a time of RevenueCat's that is absurd
     /// (Stores, rule 6).
     public func trusting(
-        _ channel: RevenueCatChannel,
+        _ channel: SignalChannel,
         receivedAt: Instant
     ) -> VerifiedRevenueCatWebhook {
         VerifiedRevenueCatWebhook(event: event.received(at: receivedAt), channel: channel)
@@ -81,23 +81,15 @@ public struct UnverifiedRevenueCatWebhook: Hashable, Sendable {
     }
 }
 
-/// How a webhook body came to us, where the way itself vouches for it.
-public enum RevenueCatChannel: Hashable, Sendable {
-    /// A file that the operator hands in (`entitle import --format revenuecat`).
-    case operatorImport
-    /// A request whose authorization header or HMAC the server has checked in constant time.
-    case authenticatedRequest
-}
-
 /// A webhook body that counts as RevenueCat's word.
 ///
 /// Only `UnverifiedRevenueCatWebhook.trusting(_:receivedAt:)` makes one.
 public struct VerifiedRevenueCatWebhook: Hashable, Sendable {
     let event: RevenueCatEvent
     /// Why it is believed.
-    package let channel: RevenueCatChannel
+    package let channel: SignalChannel
 
-    fileprivate init(event: RevenueCatEvent, channel: RevenueCatChannel) {
+    fileprivate init(event: RevenueCatEvent, channel: SignalChannel) {
         self.event = event
         self.channel = channel
     }

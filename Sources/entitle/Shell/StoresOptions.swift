@@ -13,6 +13,17 @@ struct StoresOptions: ParsableArguments {
         try StoresFile.read(stores ?? Invocation.current.settings[.stores], ofLedgerAt: ledgerPath)
     }
 
+    /// Judges kept evidence by what is configured.
+    func evidenceVerifier(_ options: LedgerOptions) throws -> StoredEvidenceVerifier {
+        guard let configuration = try configuration(at: options.path) else {
+            return StoredEvidenceVerifier(appStore: nil)
+        }
+        return StoredEvidenceVerifier(
+            appStore: try StoresFile.appStoreVerifier(configuration),
+            playStore: configuration.playStore
+        )
+    }
+
     /// The verifier of the App Store; nil: it is not configured.
     func appStore(_ options: LedgerOptions) throws -> AppStoreVerifier? {
         try configuration(at: options.path).flatMap { try StoresFile.appStoreVerifier($0) }

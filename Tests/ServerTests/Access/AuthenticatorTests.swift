@@ -11,7 +11,7 @@ struct `Whoever asks` {
         _ body: (Authenticator, _ key: String, _ issuer: TokenIssuer) async throws -> Void
     ) async throws {
         let issuer = try await TokenIssuer.es256()
-        let verifier = CustomerTokenVerifier(keys: try await CustomerTokenKeys(issuer.pem))
+        let verifier = CustomerTokenVerifier(keys: try await TokenKeys(issuer.pem))
         try await KeyFolder.with { folder in
             let (key, text) = APIKey.sample(1)
             try folder.write([key])

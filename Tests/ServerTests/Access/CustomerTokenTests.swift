@@ -22,7 +22,7 @@ struct `A customer token` {
 
     private static func verifier(_ issuers: TokenIssuer...) async throws -> CustomerTokenVerifier {
         CustomerTokenVerifier(
-            keys: try await CustomerTokenKeys(issuers.map(\.pem).joined(separator: "\n"))
+            keys: try await TokenKeys(issuers.map(\.pem).joined(separator: "\n"))
         )
     }
 
@@ -59,7 +59,7 @@ struct `A customer token` {
             kid: "k1"
         )
         let verifier = CustomerTokenVerifier(
-            keys: try await CustomerTokenKeys(key.publicKey.pemRepresentation),
+            keys: try await TokenKeys(key.publicKey.pemRepresentation),
             audience: "ledger"
         )
         #expect(Self.verdict(token, verifier) == .accepted("ann"))
@@ -160,7 +160,7 @@ struct `A customer token` {
 
     @Test func `counts for its issuer and audience where they are configured`() async throws {
         let issuer = try await TokenIssuer.edDSA()
-        let keys = try await CustomerTokenKeys(issuer.pem)
+        let keys = try await TokenKeys(issuer.pem)
         let strict = CustomerTokenVerifier(keys: keys, issuer: "https://i", audience: "ledger")
         let rows: [(String, AuthenticationRefusal?)] = [
             (#""iss":"https://i","aud":"ledger""#, nil),
@@ -220,7 +220,7 @@ struct `A customer token` {
             return try issuer.token(#"{"sub":"ann","exp":\#(Self.seconds + 60),"x":"\#(filler)"}"#)
         }
         let short = try token(5_900)
-        #expect(short.utf8.count <= CustomerTokenVerifier.byteLimit)
+        #expect(short.utf8.count <= SignedToken.byteLimit)
         #expect(Self.verdict(short, verifier) == .accepted("ann"))
         #expect(Self.verdict(try token(6_200), verifier) == .refused(.malformed))
     }
@@ -228,7 +228,7 @@ struct `A customer token` {
     @Test func `is checked by the key that it names`() async throws {
         let (one, two) = (try await TokenIssuer.es256("one"), try await TokenIssuer.es256("two"))
         let set = CustomerTokenVerifier(
-            keys: try await CustomerTokenKeys(JSONWebKeys.set([one, two]))
+            keys: try await TokenKeys(JSONWebKeys.set([one, two]))
         )
         #expect(Self.verdict(try one.token(Self.claims), set) == .accepted("ann"))
         #expect(Self.verdict(try two.token(Self.claims), set) == .accepted("ann"))
@@ -242,11 +242,11 @@ struct `A customer token` {
 }
 
 struct `The keys of customer tokens` {
-    private static func fault(_ text: String) async -> CustomerTokenKeys.Reason? {
+    private static func fault(_ text: String) async -> TokenKeys.Reason? {
         do {
-            _ = try await CustomerTokenKeys(text)
+            _ = try await TokenKeys(text)
             return nil
-        } catch { return CustomerTokenKeys.Reason(rawValue: error.detail) }
+        } catch { return TokenKeys.Reason(rawValue: error.detail) }
     }
 
     @Test func `are refused with the reason`() async throws {
@@ -254,7 +254,7 @@ struct `The keys of customer tokens` {
         let secret = ES256PrivateKey().pemRepresentation
         let p384 = ES384PrivateKey().publicKey.pemRepresentation
         let set = JSONWebKeys.set([try await TokenIssuer.es256("a")])
-        let rows: [(String, CustomerTokenKeys.Reason?)] = [
+        let rows: [(String, TokenKeys.Reason?)] = [
             (pem, nil), (set, nil), (" \n" + set, nil), ("# made today\n" + pem, nil),
             ("", .noUsableKey), ("hello", .noUsableKey), ("{}", .malformed), ("{", .malformed),
             (#"{"keys":[]}"#, .noUsableKey), (#"{"keys":{}}"#, .malformed),
@@ -287,7 +287,7 @@ struct `The keys of customer tokens` {
             of: #"{"keys":["#,
             with: #"{"keys":[{"kty":"RSA","n":"AQ","e":"AQAB"},{"kty":"EC","crv":"P-384"},"#
         )
-        let verifier = CustomerTokenVerifier(keys: try await CustomerTokenKeys(set))
+        let verifier = CustomerTokenVerifier(keys: try await TokenKeys(set))
         let token = try issuer.token(for: "ann")
         #expect(verifier.verify(Array(token.utf8), at: noon).map(\.customer) == .accepted("ann"))
     }
@@ -300,7 +300,7 @@ struct `The keys of customer tokens` {
         let signature =
             "hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg"
         let key = try #require(
-            try await CustomerTokenKeys(set).candidates(.edDSA, keyID: nil).first
+            try await TokenKeys(set).candidates(.edDSA, keyID: nil).first
         )
         let bytes = try #require(Base64.decode(signature, .url))
         #expect(try key.verify(bytes, signs: Array(signed.utf8)))

@@ -18,7 +18,7 @@ struct `A problem` {
         #expect(!code.title.isEmpty)
         // Stores, rule 10: what is our fault may succeed later.
         if code.status >= 500 { #expect(code.isRetryable) }
-        #expect(code.serviceError.isRetryable == code.isRetryable)
+        #expect(code.serviceError().isRetryable == code.isRetryable)
         var messages: Set<String> = []
         for language in Language.allCases {
             let problem = Problem(code, "a sentence", path: "data.member")
@@ -28,7 +28,7 @@ struct `A problem` {
             #expect(json["status"] == .integer(code.status))
             #expect(json["code"] == .string(code.rawValue))
             #expect(json["detail"] == "a sentence" && json["path"] == "data.member")
-            #expect(json["error"]?["code"] == .string(code.serviceError.code.rawValue))
+            #expect(json["error"]?["code"] == .string(code.serviceError().code.rawValue))
             if let message = json["error"]?["message"]?.string { messages.insert(message) }
         }
         #expect(messages.count == Language.allCases.count)
@@ -42,7 +42,7 @@ struct `A problem` {
     // Stores, rule 2: each reason for refusal is its own code.
     @Test(arguments: SignalRefusal.Code.allCases)
     func `keeps the code of a refused signal`(_ code: SignalRefusal.Code) {
-        let problem = Problem(anyError: SignalRefusal(code, "payload", "a sentence"))
+        let problem = Problem(SignalRefusal(code, "payload", "a sentence"), of: "app_store")
         #expect(problem.code.rawValue == code.rawValue)
         #expect((400..<500).contains(problem.code.status))
         #expect(problem.path == "payload" && problem.detail == "a sentence")
@@ -76,7 +76,7 @@ struct `A problem` {
             var headers = HTTPFields()
             headers[.acceptLanguage] = header
             let answer = try await server.send(.get, "/nowhere", headers: headers)
-            let expected = ProblemCode.notFound.serviceError.message(in: language)
+            let expected = ProblemCode.notFound.serviceError().message(in: language)
             #expect(answer.json["error"]?["message"] == .string(expected))
         }
     }

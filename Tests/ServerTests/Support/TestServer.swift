@@ -94,7 +94,7 @@ struct TestServer: Sendable {
             options.isReadOnlyByFault = setup.isReadOnlyByFault
             options.audit = setup.audit
             options.trust.customers = CustomerTokenVerifier(
-                keys: try await CustomerTokenKeys(issuer.pem)
+                keys: try await TokenKeys(issuer.pem)
             )
             setup.adjust(&options)
             let service = LedgerService(options)

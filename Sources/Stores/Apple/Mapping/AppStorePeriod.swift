@@ -83,7 +83,7 @@ struct AppStorePeriod: Hashable, Sendable {
     private var statement: EventData {
         let price = AppStorePrice(of: content)
         let quantity = content.payload.integer("quantity").flatMap {
-            (1...Self.quantityLimit).contains($0) ? $0 : nil
+            FieldShape.quantities.contains($0) ? $0 : nil
         }
         return EventData(
             isRenewal ? .purchaseRenewed : .purchaseCompleted,
@@ -120,8 +120,6 @@ struct AppStorePeriod: Hashable, Sendable {
             ]
         )
     }
-
-    private static let quantityLimit: Int64 = 1_000_000
 
     private static func required<Value>(
         _ value: Value?,

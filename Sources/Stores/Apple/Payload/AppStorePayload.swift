@@ -3,7 +3,7 @@ import Entitlements
 
 /// What the App Store has signed, as JSON: what every payload has is checked, the rest is read on
 /// demand, so that fields and values that are not known yet survive.
-struct AppStorePayload: Hashable, Sendable {
+struct AppStorePayload: PayloadFields, Hashable, Sendable {
     /// The JWS that it stands in.
     let jws: DecodedJWS
     /// The environment that it speaks of.
@@ -18,29 +18,6 @@ struct AppStorePayload: Hashable, Sendable {
 
     /// A member; JSON's `null` counts as absent.
     subscript(_ name: String) -> JSONValue? { json.present(name) }
-
-    /// A text; nil if absent or of another shape.
-    func text(_ name: String) -> String? { self[name]?.string }
-
-    /// A text that can serve as an id; nil if absent or not valid.
-    func identifier(_ name: String) -> String? {
-        guard let text = text(name), Identifier.isValid(text) else { return nil }
-        return text
-    }
-
-    /// A text that fits a code field; nil if absent or not valid.
-    func code(_ name: String) -> String? {
-        guard let text = text(name), Code.isValid(text) else { return nil }
-        return text
-    }
-
-    /// A text that fits a name field; nil if absent or not valid.
-    func name(_ name: String) -> String? {
-        guard let text = identifier(name), text.utf8.count <= FieldShape.nameByteLimit else {
-            return nil
-        }
-        return text
-    }
 
     /// A whole number of 64 bits; nil if absent or of another shape.
     func integer(_ name: String) -> Int64? { self[name]?.integer }

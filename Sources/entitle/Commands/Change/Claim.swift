@@ -1,4 +1,5 @@
 import ArgumentParser
+import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
@@ -15,11 +16,12 @@ struct Claim: ParsableCommand {
         discussion: HelpText.discussion(
             """
             With a purchase's name it is claimed as it stands. With signed transactions, as an app \
-            gets them from the App Store, each is verified and recorded with its claim; repeating \
-            it changes nothing.
+            gets them from the App Store, or purchase data, as Google Play signs it, each is \
+            verified and recorded with its claim; repeating it changes nothing.
             """,
             examples: "entitle claim alice app_store/2000000123456789",
-            "entitle claim alice --signed-transaction transaction.jws"
+            "entitle claim alice --signed-transaction transaction.jws",
+            "entitle claim alice --purchase-data purchase.json"
         )
     )
 
@@ -32,12 +34,21 @@ struct Claim: ParsableCommand {
         help: ArgumentHelp("Files with one signed transaction each, or -.", valueName: "file")
     )
     var signedTransactions: [String] = []
+    @Option(
+        name: .customLong("purchase-data"),
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Files with {\"purchaseData\":\"…\",\"signature\":\"…\"} each, or -.",
+            valueName: "file"
+        )
+    )
+    var purchaseData: [String] = []
     @Argument(help: "A customer id.") var customer: String
     @Argument(help: "STORE/ORIGINAL_ID.") var purchase: String?
 
     func run() throws {
         let customer = try CustomerArgument.checked(customer)
-        switch (purchase, signedTransactions.isEmpty) {
+        switch (purchase, signedTransactions.isEmpty && purchaseData.isEmpty) {
         case (let purchase?, true): try claim(PurchaseArgument.checked(purchase), customer)
         case (nil, false): try claimSigned(customer)
         default:
@@ -77,21 +88,8 @@ struct Claim: ParsableCommand {
                 hint: "`entitle claim CUSTOMER STORE/ORIGINAL_ID --dry-run` tries a claim"
             )
         }
-        let now = SystemClock.now()
-        guard let verifier = try stores.appStore(options) else {
-            throw OperationFault(
-                .notConfigured,
-                "the App Store is not configured",
-                place: options.path + "/stores.json",
-                hint: "name its bundle ids there, or give --stores FILE"
-            )
-        }
         let request = try requested.request(options, source: Source.app)
-        let items = try signedTransactions.map { file in
-            let jws = try SignedTransactionFile.read(file)
-            return Blocking.wait { await verifier.transaction(jws, now: now) }
-                .flatMap { $0.handedIn() }
-        }
+        let items = try transactionsOfAppStore() + transactionsOfPlay()
         // What was refused is told beside the outcomes.
         let handedIn = items.compactMap { try? $0.get() }
         var outcomes = try options.withLedger(writing: true) { ledger in
@@ -109,25 +107,72 @@ struct Claim: ParsableCommand {
         if options.json {
             Terminal.line(AnswerText(ClaimAnswer(items: claimed)))
         } else {
-            for (file, item) in zip(signedTransactions, claimed) {
+            for (file, item) in zip(signedTransactions + purchaseData, claimed) {
                 Terminal.line("\(file): \(item.textLine)")
             }
         }
         if claimed.contains(where: { $0.outcome == .refused }) { throw ExitCode(.conflict) }
     }
+
+    private typealias Verified = Result<VerifiedTransaction, SignalRefusal>
+
+    private func transactionsOfAppStore() throws -> [Verified] {
+        guard !signedTransactions.isEmpty else { return [] }
+        guard let verifier = try stores.appStore(options) else {
+            throw notConfigured("the App Store", hint: "name its bundle ids there")
+        }
+        let now = SystemClock.now()
+        return try signedTransactions.map { file in
+            let jws = try SignedFile.line(file).filter { ![0x20, 0x0D].contains($0) }
+            return Blocking.wait { await verifier.transaction(jws, now: now) }
+                .flatMap { $0.handedIn() }
+        }
+    }
+
+    private func transactionsOfPlay() throws -> [Verified] {
+        guard !purchaseData.isEmpty else { return [] }
+        guard let configuration = try stores.configuration(at: options.path)?.playStore else {
+            throw notConfigured("Google Play", hint: "name its packages and licence keys there")
+        }
+        return try purchaseData.map { file in
+            let line = try SignedFile.line(file)
+            // Whatever it is that is not JSON, it is not what is expected.
+            let json = try? JSONValue(parsing: line)
+            guard let data = json?["purchaseData"]?.string, let text = json?["signature"]?.string
+            else {
+                throw OperationFault(
+                    .malformed,
+                    "expected an object with purchaseData and signature in a line",
+                    place: file
+                )
+            }
+            return UnverifiedPlayPurchase.reading(purchaseData: data, signature: text)
+                .flatMap { $0.verified(by: configuration) }
+                .map { $0.handedIn() }
+        }
+    }
+
+    private func notConfigured(_ store: String, hint: String) -> OperationFault {
+        OperationFault(
+            .notConfigured,
+            "\(store) is not configured",
+            place: options.path + "/stores.json",
+            hint: "\(hint), or give --stores FILE"
+        )
+    }
 }
 
-/// Reads one signed transaction.
-private enum SignedTransactionFile {
-    static func read(_ file: String) throws -> [UInt8] {
+/// Reads what a store signed, in one line.
+private enum SignedFile {
+    static func line(_ file: String) throws -> [UInt8] {
         let reader = try LineReader(file, isInterrupted: { Interrupt.isRaised })
         guard let line = try reader.next(), let bytes = line.bytes else {
             throw OperationFault(
                 .malformed,
-                "expected one signed transaction in a line",
+                "expected what a store signed, in one line",
                 place: file
             )
         }
-        return bytes.filter { ![0x20, 0x0D].contains($0) }
+        return bytes
     }
 }

@@ -57,7 +57,7 @@ struct Replay: ParsableCommand {
         _ progress: Progress
     ) throws -> ReplayAnswer {
         let customer = try customer.map(CustomerArgument.checked)
-        let verifier = StoredEvidenceVerifier(appStore: try stores.appStore(options))
+        let verifier = try stores.evidenceVerifier(options)
         let replay = try ledger.auditor.replay(knownAt: point.knownAt)
         var report = try replay.answers(
             at: point.at,

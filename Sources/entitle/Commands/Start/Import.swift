@@ -4,6 +4,9 @@ import Entitlements
 import LMDBStorage
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
+import Presentation
+import Stores
 
 /// The command `entitle import`.
 struct Import: ParsableCommand {
@@ -55,13 +58,15 @@ struct Import: ParsableCommand {
         guard files.isEmpty == retryQuarantine else {
             throw OperationFault(.usage, "FILE or --retry-quarantine is missing")
         }
-        let appStore = try stores.appStore(options)
+        let configuration = try stores.configuration(at: options.path)
+        let appStore = try configuration.flatMap { try StoresFile.appStoreVerifier($0) }
         Interrupt.catchSignals(says: true)
         let progress = SharedProgress("imported")
         let (report, sequence) = try options.withLedger(writing: true) { ledger in
             var choices = Importer.Options()
             choices.format = format
             choices.appStore = appStore
+            choices.playStore = configuration?.playStore
             choices.onError = retryQuarantine ? .quarantine : onError
             choices.preservesRecordedTime = preserveRecordedTime
             if acknowledge { choices.acknowledge = Self.acknowledge }

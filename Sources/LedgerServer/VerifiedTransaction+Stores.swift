@@ -15,3 +15,10 @@ extension VerifiedAppStoreTransaction {
         )
     }
 }
+
+extension VerifiedPlayPurchase {
+    /// The purchase as a customer hands it in.
+    package func handedIn() -> VerifiedTransaction {
+        VerifiedTransaction(purchase: purchase, facts: PlayMapping.submission(for: self))
+    }
+}

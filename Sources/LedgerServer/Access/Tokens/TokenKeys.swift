@@ -2,8 +2,8 @@ import Encodings
 package import Entitlements
 import JWTKit
 
-/// The public keys of whoever issues customer tokens.
-package struct CustomerTokenKeys: Sendable {
+/// The public keys of whoever issues tokens: an operator's backend, or Google.
+package struct TokenKeys: Sendable {
     private let entries: [Entry]
 
     private struct Entry: Sendable {
@@ -12,25 +12,36 @@ package struct CustomerTokenKeys: Sendable {
         var verifier: any JWTAlgorithm
     }
 
-    /// The algorithms that are taken (RFC 7518, RFC 8037).
-    enum Algorithm: String, Sendable {
+    /// The algorithms that are known (RFC 7518, RFC 8037).
+    package enum Algorithm: String, Sendable {
         case es256 = "ES256"
         case edDSA = "EdDSA"
+        case rs256 = "RS256"
     }
+
+    /// What customers' tokens may be signed by.
+    package static let customers: Set<Algorithm> = [.es256, .edDSA]
+    /// What Google signs by (cloud.google.com/pubsub/docs/authenticate-push-subscriptions).
+    package static let google: Set<Algorithm> = [.rs256]
 
     /// Keys that may be given at most: a token without `kid` is held against each.
     package static let keyLimit = 16
     /// Bytes that the text may have at most.
     package static let byteLimit = 65_536
 
-    /// Reads a JWK set (RFC 7517, section 5) or public keys in PEM, one after the other.
+    /// Reads a JWK set (RFC 7517, section 5), certificates in PEM by their key ids, or public keys in
+    /// PEM, one after the other.
     ///
     /// Keys of the set for other algorithms or uses are passed over, as the RFC wants it.
     /// - Throws: `InputFault`, with the word of a `Reason`: nothing usable, too many, a private or secret key.
-    package init(_ text: String) async throws(InputFault) {
+    package init(
+        _ text: String,
+        for algorithms: Set<Algorithm> = customers
+    ) async throws(InputFault) {
         guard text.utf8.count <= Self.byteLimit else { throw Self.fault(.tooLarge) }
         let isJSON = text.utf8.first { !Self.space.contains($0) } == UInt8(ascii: "{")
-        let found = isJSON ? try Self.keys(set: text) : try Self.keys(pem: text)
+        let found = (isJSON ? try Self.keys(json: text) : try Self.keys(pem: text))
+            .filter { algorithms.contains($0.material.algorithm) }
         guard !found.isEmpty else { throw Self.fault(.noUsableKey) }
         guard found.count <= Self.keyLimit else { throw Self.fault(.tooMany) }
         var entries: [Entry] = []
@@ -56,24 +67,30 @@ package struct CustomerTokenKeys: Sendable {
         enum Material {
             case es256(ES256PublicKey)
             case edDSA(EdDSA.PublicKey)
+            /// At least 2 048 bits: JWTKit reads no shorter ones.
+            case rs256(Insecure.RSA.PublicKey)
+
+            var algorithm: Algorithm {
+                switch self {
+                case .es256: .es256
+                case .edDSA: .edDSA
+                case .rs256: .rs256
+                }
+            }
         }
 
         /// JWTKit hands out its verifiers through a collection only.
         func entry() async throws(InputFault) -> Entry {
             let collection = JWTKeyCollection()
-            let algorithm: Algorithm
             switch material {
-            case .es256(let key):
-                await collection.add(ecdsa: key)
-                algorithm = .es256
-            case .edDSA(let key):
-                await collection.add(eddsa: key)
-                algorithm = .edDSA
+            case .es256(let key): await collection.add(ecdsa: key)
+            case .edDSA(let key): await collection.add(eddsa: key)
+            case .rs256(let key): await collection.add(rsa: key, digestAlgorithm: .sha256)
             }
             guard let verifier = try? await collection.getKey() else {
-                throw CustomerTokenKeys.fault(.noUsableKey)
+                throw TokenKeys.fault(.noUsableKey)
             }
-            return Entry(id: id, algorithm: algorithm, verifier: verifier)
+            return Entry(id: id, algorithm: material.algorithm, verifier: verifier)
         }
     }
 
@@ -101,15 +118,31 @@ package struct CustomerTokenKeys: Sendable {
         return keys
     }
 
-    private static func keys(set text: String) throws(InputFault) -> [Key] {
-        guard let json = try? JSONValue(parsing: Array(text.utf8)),
-            let list = ObjectReader(json).value("keys")?.array
-        else { throw Self.fault(.malformed) }
+    private static func keys(json text: String) throws(InputFault) -> [Key] {
+        guard let json = try? JSONValue(parsing: Array(text.utf8)) else {
+            throw Self.fault(.malformed)
+        }
+        guard let list = ObjectReader(json).value("keys")?.array else {
+            return try keys(certificates: json)
+        }
         var keys: [Key] = []
         for jwk in list.map(WebKey.init) {
             guard !jwk.isSecret else { throw Self.fault(.privateKey) }
             guard ["sig", nil].contains(jwk.use), let found = try key(jwk) else { continue }
             keys.append(Key(id: jwk.id, material: found))
+        }
+        return keys
+    }
+
+    /// Google's older form: `{"KEY_ID":"-----BEGIN CERTIFICATE-----…"}`.
+    private static func keys(certificates json: JSONValue) throws(InputFault) -> [Key] {
+        guard let members = json.members, !members.isEmpty else { throw Self.fault(.malformed) }
+        var keys: [Key] = []
+        for member in members {
+            guard let pem = member.value.string,
+                let key = try? Insecure.RSA.PublicKey(certificatePEM: pem)
+            else { throw Self.fault(.malformed) }
+            keys.append(Key(id: member.name, material: .rs256(key)))
         }
         return keys
     }
@@ -127,6 +160,12 @@ package struct CustomerTokenKeys: Sendable {
                 throw Self.fault(.malformed)
             }
             return .edDSA(key)
+        case ("RSA", _) where [nil, Algorithm.rs256.rawValue].contains(jwk.algorithm):
+            // One that is too short is passed over like one of another kind.
+            guard let modulus = jwk.modulus, let exponent = jwk.exponent,
+                let key = try? Insecure.RSA.PublicKey(modulus: modulus, exponent: exponent)
+            else { return nil }
+            return .rs256(key)
         default: return nil
         }
     }
@@ -137,7 +176,7 @@ package struct CustomerTokenKeys: Sendable {
         case malformed
         /// A private or secret key, which does not belong here.
         case privateKey = "private_key"
-        /// No key for ES256 or EdDSA in it.
+        /// No key in it for an algorithm that is taken.
         case noUsableKey = "no_usable_key"
         /// More than 16.
         case tooMany = "too_many"
@@ -152,7 +191,7 @@ package struct CustomerTokenKeys: Sendable {
 
 /// A key of a set (RFC 7517, section 4), as far as keys are told apart here.
 private struct WebKey {
-    let id, use, type, algorithm, curve, x, y: String?
+    let id, use, type, algorithm, curve, x, y, modulus, exponent: String?
     /// Whether it holds what must never leave its owner: `d` or `k` (RFC 7518, section 6).
     let isSecret: Bool
 
@@ -165,6 +204,8 @@ private struct WebKey {
         curve = reader.understood("crv")
         x = reader.understood("x")
         y = reader.understood("y")
+        modulus = reader.understood("n")
+        exponent = reader.understood("e")
         isSecret = reader.value("d") != nil || reader.value("k") != nil
     }
 }

@@ -1,0 +1,61 @@
+import AsyncHTTPClient
+import Encodings
+package import Entitlements
+import NIOCore
+import NIOHTTP1
+package import Stores
+
+/// Carries questions to the stores' APIs over HTTP.
+package enum HTTPStoreTransport {
+    /// Pub/Sub waits ten seconds for an answer, and what it sent may be asked for several times.
+    private static let timeout = TimeAmount.seconds(4)
+
+    /// Carries one question; nil: there is no whole answer.
+    @Sendable
+    package static func send(_ request: StoreRequest) async -> StoreResponse? {
+        var call = HTTPClientRequest(url: request.url)
+        call.method = HTTPMethod(rawValue: request.method.rawValue)
+        for (name, value) in request.headers {
+            call.headers.add(name: name.description, value: value)
+        }
+        if !request.body.isEmpty { call.body = .bytes(ByteBuffer(bytes: request.body)) }
+        // Why there is no answer makes no difference to who asked.
+        guard let answer = try? await HTTPClient.shared.execute(call, timeout: timeout),
+            let body = try? await answer.body.collect(upTo: StoreCaller.bodyByteLimit)
+        else { return nil }
+        var headers: [Name: String] = [:]
+        for header in answer.headers { headers[Name(header.name.lowercased())] = header.value }
+        return StoreResponse(
+            status: Int(answer.status.code),
+            headers: headers,
+            body: Array(body.readableBytesView)
+        )
+    }
+
+    /// Asks over HTTP, by this machine's clock.
+    package static func caller(clock: @escaping @Sendable () -> Instant) -> StoreCaller {
+        StoreCaller(
+            send,
+            clock: clock,
+            // Who is cancelled asks at once; what is asked then is cancelled too.
+            sleep: { try? await Task.sleep(for: .milliseconds($0)) },
+            random: { Double.random(in: 0..<1) }
+        )
+    }
+}
+
+extension PlayDeveloperAPI {
+    /// The API as it is configured; nil: nobody is to ask it.
+    package convenience init?(
+        _ configuration: PlayConfiguration?,
+        clock: @escaping @Sendable () -> Instant
+    ) {
+        guard let access = configuration?.access else { return nil }
+        self.init(
+            access.account,
+            caller: HTTPStoreTransport.caller(clock: clock),
+            baseURL: access.apiURL,
+            clock: clock
+        )
+    }
+}

@@ -1,0 +1,117 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+import Stores
+
+/// Google Play: who sends a push, and what is true of a purchase.
+extension LedgerService {
+    /// Makes sure that Google sends a push, to us, by the account that we expect.
+    func identify(pushOf call: Call) async throws {
+        guard let verifier = stores.playPush else {
+            throw Problem(.notConfigured, "no pushes of Google Play are configured here")
+        }
+        let scheme = "Bearer "
+        let header = call.headers[.authorization] ?? ""
+        guard header.hasPrefix(scheme) else {
+            metrics.countSignal(Source.playStore, outcome: ProblemCode.unauthenticated.rawValue)
+            throw Problem(.unauthenticated, "expected the token that Pub/Sub signs in with")
+        }
+        let token = Array(header.utf8.dropFirst(scheme.utf8.count))
+        let verified: Authentication<PlayPushIdentity>
+        do throws(IssuerKeys.Unavailable) {
+            verified = try await verifier.verify(token, at: call.now)
+        } catch {
+            // The fault is not the sender's: it comes again (Stores, rule 10).
+            throw Problem(.storeUnavailable, "Google's keys cannot be read now", retryAfter: 30)
+        }
+        guard case .refused(let reason) = verified else { return }
+        metrics.countRefusedCredential(reason)
+        metrics.countSignal(Source.playStore, outcome: ProblemCode.unauthenticated.rawValue)
+        throw Problem(.unauthenticated, "not a token for this push: \(reason.rawValue)")
+    }
+
+    /// What Google Play says of what a push hinted at, or why it does not; neither: nobody is to ask,
+    /// or there is nothing to be asked.
+    ///
+    /// - Throws: `Problem.storeUnavailable` while it does not answer: the push comes again.
+    func answer(
+        to push: VerifiedPlayPush,
+        of call: Call,
+        _ configuration: PlayConfiguration
+    ) async throws -> (answer: Submission?, fault: StoreFault?) {
+        guard let api = stores.playAPI else { return (nil, nil) }
+        do throws(StoreFault) {
+            guard let body = try await api.answer(to: push, body: call.body) else {
+                return (nil, nil)
+            }
+            return (try submission(forPlay: body, configuration, call.now), nil)
+        } catch {
+            return (nil, try unanswered(error, of: Source.playStore))
+        }
+    }
+
+    /// What an answer comes to.
+    ///
+    /// - Throws: `StoreFault.malformed` if it is of no kind that is known.
+    private func submission(
+        forPlay body: [UInt8],
+        _ configuration: PlayConfiguration,
+        _ now: Instant
+    ) throws(StoreFault) -> Submission {
+        let read = PlayMapping.submission(
+            forAnswer: body,
+            packageNames: configuration.packageNames,
+            now: now
+        )
+        guard case .success(let submission) = read else { throw StoreFault(.malformed) }
+        return submission
+    }
+
+    /// Counts a question that was not answered.
+    ///
+    /// - Throws: `Problem.storeUnavailable` where it may be answered later.
+    private func unanswered(_ fault: StoreFault, of store: String) throws(Problem) -> StoreFault {
+        metrics.countFault(fault, of: store)
+        guard fault.isTransient else { return fault }
+        throw Problem(
+            .storeUnavailable,
+            "the store does not answer now: \(fault.code.rawValue)",
+            retryAfter: Int(fault.retryAfter ?? 30)
+        )
+    }
+
+    /// A purchase that an app names by its token, as a customer hands it in: true is what Google Play
+    /// says of it.
+    ///
+    /// - Throws: `Problem.storeUnavailable` while it does not answer, `.notConfigured`.
+    func transaction(
+        ofPlay token: String,
+        packageName: String,
+        _ configuration: PlayConfiguration,
+        _ now: Instant
+    ) async throws -> Result<VerifiedTransaction, SignalRefusal> {
+        guard let api = stores.playAPI else {
+            throw Problem(.notConfigured, "the API of Google Play is not configured here")
+        }
+        guard configuration.packageNames.contains(Name(packageName)) else {
+            let refusal = SignalRefusal(.wrongBundle, "packageName", "not an app of this ledger")
+            return .failure(refusal)
+        }
+        let unknown = SignalRefusal(
+            .invalidValue,
+            "purchaseToken",
+            "Google Play knows no such purchase of this app"
+        )
+        guard let purchase = PurchaseName.play(token) else { return .failure(unknown) }
+        do throws(StoreFault) {
+            let body = try await api.answer(of: token, packageName: packageName)
+            let facts = try submission(forPlay: body, configuration, now)
+            return .success(VerifiedTransaction(purchase: purchase, facts: facts))
+        } catch {
+            _ = try unanswered(error, of: Source.playStore)
+            return .failure(unknown)
+        }
+    }
+}

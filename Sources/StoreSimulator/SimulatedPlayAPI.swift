@@ -1,0 +1,103 @@
+import Crypto
+import CryptoExtras
+package import Encodings
+import FoundationEssentials
+package import Stores
+import Synchronization
+
+/// Plays the Play Developer API: signs service accounts in, and answers what it was told to answer.
+package final class SimulatedPlayAPI: Sendable {
+    private let accountKey: _RSA.Signing.PrivateKey
+    private let packageName: String
+    private let state = Mutex(State())
+
+    private struct State {
+        var subscriptions: [String: JSONValue] = [:]
+        var products: [String: JSONValue] = [:]
+        var accessToken = "access-1"
+        var faults: [StoreResponse?] = []
+        var requests: [StoreRequest] = []
+    }
+
+    /// Answers for one app.
+    package init(packageName: String = "com.example.app") throws {
+        accountKey = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+        self.packageName = packageName
+    }
+
+    /// A service account's key as Google Cloud gives it.
+    package var serviceAccount: [UInt8] {
+        let json = JSONValue.members([
+            "type": "service_account", "client_email": "api@example.iam.gserviceaccount.com",
+            "private_key": .string(accountKey.pkcs8PEMRepresentation),
+            "token_uri": "https://oauth2.example.com/token",
+        ])
+        return Array(json.description.utf8)
+    }
+
+    /// What it says of a subscription from now on.
+    package func set(_ answer: JSONValue, ofSubscription token: String) {
+        state.withLock { $0.subscriptions[token] = answer }
+    }
+
+    /// What it says of a one-time product from now on.
+    package func set(_ answer: JSONValue, ofProduct token: String) {
+        state.withLock { $0.products[token] = answer }
+    }
+
+    /// Gives these in place of its next answers, access tokens included; nil: none at all.
+    package func fail(with responses: [StoreResponse?]) {
+        state.withLock { $0.faults += responses }
+    }
+
+    /// Takes back the access tokens that it gave.
+    package func revokeAccess() { state.withLock { $0.accessToken += "1" } }
+
+    /// What it was asked.
+    package var requests: [StoreRequest] { state.withLock(\.requests) }
+
+    /// Carries questions to it.
+    package var transport: StoreTransport {
+        { self.response(to: $0) }
+    }
+
+    private func response(to request: StoreRequest) -> StoreResponse? {
+        state.withLock { state in
+            state.requests.append(request)
+            if !state.faults.isEmpty { return state.faults.removeFirst() }
+            if request.method == .post { return signIn(request, state.accessToken) }
+            guard request.headers["Authorization"] == "Bearer " + state.accessToken else {
+                return StoreResponse(status: 401)
+            }
+            let path = "/androidpublisher/v3/applications/\(packageName)/purchases/"
+            guard let start = request.url.firstRange(of: path)?.upperBound else {
+                return StoreResponse(status: 403)
+            }
+            let parts = request.url[start...].split(separator: "/").map(String.init)
+            guard parts.count == 3, parts[1] == "tokens" else { return StoreResponse(status: 400) }
+            let answers =
+                parts[0] == "subscriptionsv2" ? state.subscriptions : state.products
+            guard let answer = answers[parts[2]] else { return StoreResponse(status: 404) }
+            return StoreResponse(status: 200, body: Array(answer.description.utf8))
+        }
+    }
+
+    /// An access token for whoever signs in by the account's key (RFC 7523).
+    private func signIn(_ request: StoreRequest, _ token: String) -> StoreResponse {
+        let body = String(decoding: request.body, as: UTF8.self)
+        let parts = (body.split(separator: "=").last ?? "").split(separator: ".")
+        guard parts.count == 3, let signature = Base64.decode(String(parts[2]), .url) else {
+            return StoreResponse(status: 400)
+        }
+        let isOurs = accountKey.publicKey.isValidSignature(
+            _RSA.Signing.RSASignature(rawRepresentation: signature),
+            for: SHA256.hash(data: Array("\(parts[0]).\(parts[1])".utf8)),
+            padding: .insecurePKCS1v1_5
+        )
+        guard isOurs else { return StoreResponse(status: 401) }
+        let answer = JSONValue.members([
+            "access_token": .string(token), "expires_in": .integer(3600), "token_type": "Bearer",
+        ])
+        return StoreResponse(status: 200, body: Array(answer.description.utf8))
+    }
+}

@@ -1,0 +1,37 @@
+import Encodings
+import Entitlements
+
+/// How long a store asks us to wait: `Retry-After` in each form that stores send.
+enum RetryAfter {
+    /// Milliseconds from now on; nil: the text is none of the forms.
+    ///
+    /// Seconds or a date (RFC 9110, section 10.2.3), or, as Apple sends it, an instant in milliseconds
+    /// since 1970 (developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits).
+    static func milliseconds(_ text: String, at now: Instant) -> Int64? {
+        if let number = Int64(text) {
+            guard number >= 0 else { return nil }
+            // Nobody asks to wait for thirty years.
+            // Fits: less than a million million.
+            if number < leastInstant { return number * 1000 }
+            // Fits: neither is negative.
+            return max(0, number - now.milliseconds)
+        }
+        return date(text).map { max(0, $0 - now.milliseconds) }
+    }
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`: the one form that is sent today (RFC 9110, section 5.6.7).
+    private static func date(_ text: String) -> Int64? {
+        let parts = text.split(separator: " ")
+        guard parts.count == 6, parts[5] == "GMT",
+            let month = months.firstIndex(of: String(parts[2]))
+        else { return nil }
+        let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
+        return RFC3339.milliseconds(of: "\(parts[3])-\(number)-\(parts[1])T\(parts[4])Z")
+    }
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    private static let leastInstant: Int64 = 1_000_000_000
+}

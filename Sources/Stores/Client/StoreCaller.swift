@@ -1,0 +1,169 @@
+import Encodings
+package import Entitlements
+import Synchronization
+
+/// Asks a store's API: a few questions at a time, again where the store is at fault, and not at all for
+/// a while where it fails often.
+package final class StoreCaller: Sendable {
+    private let transport: StoreTransport
+    private let policy: Policy
+    private let clock: @Sendable () -> Instant
+    private let sleep: @Sendable (_ milliseconds: Int64) async -> Void
+    /// A number in 0..<1.
+    private let random: @Sendable () -> Double
+    private let state = Mutex(State())
+
+    /// Bytes of an answer.
+    package static let bodyByteLimit = 1 << 20
+
+    /// How often, how long, how many.
+    package struct Policy: Sendable {
+        /// How often one question is asked at most.
+        package var attempts = 4
+        /// Milliseconds before it is asked again; twice as many each time, less a random part.
+        package var firstDelay: Int64 = 250
+        /// Milliseconds after which a question is not asked again, whatever the store asks for: who
+        /// waits for it does not wait for ever.
+        package var deadline: Int64 = 8_000
+        /// Questions under way.
+        package var parallel = 8
+        /// Faults in a row after which the store is left alone, and for how many milliseconds.
+        package var restsAfter = 10
+        package var rest: Int64 = 30_000
+
+        /// The usual one.
+        package init() {}
+    }
+
+    private struct State {
+        var running = 0
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var faults = 0
+        var restsUntil: Instant?
+    }
+
+    /// `transport`: carries the questions.
+    package init(
+        _ transport: @escaping StoreTransport,
+        policy: Policy = Policy(),
+        clock: @escaping @Sendable () -> Instant,
+        sleep: @escaping @Sendable (_ milliseconds: Int64) async -> Void,
+        random: @escaping @Sendable () -> Double
+    ) {
+        self.transport = transport
+        self.policy = policy
+        self.clock = clock
+        self.sleep = sleep
+        self.random = random
+    }
+
+    /// The response to a question: 2xx, or else what is wrong.
+    package func send(_ request: StoreRequest) async throws(StoreFault) -> StoreResponse {
+        var fault = StoreFault(.unavailable)
+        let latest = clock().advanced(byMilliseconds: policy.deadline)
+        for attempt in 0..<policy.attempts {
+            if attempt > 0 {
+                let delay = max(backoff(attempt), (fault.retryAfter ?? 0) * 1000)
+                guard clock().advanced(byMilliseconds: delay) <= latest else { throw fault }
+                await sleep(delay)
+            }
+            if let seconds = restingSeconds() {
+                throw StoreFault(.resting, retryAfter: seconds)
+            }
+            await enter()
+            let response = await transport(request)
+            leave()
+            if let response, (200..<300).contains(response.status) {
+                succeeded()
+                return response
+            }
+            fault = self.fault(response)
+            switch fault.code {
+            case .unavailable: failed()
+            case .rateLimited: break
+            // It answers: another question would not be answered otherwise.
+            default:
+                succeeded()
+                throw fault
+            }
+        }
+        throw fault
+    }
+
+    private func fault(_ response: StoreResponse?) -> StoreFault {
+        guard let response else { return StoreFault(.unavailable) }
+        let now = clock()
+        let wait = response.headers["retry-after"].flatMap { RetryAfter.milliseconds($0, at: now) }
+        let retryAfter = wait.map { ($0 + 999) / 1000 }
+        let code: StoreFault.Code =
+            switch response.status {
+            case 401, 403: .notPermitted
+            case 404, 410: .notFound
+            case 408, 425: .unavailable
+            case 429: .rateLimited
+            case 400..<500: .rejected
+            default: .unavailable
+            }
+        return StoreFault(code, status: response.status, retryAfter: retryAfter)
+    }
+
+    /// Between half and all of a delay that doubles: many who failed at once do not come back at once.
+    private func backoff(_ attempt: Int) -> Int64 {
+        let full = Double(policy.firstDelay << Int64(min(attempt - 1, 16)))
+        return Int64(full * (0.5 + random() / 2))
+    }
+
+    // MARK: Some at a time
+
+    private func enter() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                if state.running < policy.parallel {
+                    state.running += 1
+                    return true
+                }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    /// Hands the place on to who waits longest.
+    private func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if state.waiting.isEmpty {
+                state.running -= 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume()
+    }
+
+    // MARK: A rest
+
+    private func restingSeconds() -> Int64? {
+        let now = clock()
+        return state.withLock { state in
+            guard let until = state.restsUntil, now < until else { return nil }
+            return (until.milliseconds - now.milliseconds + 999) / 1000
+        }
+    }
+
+    private func failed() {
+        let until = clock().advanced(byMilliseconds: policy.rest)
+        state.withLock { state in
+            state.faults += 1
+            // After the rest one question shows whether it is over.
+            if state.faults >= policy.restsAfter { state.restsUntil = until }
+        }
+    }
+
+    private func succeeded() {
+        state.withLock { state in
+            state.faults = 0
+            state.restsUntil = nil
+        }
+    }
+}

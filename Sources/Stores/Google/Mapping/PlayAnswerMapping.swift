@@ -1,0 +1,186 @@
+import Encodings
+import Entitlements
+
+/// What answers of the Developer API come to.
+extension PlayMapping {
+    static func drafts(of answer: PlayAnswer) throws(InputFault) -> [EventDraft] {
+        switch answer.content {
+        case .subscription(let subscription):
+            return try drafts(of: subscription, in: answer)
+        case .product(let fields, let productID):
+            return try drafts(of: PlayProduct(fields, productID: productID, in: answer), in: answer)
+        case .productV2(let fields):
+            return try drafts(of: PlayProduct(v2: fields, in: answer), in: answer)
+        }
+    }
+
+    private static func drafts(
+        of subscription: PlayObject,
+        in answer: PlayAnswer
+    ) throws(InputFault) -> [EventDraft] {
+        let state = subscription.text("subscriptionState") ?? ""
+        guard let row = PlayStates.row(state) else {
+            throw InputFault(unusable: "subscriptionState is not known")
+        }
+        let items = try PlayLineItem.items(of: subscription, in: answer)
+        guard !items.isEmpty else { throw InputFault(unusable: "lineItems are missing") }
+        var drafts: [EventDraft] = []
+        for item in items { drafts += try row(item) }
+        return drafts + names(of: items, in: subscription, answer)
+    }
+
+    /// The same purchase under other names (P13): the token that it had before, and the first order,
+    /// by which RevenueCat calls it.
+    ///
+    /// They are told with the first order and whenever nothing hinted at a change: once is enough.
+    private static func names(
+        of items: [PlayLineItem],
+        in subscription: PlayObject,
+        _ answer: PlayAnswer
+    ) -> [EventDraft] {
+        guard items.count == 1, let item = items.first, item.order.isFirst || answer.cause == nil
+        else { return [] }
+        var drafts: [EventDraft] = []
+        func link(_ purchase: PurchaseName, _ alias: PurchaseName) {
+            drafts.append(
+                statement(
+                    EventData(.purchaseLinked, [.alias: .text(alias.description)]),
+                    on: purchase,
+                    in: answer
+                )
+            )
+        }
+        let before = subscription.identifier("linkedPurchaseToken").flatMap {
+            PurchaseName.play($0)
+        }
+        if let before { link(before, item.purchase) }
+        if let order = PurchaseName.play(item.order.base), order != item.purchase {
+            link(item.purchase, order)
+        }
+        if subscription.text("acknowledgementState") == PlayObject.acknowledged {
+            drafts.append(acknowledgement(of: item.order.base, on: item.purchase, in: answer))
+        }
+        return drafts
+    }
+
+    private static func drafts(
+        of product: PlayProduct,
+        in answer: PlayAnswer
+    ) throws(InputFault) -> [EventDraft] {
+        let named: KeyValuePairs<Field, FieldValue?> = [.productID: .text(product.productID)]
+        switch product.state {
+        case .pending:
+            return [statement(EventData(.purchasePending, named), on: product.purchase, in: answer)]
+        case .cancelled where product.start == nil || answer.isOfAbandonedPurchase:
+            return [
+                statement(EventData(.purchaseAbandoned, named), on: product.purchase, in: answer)
+            ]
+        case .cancelled: return try period(product, in: answer) + [refund(of: product, in: answer)]
+        case .purchased where product.refundableQuantity == 0:
+            return try period(product, in: answer) + [refund(of: product, in: answer)]
+        case .purchased:
+            let drafts = try period(product, in: answer)
+            guard product.isAcknowledged else { return drafts }
+            return drafts
+                + [acknowledgement(of: product.orderID, on: product.purchase, in: answer)]
+        }
+    }
+
+    /// What was bought for good: Google does not tell consumables apart until they are used up.
+    private static func period(
+        _ product: PlayProduct,
+        in answer: PlayAnswer
+    ) throws(InputFault) -> [EventDraft] {
+        guard let start = product.start else { throw InputFault(unusable: "the time is missing") }
+        let kind: ProductKind = product.isConsumed ? .consumable : .nonConsumable
+        let bought = EventData(
+            .purchaseCompleted,
+            [
+                .transactionID: .text(product.orderID), .productID: .text(product.productID),
+                .productKind: .text(kind.name), .ownership: .text("purchased"),
+                .quantity: product.quantity.flatMap {
+                    FieldShape.quantities.contains($0) ? .integer($0) : nil
+                },
+                .storefront: product.region.map { .text($0) },
+                .account: product.account.map { .text($0.text) },
+            ]
+        )
+        let verdict = EventData(
+            .verificationPassed,
+            [.transactionID: .text(product.orderID), .method: .text("store_api")]
+        )
+        var drafts = [bought, verdict].map {
+            statement($0, on: product.purchase, at: start, in: answer)
+        }
+        if let order = PurchaseName.play(product.orderID), order != product.purchase {
+            drafts.append(
+                statement(
+                    EventData(.purchaseLinked, [.alias: .text(order.description)]),
+                    on: product.purchase,
+                    in: answer
+                )
+            )
+        }
+        return drafts
+    }
+
+    private static func refund(of product: PlayProduct, in answer: PlayAnswer) -> EventDraft {
+        statement(
+            EventData(.revocationRefunded, [.transactionID: .text(product.orderID)]),
+            on: product.purchase,
+            in: answer
+        )
+    }
+
+    private static func acknowledgement(
+        of orderID: String,
+        on purchase: PurchaseName,
+        in answer: PlayAnswer
+    ) -> EventDraft {
+        statement(
+            EventData(.purchaseAcknowledged, [.transactionID: .text(orderID)]),
+            on: purchase,
+            in: answer
+        )
+    }
+
+    /// `time`: nil: when it came to be.
+    private static func statement(
+        _ data: EventData,
+        on purchase: PurchaseName,
+        at time: Instant? = nil,
+        in answer: PlayAnswer
+    ) -> EventDraft {
+        EventDraft(
+            subject: .purchase(purchase),
+            time: time ?? answer.changedAt,
+            observedAt: answer.observedAt,
+            data: data
+        )
+    }
+}
+
+extension PlayAnswer {
+    /// Its name in a note.
+    var name: String {
+        switch content {
+        case .subscription: "subscription_answer"
+        case .product, .productV2: "product_answer"
+        }
+    }
+
+    /// Whether it is of a tester's purchase.
+    var isTest: Bool {
+        switch content {
+        case .subscription(let fields): fields["testPurchase"] != nil
+        case .product(let fields, _): fields.integer("purchaseType") == 0
+        case .productV2(let fields): fields["testPurchaseContext"] != nil
+        }
+    }
+
+    /// Whether what made us ask was a pending purchase that was given up.
+    fileprivate var isOfAbandonedPurchase: Bool {
+        guard case .oneTimeProduct(let type, _) = cause?.notification.content else { return false }
+        return PlayRows.oneTimeProduct(type)?.hint == .abandoned
+    }
+}

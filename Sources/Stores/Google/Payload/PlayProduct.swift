@@ -1,0 +1,89 @@
+import Entitlements
+
+/// What an answer says of a one-time product (`purchases.products`, `purchases.productsv2` of
+/// developers.google.com/android-publisher/api-ref/rest/v3).
+struct PlayProduct: Hashable, Sendable {
+    let purchase: PurchaseName
+    let productID: String
+    let state: State
+    let orderID: String
+    let start: Instant?
+    /// Whether it was used up: it was a consumable then.
+    let isConsumed: Bool
+    let quantity: Int64?
+    /// How many of them can still be given back; nil: it is not said.
+    let refundableQuantity: Int64?
+    let isTest: Bool
+    let isAcknowledged: Bool
+    let region: String?
+    let account: CustomerID?
+
+    enum State: Hashable, Sendable { case purchased, cancelled, pending }
+
+    /// Reads an answer of `purchases.products`.
+    ///
+    /// - Throws: `InputFault` if it lacks what a purchase needs, or a date is absurd.
+    init(
+        _ fields: PlayObject,
+        productID: String?,
+        in answer: PlayAnswer
+    ) throws(InputFault) {
+        switch fields.integer("purchaseState") {
+        case 0: state = .purchased
+        case 1: state = .cancelled
+        case 2: state = .pending
+        default: throw InputFault(unusable: "purchaseState is not known")
+        }
+        self.productID = try fields.required(
+            fields.name("productId") ?? productID,
+            "productId"
+        )
+        start = try fields.instant(milliseconds: "purchaseTimeMillis")
+        isConsumed = fields.integer("consumptionState") == 1
+        quantity = fields.integer("quantity")
+        refundableQuantity = fields.integer("refundableQuantity")
+        isTest = fields.integer("purchaseType") == 0
+        isAcknowledged = fields.integer("acknowledgementState") == 1
+        (purchase, orderID, region, account) = try Self.common(fields, answer)
+    }
+
+    /// Reads an answer of `purchases.productsv2`, of one product.
+    ///
+    /// - Throws: `InputFault` if it lacks what a purchase needs, or a date is absurd.
+    init(v2 fields: PlayObject, in answer: PlayAnswer) throws(InputFault) {
+        switch fields.object("purchaseStateContext")?.text("purchaseState") {
+        case "PURCHASED": state = .purchased
+        case "CANCELLED": state = .cancelled
+        case "PENDING": state = .pending
+        default: throw InputFault(unusable: "purchaseState is not known")
+        }
+        let items = fields.objects("productLineItem")
+        guard items.count == 1 else { throw InputFault(unusable: "productLineItem is not one") }
+        productID = try items[0].required(items[0].name("productId"), "productLineItem.productId")
+        let details = items[0].object("productOfferDetails")
+        start = try fields.instant("purchaseCompletionTime")
+        isConsumed = details?.text("consumptionState") == "CONSUMPTION_STATE_CONSUMED"
+        quantity = details?.integer("quantity")
+        refundableQuantity = details?.integer("refundableQuantity")
+        isTest = fields["testPurchaseContext"] != nil
+        isAcknowledged = fields.text("acknowledgementState") == PlayObject.acknowledged
+        (purchase, orderID, region, account) = try Self.common(fields, answer)
+    }
+
+    /// What both forms say alike; a purchase by a promotion code has no order.
+    private static func common(
+        _ fields: PlayObject,
+        _ answer: PlayAnswer
+    ) throws(InputFault) -> (PurchaseName, String, String?, CustomerID?) {
+        (
+            try fields.required(PurchaseName.play(answer.token), "purchaseToken"),
+            fields.identifier("orderId") ?? answer.token, fields.code("regionCode"),
+            fields.text("obfuscatedExternalAccountId").flatMap { CustomerID($0) }
+        )
+    }
+}
+
+extension PlayObject {
+    /// Google keeps what is not acknowledged within three days no longer sold.
+    static let acknowledged = "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED"
+}

@@ -1,0 +1,72 @@
+package import Encodings
+package import Entitlements
+
+/// Reads what Google Play said from files (`entitle import --format play`): pushes of Pub/Sub, signed
+/// purchase data, answers of the Developer API.
+package enum PlayImport {
+    /// What became of one item of an import.
+    package typealias Outcome = Result<Submission, SignalRefusal>
+
+    /// Reads one of them, or an array of them, in their order.
+    ///
+    /// An item that is refused does not hold up the others; the path of a refusal begins with where
+    /// it stands, such as `[2].message.data`. The operator vouches for pushes and answers; signed
+    /// purchase data is verified. `body` are the bytes that `json` was read from, the evidence of a
+    /// single item; nil, and in an array: the item as JSON text without white space.
+    package static func outcomes(
+        of json: JSONValue,
+        body: [UInt8]? = nil,
+        configuration: PlayConfiguration,
+        now: Instant
+    ) -> [Outcome] {
+        guard let items = json.array else {
+            return [outcome(of: json, body: body, configuration, now)]
+        }
+        return items.enumerated().map { index, item in
+            outcome(of: item, body: nil, configuration, now).mapError { $0.inside("[\(index)]") }
+        }
+    }
+
+    /// Whether a value looks like Google Play's rather than another format's; an array is judged by
+    /// its first item.
+    package static func looksLikePlay(_ json: JSONValue) -> Bool {
+        let item = json.array?.first ?? json
+        return item["message"]?["data"]?.string != nil || item["purchaseData"]?.string != nil
+            || (item["packageName"]?.string != nil && item["answer"]?.members != nil)
+    }
+
+    private static func outcome(
+        of json: JSONValue,
+        body: [UInt8]?,
+        _ configuration: PlayConfiguration,
+        _ now: Instant
+    ) -> Outcome {
+        let body = body ?? Array(json.description.utf8)
+        let packageNames = configuration.packageNames
+        if json.present("message") != nil {
+            return UnverifiedPlayPush.reading(json, packageNames: packageNames, now: now)
+                .map { PlayMapping.submission(for: $0.trusting(.operatorImport), body: body) }
+        }
+        if json.present("answer") != nil {
+            return PlayMapping.submission(
+                forAnswer: json,
+                body: body,
+                packageNames: packageNames,
+                now: now
+            )
+        }
+        guard let data = json["purchaseData"]?.string, let signature = json["signature"]?.string
+        else {
+            return .failure(
+                SignalRefusal(
+                    .malformed,
+                    "",
+                    "expected message, answer, or purchaseData with signature"
+                )
+            )
+        }
+        return UnverifiedPlayPurchase.reading(purchaseData: data, signature: signature)
+            .flatMap { $0.verified(by: configuration) }
+            .map { PlayMapping.submission(for: $0) }
+    }
+}

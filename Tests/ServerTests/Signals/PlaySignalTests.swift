@@ -1,0 +1,276 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import StoreSimulator
+import Stores
+import Testing
+
+@testable import LedgerServer
+
+/// Google Play's pushes and purchase data over HTTP (Stores, rule 3).
+struct `Google Play over HTTP` {
+    private static let path = "/v1/signals/play"
+    private static let store = Result { try SimulatedPlayStore() }
+
+    private static func setup(keys: String?? = .none) throws -> TestServer.Setup {
+        let store = try store.get()
+        let text = try keys ?? store.keySet()
+        let identity = PlayPushIdentity(
+            audience: store.audience,
+            serviceAccount: store.serviceAccount
+        )
+        var setup = TestServer.Setup()
+        setup.stores.playStore = PlayConfiguration(
+            packageNames: [Name(store.packageName)],
+            licenseKeys: [try #require(PlayLicenseKey(base64: store.licenseKeyText))],
+            push: identity
+        )
+        setup.stores.playPush = PlayPushVerifier(
+            identity,
+            keys: IssuerKeys(for: TokenKeys.google) {
+                text.map { IssuerKeys.Fetched(text: $0, lifetime: nil) }
+            }
+        )
+        return setup
+    }
+
+    /// A server that asks an API.
+    private static func setup(asking simulated: SimulatedPlayAPI) throws -> TestServer.Setup {
+        let account = try #require(ServiceAccount(json: simulated.serviceAccount))
+        // The start of a test's clock.
+        let now = Instant(milliseconds: 1_780_272_000_000)
+        var setup = try setup()
+        setup.stores.playAPI = PlayDeveloperAPI(
+            account,
+            caller: StoreCaller(
+                simulated.transport,
+                clock: { now },
+                sleep: { _ in },
+                random: { 0 }
+            ),
+            clock: { now }
+        )
+        return setup
+    }
+
+    /// What the API says of a subscription that runs.
+    private static func subscription(
+        _ server: TestServer,
+        account: JSONValue = "dora",
+        _ changes: JSONValue = .object([])
+    ) throws -> JSONValue {
+        let start = server.clock.now.advanced(byMilliseconds: -1000)
+        let account = JSONMember(
+            "externalAccountIdentifiers",
+            .members(["obfuscatedExternalAccountId": account])
+        )
+        return try store.get().subscription(
+            order: "GPA.1",
+            start: start,
+            end: start.advanced(byMilliseconds: 30 * Instant.millisecondsPerDay),
+            .object([account] + (changes.members ?? [])),
+            item: .members(["productId": "com.example.app.pro.month"])
+        )
+    }
+
+    private static func push(_ server: TestServer, id: String = "m1") throws -> String {
+        try store.get()
+            .push(subscription: 4, token: "token-1", id: id, at: server.clock.now).description
+    }
+
+    private static func post(
+        _ server: TestServer,
+        _ body: String,
+        authorization: String?
+    ) async throws -> TestAnswer {
+        var headers = HTTPFields()
+        headers[.authorization] = authorization
+        return try await server.send(.post, path, headers: headers, body: body)
+    }
+
+    @Test func `counts a push by its token, once each`() async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let bearer = "Bearer " + (try Self.store.get().token(at: server.clock.now))
+            let body = try Self.push(server)
+            let first = try await Self.post(server, body, authorization: bearer)
+            #expect(first.status == 200 && first.json["outcome"] == "appended")
+            let size = try server.ledger.questions.size()
+            let again = try await Self.post(server, body, authorization: bearer)
+            #expect(again.status == 200 && again.json["outcome"] == "duplicate")
+            #expect(try server.ledger.questions.size() == size)
+        }
+    }
+
+    @Test func `counts a push that a key vouches for`() async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let key = try #require(server.keys[.ingest])
+            let answer = try await Self.post(
+                server,
+                try Self.push(server),
+                authorization: "Bearer " + key
+            )
+            #expect(answer.status == 200 && answer.json["outcome"] == "appended")
+        }
+    }
+
+    @Test(arguments: [nil, "", "Bearer", "Bearer x", "Bearer a.b.c", "Basic YTpi"])
+    func `counts no push without it`(_ authorization: String?) async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let answer = try await Self.post(
+                server,
+                try Self.push(server),
+                authorization: authorization
+            )
+            #expect(answer.status == 401 && answer.code == "unauthenticated")
+            #expect(try server.ledger.questions.size() == 0)
+        }
+    }
+
+    // row 8.3: a hint is asked for, and the answer is the fact
+    @Test func `asks what a push hints at`() async throws {
+        let simulated = try SimulatedPlayAPI()
+        try await TestServer.with(Self.setup(asking: simulated)) { server in
+            try server.publishCatalog()
+            simulated.set(try Self.subscription(server), ofSubscription: "token-1")
+            let bearer = "Bearer " + (try Self.store.get().token(at: server.clock.now))
+            let body = try Self.push(server)
+            let first = try await Self.post(server, body, authorization: bearer)
+            #expect(first.status == 200 && first.json["outcome"] == "appended")
+            #expect(try await server.has("dora", "export") == true)
+            let size = try server.ledger.questions.size()
+            let again = try await Self.post(server, body, authorization: bearer)
+            #expect(again.json["outcome"] == "duplicate")
+            #expect(try server.ledger.questions.size() == size)
+        }
+    }
+
+    // trap 3: what a tester bought is the sandbox's, its hint too
+    @Test func `keeps a tester's purchase apart`() async throws {
+        let simulated = try SimulatedPlayAPI()
+        try await TestServer.with(Self.setup(asking: simulated)) { server in
+            try server.publishCatalog()
+            simulated.set(
+                try Self.subscription(server, .members(["testPurchase": .object([])])),
+                ofSubscription: "token-1"
+            )
+            let bearer = "Bearer " + (try Self.store.get().token(at: server.clock.now))
+            let answer = try await Self.post(server, Self.push(server), authorization: bearer)
+            #expect(answer.status == 200)
+            #expect(try await server.has("dora", "export") == false)
+            for event in try server.events() where event["source"] == "play_store" {
+                #expect(event["environment"] == "sandbox")
+            }
+        }
+    }
+
+    @Test func `records nothing while the API does not answer, and all of it later`() async throws {
+        let simulated = try SimulatedPlayAPI()
+        try await TestServer.with(Self.setup(asking: simulated)) { server in
+            try server.publishCatalog()
+            let size = try server.ledger.questions.size()
+            simulated.set(try Self.subscription(server), ofSubscription: "token-1")
+            let bearer = "Bearer " + (try Self.store.get().token(at: server.clock.now))
+            simulated.fail(with: Array(repeating: StoreResponse(status: 503), count: 4))
+            let refused = try await Self.post(server, Self.push(server), authorization: bearer)
+            #expect(refused.status == 503 && refused.code == "store_unavailable")
+            #expect(try server.ledger.questions.size() == size)
+            let again = try await Self.post(server, Self.push(server), authorization: bearer)
+            #expect(again.status == 200)
+            #expect(try await server.has("dora", "export") == true)
+        }
+    }
+
+    // trap 23: a token that is gone is told once, and comes no more
+    @Test func `keeps a hint at what the API no longer knows, and says so`() async throws {
+        let simulated = try SimulatedPlayAPI()
+        try await TestServer.with(Self.setup(asking: simulated)) { server in
+            let bearer = "Bearer " + (try Self.store.get().token(at: server.clock.now))
+            let answer = try await Self.post(server, Self.push(server), authorization: bearer)
+            #expect(answer.status == 200 && answer.json["outcome"] == "appended")
+            let failed = try server.events().first { $0["type"] == "failure.recorded" }
+            #expect(failed?["data"]?["errorCode"] == "store_not_found")
+            #expect(failed?["subject"] == "purchase/play_store/token-1")
+        }
+    }
+
+    @Test func `takes a token for a claim, by what the API says of it`() async throws {
+        let simulated = try SimulatedPlayAPI()
+        try await TestServer.with(Self.setup(asking: simulated)) { server in
+            try server.publishCatalog()
+            simulated.set(
+                try Self.subscription(server, account: .null),
+                ofSubscription: "token-1"
+            )
+            func claim(
+                _ token: String,
+                _ app: String = "com.example.app"
+            ) async throws -> TestAnswer {
+                let body =
+                    #"{"store":"play_store","packageName":"\#(app)","purchaseToken":"\#(token)"}"#
+                return try await server.post("/v1/customers/erik/purchases", body, as: .write)
+            }
+            let claimed = try await claim("token-1")
+            #expect(claimed.status == 200 && claimed.json["purchase"] == "play_store/token-1")
+            #expect(try await server.has("erik", "export") == true)
+            let unknown = try await claim("token-2")
+            #expect(unknown.status == 400 && unknown.json["path"] == "purchaseToken")
+            let foreign = try await claim("token-1", "com.example.other")
+            #expect(foreign.status == 422 && foreign.code == "wrong_bundle")
+            simulated.fail(with: Array(repeating: nil, count: 4))
+            let later = try await claim("token-1")
+            #expect(later.status == 503 && later.code == "store_unavailable")
+        }
+    }
+
+    // Stores, rule 10: the fault is not Google's, which sends again
+    @Test func `asks for it again while the keys cannot be read`() async throws {
+        try await TestServer.with(Self.setup(keys: .some(nil))) { server in
+            let bearer = "Bearer " + (try Self.store.get().token(at: server.clock.now))
+            let answer = try await Self.post(server, Self.push(server), authorization: bearer)
+            #expect(answer.status == 503 && answer.code == "store_unavailable")
+            #expect(answer.headers[.retryAfter] == "30")
+            #expect(try server.ledger.questions.size() == 0)
+        }
+    }
+
+    @Test func `is refused where it is not configured`() async throws {
+        try await TestServer.with { server in
+            let answer = try await Self.post(server, Self.push(server), authorization: nil)
+            #expect(answer.status == 503 && answer.code == "not_configured")
+        }
+    }
+
+    @Test func `refuses what is none, and counts it`() async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let bearer = "Bearer " + (try Self.store.get().token(at: server.clock.now))
+            let answer = try await Self.post(server, #"{"message":{}}"#, authorization: bearer)
+            #expect(answer.status == 400 && answer.code == "missing_field")
+            #expect(answer.json["path"] == "message.messageId")
+            let noted = try server.ledger.questions.event(at: 0)
+            #expect(noted?.event.data.text(.name) == "verification_refused")
+            #expect(noted?.event.subject == .store("play_store"))
+        }
+    }
+
+    // row 2.3, row 6.3, CL1: purchase data that Google Play signed is a claim
+    @Test func `takes signed purchase data for a claim`() async throws {
+        try await TestServer.with(Self.setup()) { server in
+            let store = try Self.store.get()
+            try server.publishCatalog()
+            let data = store.purchaseData(at: server.clock.now)
+            let body = JSONValue.object(
+                [JSONMember("store", "play_store")] + (try store.signed(data).members ?? [])
+            ).description
+            let claimed = try await server.post("/v1/customers/alice/purchases", body, as: .write)
+            #expect(claimed.status == 200)
+            #expect(claimed.json["purchase"] == "play_store/simulated-token-lifetime-1")
+            let other = try await server.post("/v1/customers/bob/purchases", body, as: .write)
+            #expect(other.status == 409 && other.code == "claimed_by_another")
+            let forged = body.replacing("lifetime-1", with: "lifetime-2")
+            let refused = try await server.post("/v1/customers/alice/purchases", forged, as: .write)
+            #expect(refused.status == 422 && refused.code == "bad_signature")
+            #expect(refused.json["error"]?["platform"] == "play_store")
+        }
+    }
+}

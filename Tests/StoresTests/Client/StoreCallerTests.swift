@@ -1,0 +1,163 @@
+import Encodings
+import Entitlements
+import Synchronization
+import Testing
+
+@testable import Stores
+
+/// A store that answers as a test says, and a clock that moves as somebody sleeps.
+private final class Scripted: Sendable {
+    private let responses: Mutex<[StoreResponse?]>
+    private let time = Atomic<Int64>(1_780_272_000_000)
+    private let slept = Mutex<[Int64]>([])
+    private let count = Atomic<Int>(0)
+
+    /// The last one stands for all that follow.
+    init(_ responses: StoreResponse?...) { self.responses = Mutex(responses) }
+
+    var now: Instant { Instant(milliseconds: time.load(ordering: .relaxed)) }
+    var sleeps: [Int64] { slept.withLock(\.self) }
+    var asked: Int { count.load(ordering: .relaxed) }
+
+    func pass(_ milliseconds: Int64) { time.add(milliseconds, ordering: .relaxed) }
+
+    func caller(_ policy: StoreCaller.Policy = StoreCaller.Policy()) -> StoreCaller {
+        StoreCaller(
+            { _ in
+                self.count.add(1, ordering: .relaxed)
+                return self.responses.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
+            },
+            policy: policy,
+            clock: { self.now },
+            sleep: { milliseconds in
+                self.slept.withLock { $0.append(milliseconds) }
+                self.pass(milliseconds)
+            },
+            random: { 1 }
+        )
+    }
+}
+
+struct `A question to a store` {
+    private static let request = StoreRequest(.get, "https://example.com/")
+
+    private static func fault(_ caller: StoreCaller) async -> StoreFault? {
+        do throws(StoreFault) {
+            _ = try await caller.send(request)
+            return nil
+        } catch { return error }
+    }
+
+    private static func response(_ status: Int, _ retryAfter: String? = nil) -> StoreResponse {
+        StoreResponse(status: status, headers: retryAfter.map { ["retry-after": $0] } ?? [:])
+    }
+
+    @Test func `is asked again where the store is at fault, later each time`() async {
+        let store = Scripted(nil, Self.response(503), Self.response(500), Self.response(200))
+        #expect(await Self.fault(store.caller()) == nil)
+        #expect(store.asked == 4)
+        #expect(store.sleeps == [250, 500, 1000])
+    }
+
+    @Test func `is given up after so many times`() async {
+        let store = Scripted(Self.response(502))
+        #expect(await Self.fault(store.caller()) == StoreFault(.unavailable, status: 502))
+        #expect(store.asked == 4)
+    }
+
+    static let verdicts: [(Int, StoreFault.Code, Bool)] = [
+        (400, .rejected, false), (401, .notPermitted, true), (403, .notPermitted, true),
+        (404, .notFound, false), (410, .notFound, false), (301, .unavailable, true),
+        (408, .unavailable, true), (422, .rejected, false), (500, .unavailable, true),
+    ]
+
+    // trap 23: a token that is gone deletes nothing, and is not asked for again
+    @Test(arguments: verdicts)
+    func `has its fault by its status`(
+        _ status: Int,
+        _ code: StoreFault.Code,
+        _ isTransient: Bool
+    ) async {
+        let store = Scripted(Self.response(status))
+        let fault = await Self.fault(store.caller())
+        #expect(fault?.code == code && fault?.status == status)
+        #expect(fault?.isTransient == isTransient)
+        #expect(store.asked == (code == .unavailable ? 4 : 1))
+    }
+
+    @Test func `waits as long as the store asks for, within its deadline`() async {
+        let store = Scripted(Self.response(429, "3"), Self.response(200))
+        #expect(await Self.fault(store.caller()) == nil)
+        #expect(store.sleeps == [3000])
+        let patient = Scripted(Self.response(429, "60"), Self.response(200))
+        #expect(
+            await Self.fault(patient.caller())
+                == StoreFault(.rateLimited, status: 429, retryAfter: 60)
+        )
+        #expect(patient.asked == 1 && patient.sleeps == [])
+    }
+
+    @Test func `is not asked while the store rests, and once after it`() async {
+        var policy = StoreCaller.Policy()
+        policy.attempts = 1
+        let store = Scripted(Self.response(500))
+        let caller = store.caller(policy)
+        for _ in 0..<10 { #expect(await Self.fault(caller)?.code == .unavailable) }
+        #expect(store.asked == 10)
+        #expect(await Self.fault(caller) == StoreFault(.resting, retryAfter: 30))
+        #expect(store.asked == 10)
+        store.pass(30_000)
+        #expect(await Self.fault(caller)?.code == .unavailable)
+        #expect(await Self.fault(caller)?.code == .resting)
+        #expect(store.asked == 11)
+    }
+
+    @Test func `leaves no store alone that answers`() async {
+        var policy = StoreCaller.Policy()
+        policy.attempts = 1
+        // A control for the one before: a no is an answer.
+        let store = Scripted(Self.response(404))
+        let caller = store.caller(policy)
+        for _ in 0..<50 { #expect(await Self.fault(caller)?.code == .notFound) }
+        #expect(store.asked == 50)
+    }
+
+    @Test func `waits its turn where many are asked`() async {
+        let running = Atomic<Int>(0)
+        let most = Atomic<Int>(0)
+        let caller = StoreCaller(
+            { _ in
+                let now = running.add(1, ordering: .relaxed).newValue
+                most.max(now, ordering: .relaxed)
+                try? await Task.sleep(for: .milliseconds(2))
+                running.subtract(1, ordering: .relaxed)
+                return StoreResponse(status: 200)
+            },
+            clock: { Instant(milliseconds: 0) },
+            sleep: { _ in },
+            random: { 0 }
+        )
+        await withTaskGroup(of: StoreFault?.self) { group in
+            for _ in 0..<60 { group.addTask { await Self.fault(caller) } }
+            for await fault in group { #expect(fault == nil) }
+        }
+        #expect(most.load(ordering: .relaxed) <= 8)
+        #expect(most.load(ordering: .relaxed) > 1)
+    }
+
+    static let waits: [(String, Int64?)] = [
+        ("0", 0), ("120", 120_000), ("Mon, 01 Jun 2026 00:02:00 GMT", 120_000),
+        ("Mon, 01 Jun 2026 00:00:00 GMT", 0), ("Sun, 31 May 2026 00:00:00 GMT", 0),
+        // Apple's: an instant in milliseconds.
+        ("1780272120000", 120_000), ("1780271000000", 0),
+        ("", nil), ("soon", nil), ("-1", nil), ("1.5", nil), ("Mon, 01 Jun 2026 00:02:00", nil),
+        ("Mon, 01 June 2026 00:02:00 GMT", nil), ("99999999999999999999", nil),
+        ("9223372036854775807", 9_223_370_256_582_775_807),
+    ]
+
+    @Test(arguments: waits)
+    func `is told in many ways how long to wait`(_ text: String, _ milliseconds: Int64?) {
+        let now = Instant(milliseconds: 1_780_272_000_000)
+        #expect(RetryAfter.milliseconds(text, at: now) == milliseconds)
+    }
+}

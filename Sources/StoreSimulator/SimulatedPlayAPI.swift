@@ -25,12 +25,14 @@ package final class SimulatedPlayAPI: Sendable {
         self.packageName = packageName
     }
 
+    private static let tokenURL = "https://oauth2.example.com/token"
+
     /// A service account's key as Google Cloud gives it.
     package var serviceAccount: [UInt8] {
         let json = JSONValue.members([
             "type": "service_account", "client_email": "api@example.iam.gserviceaccount.com",
             "private_key": .string(accountKey.pkcs8PEMRepresentation),
-            "token_uri": "https://oauth2.example.com/token",
+            "token_uri": .string(Self.tokenURL),
         ])
         return Array(json.description.utf8)
     }
@@ -65,7 +67,7 @@ package final class SimulatedPlayAPI: Sendable {
         state.withLock { state in
             state.requests.append(request)
             if !state.faults.isEmpty { return state.faults.removeFirst() }
-            if request.method == .post { return signIn(request, state.accessToken) }
+            if request.url == Self.tokenURL { return signIn(request, state.accessToken) }
             guard request.headers["Authorization"] == "Bearer " + state.accessToken else {
                 return StoreResponse(status: 401)
             }
@@ -74,6 +76,10 @@ package final class SimulatedPlayAPI: Sendable {
                 return StoreResponse(status: 403)
             }
             let parts = request.url[start...].split(separator: "/").map(String.init)
+            if request.method == .post {
+                let isKnown = parts.count == 4 && parts[3].hasSuffix(":acknowledge")
+                return StoreResponse(status: isKnown ? 200 : 404)
+            }
             guard parts.count == 3, parts[1] == "tokens" else { return StoreResponse(status: 400) }
             let answers =
                 parts[0] == "subscriptionsv2" ? state.subscriptions : state.products

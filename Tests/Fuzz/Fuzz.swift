@@ -25,6 +25,7 @@ enum Fuzz {
         case "jws": return try CompactJWSTarget(FuzzedAppStore())
         case "payload": return try PayloadTarget(FuzzedAppStore())
         case "revenuecat": return RevenueCatTarget()
+        case "play": return try PlayTarget()
         case "json": return JSONTarget()
         case "event": return EventTarget()
         case "catalog": return CatalogTarget()

@@ -40,13 +40,13 @@ extension LedgerService {
         to push: VerifiedPlayPush,
         of call: Call,
         _ configuration: PlayConfiguration
-    ) async throws -> (answer: Submission?, fault: StoreFault?) {
+    ) async throws -> (facts: PlayFacts?, fault: StoreFault?) {
         guard let api = stores.playAPI else { return (nil, nil) }
         do throws(StoreFault) {
             guard let body = try await api.answer(to: push, body: call.body) else {
                 return (nil, nil)
             }
-            return (try submission(forPlay: body, configuration, call.now), nil)
+            return (try facts(ofPlay: body, configuration, call.now), nil)
         } catch {
             return (nil, try unanswered(error, of: Source.playStore))
         }
@@ -55,18 +55,34 @@ extension LedgerService {
     /// What an answer comes to.
     ///
     /// - Throws: `StoreFault.malformed` if it is of no kind that is known.
-    private func submission(
-        forPlay body: [UInt8],
+    private func facts(
+        ofPlay body: [UInt8],
         _ configuration: PlayConfiguration,
         _ now: Instant
-    ) throws(StoreFault) -> Submission {
-        let read = PlayMapping.submission(
-            forAnswer: body,
+    ) throws(StoreFault) -> PlayFacts {
+        let read = PlayMapping.facts(
+            ofAnswer: body,
             packageNames: configuration.packageNames,
             now: now
         )
-        guard case .success(let submission) = read else { throw StoreFault(.malformed) }
-        return submission
+        guard case .success(let facts) = read else { throw StoreFault(.malformed) }
+        return facts
+    }
+
+    /// Tells Google that what was bought is given, now that it is on the disk, and records that; where it
+    /// was told before, nothing.
+    ///
+    /// - Throws: `Problem.storeUnavailable` while it does not answer.
+    func acknowledge(_ facts: PlayFacts, _ now: Instant) async throws {
+        guard let purchase = facts.acknowledgement, let api = stores.playAPI else { return }
+        do throws(StoreFault) {
+            try await api.acknowledge(purchase)
+        } catch {
+            // What Google will never take from us is the operator's to see: it is counted.
+            _ = try unanswered(error, of: Source.playStore)
+            return
+        }
+        _ = try await ledger.appender.record(concurrently: purchase.submission(at: now), on: self)
     }
 
     /// Counts a question that was not answered.
@@ -107,8 +123,8 @@ extension LedgerService {
         guard let purchase = PurchaseName.play(token) else { return .failure(unknown) }
         do throws(StoreFault) {
             let body = try await api.answer(of: token, packageName: packageName)
-            let facts = try submission(forPlay: body, configuration, now)
-            return .success(VerifiedTransaction(purchase: purchase, facts: facts))
+            let facts = try facts(ofPlay: body, configuration, now)
+            return .success(VerifiedTransaction(purchase: purchase, facts: facts.submission))
         } catch {
             _ = try unanswered(error, of: Source.playStore)
             return .failure(unknown)

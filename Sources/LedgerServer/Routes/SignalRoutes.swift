@@ -115,11 +115,14 @@ extension RouteTable {
             let push = push.trusting(.authenticatedRequest)
             let asked = try await service.answer(to: push, of: call, configuration)
             // The fact before its hint: whoever gets none of both sends the hint again.
-            if let answer = asked.answer { _ = try await record(answer, Source.playStore, service) }
+            if let facts = asked.facts {
+                _ = try await record(facts.submission, Source.playStore, service)
+                try await service.acknowledge(facts, call.now)
+            }
             let hint = PlayMapping.submission(
                 for: push,
                 body: call.body,
-                environment: asked.answer?.environment ?? .production,
+                environment: asked.facts?.submission.environment ?? .production,
                 unansweredBy: asked.fault
             )
             return try await record(hint, Source.playStore, service)

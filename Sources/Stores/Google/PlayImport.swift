@@ -48,12 +48,11 @@ package enum PlayImport {
                 .map { PlayMapping.submission(for: $0.trusting(.operatorImport), body: body) }
         }
         if json.present("answer") != nil {
-            return PlayMapping.submission(
-                forAnswer: json,
-                body: body,
-                packageNames: packageNames,
-                now: now
-            )
+            return Result { () throws(SignalRefusal) in
+                PlayMapping.submission(
+                    for: try PlayAnswer(json, body: body, packageNames: packageNames, now: now)
+                )
+            }
         }
         guard let data = json["purchaseData"]?.string, let signature = json["signature"]?.string
         else {

@@ -17,7 +17,9 @@ enum CommandPaths {
     static let read: Set<String> = [
         "--key-file", "--stores", "init --catalog", "serve --catalog", "whatif --catalog",
         "catalog diff <file>", "catalog publish <file>", "catalog validate <file>",
-        "catalog gates --file", "import <files>", "claim --signed-transaction", "show --questions",
+        "catalog gates --file", "import <files>", "claim --purchase-data",
+        "claim --signed-transaction",
+        "show --questions",
         "replay --tokens", "erase --customers", "audit --against", "audit --archive",
         "checkpoint --cosignature", "check-proof <file>", "check-proof --record",
         "check-proof --old", "prove --consistency", "check-export <path>", "restore <source>",

@@ -145,6 +145,45 @@ struct `Google Play over HTTP` {
         }
     }
 
+    // trap 18: Google takes back what it is not told of
+    @Test func `tells Google that it gave what was paid, once it is on the disk`() async throws {
+        let simulated = try SimulatedPlayAPI()
+        try await TestServer.with(Self.setup(asking: simulated)) { server in
+            let missing = JSONMember("acknowledgementState", "ACKNOWLEDGEMENT_STATE_PENDING")
+            simulated.set(
+                try Self.subscription(server, .object([missing])),
+                ofSubscription: "token-1"
+            )
+            let bearer = "Bearer " + (try Self.store.get().token(at: server.clock.now))
+            // The access token, the answer, and then nothing: it is all asked again.
+            let access = #"{"access_token":"access-1","expires_in":3600}"#
+            simulated.fail(
+                with: [
+                    StoreResponse(status: 200, body: Array(access.utf8)),
+                    StoreResponse(
+                        status: 200,
+                        body: Array(
+                            try Self.subscription(server, .object([missing])).description.utf8
+                        )
+                    ),
+                ] + Array(repeating: nil, count: 4)
+            )
+            let refused = try await Self.post(server, Self.push(server), authorization: bearer)
+            #expect(refused.status == 503 && refused.code == "store_unavailable")
+            let answer = try await Self.post(server, Self.push(server), authorization: bearer)
+            #expect(answer.status == 200)
+            let told = simulated.requests.last?.url
+            #expect(
+                told?.hasSuffix(
+                    "/purchases/subscriptions/com.example.app.pro.month/tokens/token-1:acknowledge"
+                ) == true
+            )
+            let events = try server.events().filter { $0["type"] == "purchase.acknowledged" }
+            #expect(events.count == 1)
+            #expect(events.first?["subject"] == "purchase/play_store/token-1")
+        }
+    }
+
     // trap 3: what a tester bought is the sandbox's, its hint too
     @Test func `keeps a tester's purchase apart`() async throws {
         let simulated = try SimulatedPlayAPI()

@@ -65,6 +65,26 @@ package final class PlayDeveloperAPI: Sendable {
         }
     }
 
+    /// Tells Google that what was bought is given.
+    ///
+    /// Telling it again changes nothing.
+    package func acknowledge(_ purchase: PlayAcknowledgement) async throws(StoreFault) {
+        let kind = purchase.isSubscription ? "subscriptions" : "products"
+        let url =
+            address(purchase.packageName) + "purchases/\(kind)/\(purchase.productID.escaped)"
+            + "/tokens/\(purchase.token.escaped):acknowledge"
+        _ = try await signedIn { token in
+            StoreRequest(
+                .post,
+                url,
+                headers: [
+                    "Authorization": "Bearer \(token)", "Content-Type": "application/json",
+                ],
+                body: Array("{}".utf8)
+            )
+        }
+    }
+
     private static func subscriptionPath(_ token: String) -> String {
         "purchases/subscriptionsv2/tokens/" + token.escaped
     }
@@ -74,14 +94,9 @@ package final class PlayDeveloperAPI: Sendable {
     }
 
     private func get(_ packageName: String, _ path: String) async throws(StoreFault) -> [UInt8] {
-        let url = "\(baseURL)/androidpublisher/v3/applications/\(packageName.escaped)/\(path)"
-        var response: StoreResponse
-        do throws(StoreFault) {
-            response = try await get(url, token: accessToken())
-        } catch  where error.status == 401 {
-            // It was taken back before its hour was over.
-            access.withLock { $0 = nil }
-            response = try await get(url, token: accessToken())
+        let url = address(packageName) + path
+        let response = try await signedIn { token in
+            StoreRequest(.get, url, headers: ["Authorization": "Bearer \(token)"])
         }
         guard let json = try? JSONValue(parsingStoreText: response.body), json.members != nil else {
             throw StoreFault(.malformed, status: response.status)
@@ -89,10 +104,21 @@ package final class PlayDeveloperAPI: Sendable {
         return response.body
     }
 
-    private func get(_ url: String, token: String) async throws(StoreFault) -> StoreResponse {
-        try await caller.send(
-            StoreRequest(.get, url, headers: ["Authorization": "Bearer \(token)"])
-        )
+    private func address(_ packageName: String) -> String {
+        "\(baseURL)/androidpublisher/v3/applications/\(packageName.escaped)/"
+    }
+
+    /// Asks with an access token, and with a new one where the old one was taken back before its hour
+    /// was over.
+    private func signedIn(
+        _ request: (_ token: String) -> StoreRequest
+    ) async throws(StoreFault) -> StoreResponse {
+        do throws(StoreFault) {
+            return try await caller.send(request(accessToken()))
+        } catch  where error.status == 401 {
+            access.withLock { $0 = nil }
+            return try await caller.send(request(accessToken()))
+        }
     }
 
     /// An answer with what was asked, each as it came.

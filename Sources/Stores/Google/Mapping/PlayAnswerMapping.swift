@@ -80,7 +80,7 @@ extension PlayMapping {
             return try period(product, in: answer) + [refund(of: product, in: answer)]
         case .purchased:
             let drafts = try period(product, in: answer)
-            guard product.isAcknowledged else { return drafts }
+            guard product.isAcknowledged == true else { return drafts }
             return drafts
                 + [acknowledgement(of: product.orderID, on: product.purchase, in: answer)]
         }
@@ -169,8 +169,21 @@ extension PlayAnswer {
         }
     }
 
-    /// Whether it is of a tester's purchase.
-    var isTest: Bool {
+    /// What it says of a one-time product; nil: nothing that can be used.
+    var product: PlayProduct? {
+        switch content {
+        case .subscription: nil
+        // Why it cannot be used is said where it is noted.
+        case .product(let fields, let id): try? PlayProduct(fields, productID: id, in: self)
+        // Why it cannot be used is said where it is noted.
+        case .productV2(let fields): try? PlayProduct(v2: fields, in: self)
+        }
+    }
+
+    /// A tester's purchases are the sandbox's.
+    var environment: StoreEnvironment { isTest ? .sandbox : .production }
+
+    private var isTest: Bool {
         switch content {
         case .subscription(let fields): fields["testPurchase"] != nil
         case .product(let fields, _): fields.integer("purchaseType") == 0

@@ -30,15 +30,16 @@ public enum PlayMapping {
         return submission(push.messageID, environment, drafts, evidence: body)
     }
 
-    /// What an answer of the Developer API comes to, with what was asked; always at least one event.
+    /// What an answer of the Developer API comes to, with what was asked: always at least one event, and
+    /// what is to be acknowledged.
     ///
     /// `body`: the answer as `PlayDeveloperAPI` gives it, kept as evidence. `packageNames`: the apps that
     /// may be asked about. `now`: the time of arrival.
-    package static func submission(
-        forAnswer body: [UInt8],
+    package static func facts(
+        ofAnswer body: [UInt8],
         packageNames: Set<Name>,
         now: Instant
-    ) -> Result<Submission, SignalRefusal> {
+    ) -> Result<PlayFacts, SignalRefusal> {
         let json: JSONValue
         do throws(JSONFault) {
             json = try JSONValue(parsingStoreText: body)
@@ -47,24 +48,17 @@ public enum PlayMapping {
                 SignalRefusal(.malformed, "", "\(error.message) at byte \(error.offset)")
             )
         }
-        return submission(forAnswer: json, body: body, packageNames: packageNames, now: now)
-    }
-
-    /// What an answer that was read already comes to.
-    static func submission(
-        forAnswer json: JSONValue,
-        body: [UInt8],
-        packageNames: Set<Name>,
-        now: Instant
-    ) -> Result<Submission, SignalRefusal> {
-        Result { () throws(SignalRefusal) in
-            submission(
-                for: try PlayAnswer(json, body: body, packageNames: packageNames, now: now)
+        return Result { () throws(SignalRefusal) in
+            let answer = try PlayAnswer(json, body: body, packageNames: packageNames, now: now)
+            return PlayFacts(
+                submission: submission(for: answer),
+                acknowledgement: PlayAcknowledgement(missingIn: answer)
             )
         }
     }
 
-    private static func submission(for answer: PlayAnswer) -> Submission {
+    /// What an answer comes to; always at least one event.
+    static func submission(for answer: PlayAnswer) -> Submission {
         let drafts: [EventDraft]
         do throws(InputFault) {
             drafts = try self.drafts(of: answer)
@@ -80,7 +74,7 @@ public enum PlayMapping {
         }
         return submission(
             answer.signalID,
-            answer.isTest ? .sandbox : .production,
+            answer.environment,
             drafts,
             evidence: answer.body
         )
@@ -107,6 +101,9 @@ public enum PlayMapping {
             named: PayloadNames.playStore.subjects(in: evidence)
         )
     }
+
+    /// The states of subscriptions that have a row.
+    package static var knownStates: [String] { PlayStates.all.sorted() }
 
     /// A message that changes nothing, kept all the same (Stores, rule 5): for the purchase, or for
     /// the store where none is named.

@@ -9,7 +9,7 @@ enum PlayStates {
     static func row(_ state: String) -> Row? { rows[state] }
 
     /// The states that have a row.
-    static var all: Set<String> { Set(rows.keys) }
+    static var all: [String] { Array(rows.keys) }
 
     private static let rows: [String: Row] = [
         "SUBSCRIPTION_STATE_PENDING": { item throws(InputFault) in item.pending() },

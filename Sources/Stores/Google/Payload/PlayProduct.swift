@@ -13,8 +13,8 @@ struct PlayProduct: Hashable, Sendable {
     let quantity: Int64?
     /// How many of them can still be given back; nil: it is not said.
     let refundableQuantity: Int64?
-    let isTest: Bool
-    let isAcknowledged: Bool
+    /// Whether Google was told that it was given; nil: it is not said.
+    let isAcknowledged: Bool?
     let region: String?
     let account: CustomerID?
 
@@ -42,8 +42,7 @@ struct PlayProduct: Hashable, Sendable {
         isConsumed = fields.integer("consumptionState") == 1
         quantity = fields.integer("quantity")
         refundableQuantity = fields.integer("refundableQuantity")
-        isTest = fields.integer("purchaseType") == 0
-        isAcknowledged = fields.integer("acknowledgementState") == 1
+        isAcknowledged = fields.integer("acknowledgementState").map { $0 == 1 }
         (purchase, orderID, region, account) = try Self.common(fields, answer)
     }
 
@@ -65,8 +64,7 @@ struct PlayProduct: Hashable, Sendable {
         isConsumed = details?.text("consumptionState") == "CONSUMPTION_STATE_CONSUMED"
         quantity = details?.integer("quantity")
         refundableQuantity = details?.integer("refundableQuantity")
-        isTest = fields["testPurchaseContext"] != nil
-        isAcknowledged = fields.text("acknowledgementState") == PlayObject.acknowledged
+        isAcknowledged = fields.text("acknowledgementState").map { $0 == PlayObject.acknowledged }
         (purchase, orderID, region, account) = try Self.common(fields, answer)
     }
 

@@ -111,8 +111,7 @@ struct PlayTarget: FuzzTarget {
             )
             PlantedFault.strike(
                 submission.environment == .sandbox
-                    && submission.events.contains { $0.kind == .purchaseLinked }
-                    && submission.events.contains { $0.kind == .revocationRevoked }
+                    && submission.events.contains { $0.data.flag(.autoRenew) == false }
             )
         }
     }

@@ -279,7 +279,7 @@ struct `A subscription's answer` {
     static let orders: [(String, String, Int, String?)] = [
         ("GPA.1", "GPA.1", 0, nil), ("GPA.1..0", "GPA.1", 1, "GPA.1"),
         ("GPA.1..1", "GPA.1", 2, "GPA.1..0"), ("GPA.1..17", "GPA.1", 18, "GPA.1..16"),
-        ("GPA.1..", "GPA.1..", 0, nil), ("GPA.1..x", "GPA.1..x", 0, nil),
+        ("..0", "..0", 0, nil), ("GPA.1..", "GPA.1..", 0, nil), ("GPA.1..x", "GPA.1..x", 0, nil),
         ("..9223372036854775807", "..9223372036854775807", 0, nil),
     ]
 

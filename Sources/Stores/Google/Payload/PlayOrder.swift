@@ -11,7 +11,8 @@ struct PlayOrder: Hashable, Sendable {
 
     init(_ id: String) {
         self.id = id
-        if let dots = id.firstRange(of: ".."), let renewal = Int(id[dots.upperBound...]),
+        if let dots = id.firstRange(of: ".."), dots.lowerBound > id.startIndex,
+            let renewal = Int(id[dots.upperBound...]),
             renewal >= 0, renewal < Int.max
         {
             base = String(id[..<dots.lowerBound])

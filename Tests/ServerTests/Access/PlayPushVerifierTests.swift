@@ -163,6 +163,24 @@ struct `A push of Google Play` {
         #expect(try await Self.refusal(verifier, token) == nil)
     }
 
+    @Test func `has the keys read once for many that come together`() async throws {
+        let store = try Self.store.get()
+        let fetches = Atomic<Int>(0)
+        let text = try store.keySet()
+        let keys = IssuerKeys(for: TokenKeys.google) {
+            fetches.add(1, ordering: .relaxed)
+            try? await Task.sleep(for: .milliseconds(200))
+            return IssuerKeys.Fetched(text: text, lifetime: nil)
+        }
+        let verifier = try Self.verifier(keys)
+        let token = try store.token(at: Self.now)
+        try await withThrowingTaskGroup(of: AuthenticationRefusal?.self) { group in
+            for _ in 0..<40 { group.addTask { try await Self.refusal(verifier, token) } }
+            for try await refusal in group { #expect(refusal == nil) }
+        }
+        #expect(fetches.load(ordering: .relaxed) == 1)
+    }
+
     // googleapis/google-auth-library-java; its reasons are ours but where a comment says why not.
     @Test(.enabled(if: Vectors.arePresent, "\(Vectors.absence)"))
     func `is judged as Google's own library judges it`() async throws {

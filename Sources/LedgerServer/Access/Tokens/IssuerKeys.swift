@@ -7,6 +7,8 @@ package final class IssuerKeys: Sendable {
     private let fetch: @Sendable () async -> Fetched?
     private let algorithms: Set<TokenKeys.Algorithm>
     private let kept = Mutex<Kept?>(nil)
+    /// The fetch that is under way, which everybody waits for who needs one.
+    private let fetching = Mutex<Task<TokenKeys?, Never>?>(nil)
 
     /// What the address holds.
     package struct Fetched: Sendable {
@@ -65,7 +67,22 @@ package final class IssuerKeys: Sendable {
         return await renewed(at: now)
     }
 
+    /// One fetch at a time, however many tokens come.
     private func renewed(at now: Instant) async -> TokenKeys? {
+        let task = fetching.withLock { running in
+            if let running { return running }
+            let task = Task {
+                let keys = await self.fetched(at: now)
+                self.fetching.withLock { $0 = nil }
+                return keys
+            }
+            running = task
+            return task
+        }
+        return await task.value
+    }
+
+    private func fetched(at now: Instant) async -> TokenKeys? {
         // Why it cannot be used makes no difference to who asked.
         guard let fetched = await fetch(),
             let keys = try? await TokenKeys(fetched.text, for: algorithms)

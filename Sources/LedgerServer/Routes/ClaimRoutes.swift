@@ -44,7 +44,7 @@ extension RouteTable {
                     shape: .named("RestoreAnswer")
                 )
             ],
-            problems: appendProblems + [.notConfigured],
+            problems: appendProblems + [.notConfigured, .storeUnavailable],
             handler: restore
         ),
     ]
@@ -78,11 +78,13 @@ extension RouteTable {
     private static let restoreByteLimit = 4 << 20
     /// Transactions that one restore may hold.
     private static let restoreItemLimit = 500
+    /// Tokens among them: each is a question to a store, of which it answers only so many a minute.
+    private static let restoreTokenLimit = 20
 
     private static let claimProblems =
         appendProblems
         + SignalRefusal.Code.allCases.compactMap { ProblemCode(rawValue: $0.rawValue) }
-        + [.claimedByAnother, .notConfigured]
+        + [.claimedByAnother, .notConfigured, .storeUnavailable]
 
     @Sendable
     private static func claim(_ call: Call, _ service: LedgerService) async throws -> Answer {
@@ -95,11 +97,12 @@ extension RouteTable {
             "productId",
             "purchaseToken"
         )
-        let item: VerifiedTransaction
+        let handedIn: HandedIn
         switch try await verified(body, call, service) {
-        case .success(let transaction): item = transaction
+        case .success(let found): handedIn = found
         case .failure(let refusal): throw Problem(refusal, of: try body.required("store"))
         }
+        let item = handedIn.transaction
         let customer = try call.customer
         let request = try call.request(
             service,
@@ -114,6 +117,7 @@ extension RouteTable {
             problem.owner = call.visibleOwner(owner)
             throw problem
         }
+        try await service.acknowledge(handedIn.acknowledgement, call.now)
         return Answer(call.item(outcome, of: item.purchase))
     }
 
@@ -128,7 +132,14 @@ extension RouteTable {
                 path: "transactions"
             )
         }
-        var verified: [Result<VerifiedTransaction, SignalRefusal>] = []
+        guard entries.count(where: { $0["purchaseToken"] != nil }) <= restoreTokenLimit else {
+            throw Problem(
+                .outOfRange,
+                "a restore has at most \(restoreTokenLimit) purchase tokens",
+                path: "transactions"
+            )
+        }
+        var verified: [Result<HandedIn, SignalRefusal>] = []
         for entry in entries {
             verified.append(try await self.verified(entry, call, service))
             // Others are answered between two signatures.
@@ -136,18 +147,22 @@ extension RouteTable {
         }
         // What was refused is told beside the outcomes.
         let handedIn = verified.compactMap { try? $0.get() }
+        let transactions = handedIn.map(\.transaction)
         let customer = try call.customer
         let request = try call.request(service, source: Source.app, environment: .production)
         var outcomes = try await service.blocking {
-            Array(try service.ledger.appender.restore(handedIn, for: customer, request).reversed())
+            Array(
+                try service.ledger.appender.restore(transactions, for: customer, request).reversed()
+            )
         }
+        for item in handedIn { try await service.acknowledge(item.acknowledgement, call.now) }
         let items = verified.map { item in
             switch item {
             case .failure(let refusal):
                 // What is refused says why and does not hold up the others.
                 ClaimItem(unverified: refusal.code.rawValue, refusal.detail)
-            case .success(let transaction):
-                call.item(outcomes.removeLast(), of: transaction.purchase)
+            case .success(let item):
+                call.item(outcomes.removeLast(), of: item.transaction.purchase)
             }
         }
         return Answer(RestoreAnswer(items: items))
@@ -158,9 +173,9 @@ extension RouteTable {
         _ entry: JSONValue,
         _ call: Call,
         _ service: LedgerService
-    ) async throws -> Result<VerifiedTransaction, SignalRefusal> {
+    ) async throws -> Result<HandedIn, SignalRefusal> {
         let store = try entry.required("store")
-        let result: Result<VerifiedTransaction, SignalRefusal>
+        let result: Result<HandedIn, SignalRefusal>
         switch store {
         case Source.appStore:
             guard let verifier = service.stores.appStore else {
@@ -168,6 +183,7 @@ extension RouteTable {
             }
             let bytes = Array(try entry.required("signedTransaction").utf8)
             result = await verifier.transaction(bytes, now: call.now).flatMap { $0.handedIn() }
+                .map { HandedIn($0) }
         case Source.playStore:
             guard let configuration = service.stores.playStore else {
                 throw Problem(.notConfigured, "Google Play is not configured here")
@@ -178,7 +194,7 @@ extension RouteTable {
                         purchaseData: try entry.required("purchaseData"),
                         signature: try entry.required("signature")
                     )
-                    .flatMap { $0.verified(by: configuration) }.map { $0.handedIn() }
+                    .flatMap { $0.verified(by: configuration) }.map { HandedIn($0.handedIn()) }
                 } else {
                     try await service.transaction(
                         ofPlay: try entry.required("purchaseToken"),

@@ -73,8 +73,8 @@ extension LedgerService {
     /// was told before, nothing.
     ///
     /// - Throws: `Problem.storeUnavailable` while it does not answer.
-    func acknowledge(_ facts: PlayFacts, _ now: Instant) async throws {
-        guard let purchase = facts.acknowledgement, let api = stores.playAPI else { return }
+    func acknowledge(_ purchase: PlayAcknowledgement?, _ now: Instant) async throws {
+        guard let purchase, let api = stores.playAPI else { return }
         do throws(StoreFault) {
             try await api.acknowledge(purchase)
         } catch {
@@ -107,7 +107,7 @@ extension LedgerService {
         packageName: String,
         _ configuration: PlayConfiguration,
         _ now: Instant
-    ) async throws -> Result<VerifiedTransaction, SignalRefusal> {
+    ) async throws -> Result<HandedIn, SignalRefusal> {
         guard let api = stores.playAPI else {
             throw Problem(.notConfigured, "the API of Google Play is not configured here")
         }
@@ -124,10 +124,23 @@ extension LedgerService {
         do throws(StoreFault) {
             let body = try await api.answer(of: token, packageName: packageName)
             let facts = try facts(ofPlay: body, configuration, now)
-            return .success(VerifiedTransaction(purchase: purchase, facts: facts.submission))
+            let transaction = VerifiedTransaction(purchase: purchase, facts: facts.submission)
+            return .success(HandedIn(transaction, facts.acknowledgement))
         } catch {
             _ = try unanswered(error, of: Source.playStore)
             return .failure(unknown)
         }
+    }
+}
+
+/// What a customer hands in, once its store vouches for it.
+struct HandedIn: Sendable {
+    var transaction: VerifiedTransaction
+    /// What Google wants to be told once it is on the disk; nil: nothing.
+    var acknowledgement: PlayAcknowledgement?
+
+    init(_ transaction: VerifiedTransaction, _ acknowledgement: PlayAcknowledgement? = nil) {
+        self.transaction = transaction
+        self.acknowledgement = acknowledgement
     }
 }

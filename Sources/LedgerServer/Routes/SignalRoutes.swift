@@ -117,7 +117,7 @@ extension RouteTable {
             // The fact before its hint: whoever gets none of both sends the hint again.
             if let facts = asked.facts {
                 _ = try await record(facts.submission, Source.playStore, service)
-                try await service.acknowledge(facts, call.now)
+                try await service.acknowledge(facts.acknowledgement, call.now)
             }
             let hint = PlayMapping.submission(
                 for: push,

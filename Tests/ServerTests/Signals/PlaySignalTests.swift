@@ -252,6 +252,21 @@ struct `Google Play over HTTP` {
             let claimed = try await claim("token-1")
             #expect(claimed.status == 200 && claimed.json["purchase"] == "play_store/token-1")
             #expect(try await server.has("erik", "export") == true)
+            // Asked again, Google says the same: nothing is added but that it was asked.
+            let size = try server.ledger.questions.size()
+            #expect(try await claim("token-1").json["outcome"] == "known")
+            #expect(try server.ledger.questions.size() == size + 1)
+            #expect(try await claim("token-1").json["outcome"] == "known")
+            #expect(try server.ledger.questions.size() == size + 1)
+            let tokens = (0..<21).map {
+                #"{"store":"play_store","packageName":"com.example.app","purchaseToken":"t\#($0)"}"#
+            }
+            let many = try await server.post(
+                "/v1/customers/erik/restore",
+                #"{"transactions":[\#(tokens.joined(separator: ","))]}"#,
+                as: .write
+            )
+            #expect(many.status == 400 && many.code == "out_of_range")
             let unknown = try await claim("token-2")
             #expect(unknown.status == 400 && unknown.json["path"] == "purchaseToken")
             let foreign = try await claim("token-1", "com.example.other")

@@ -252,6 +252,19 @@ struct `A subscription's answer` {
         #expect(PlayStates.all.count == 8)
     }
 
+    @Test func `of more products than there are is kept, and means nothing`() throws {
+        let item = #"{"productId":"p","expiryTime":"2026-02-01T00:00:00Z"}"#
+        for (count, kind) in [(64, EventKind.purchaseCompleted), (65, .signalNoted)] {
+            let items = Array(repeating: item, count: count).joined(separator: ",")
+            let answer = try PlaySample.subscription(
+                "ACTIVE",
+                after: 4,
+                #"{"lineItems":[\#(items)]}"#
+            )
+            #expect(try PlaySample.submission(answer).events.first?.kind == kind)
+        }
+    }
+
     @Test func `of a tester is the sandbox's`() throws {
         let answer = try PlaySample.subscription("ACTIVE", after: 4, #"{"testPurchase":{}}"#)
         #expect(try PlaySample.submission(answer).environment == .sandbox)

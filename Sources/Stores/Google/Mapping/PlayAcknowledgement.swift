@@ -1,3 +1,5 @@
+import Crypto
+import Encodings
 package import Entitlements
 
 /// What an answer of the Developer API comes to.
@@ -33,7 +35,8 @@ package struct PlayAcknowledgement: Hashable, Sendable {
             isSubscription = true
             (productID, orderID, purchase) = (item.productID, item.order.base, item.purchase)
         case .product, .productV2:
-            guard let product = answer.product, product.isAcknowledged == false,
+            // Why an answer cannot be used is said where it is noted.
+            guard let product = try? answer.product(), product.isAcknowledged == false,
                 product.state == .purchased
             else { return nil }
             isSubscription = false
@@ -45,7 +48,7 @@ package struct PlayAcknowledgement: Hashable, Sendable {
     /// What is recorded once Google was told; `now`: when it was.
     package func submission(at now: Instant) -> Submission {
         Submission(
-            id: SignalID.of("acknowledged/" + token),
+            id: "acknowledged/" + Hexadecimal.encode(SHA256.hash(data: Array(token.utf8))),
             source: Source.playStore,
             environment: environment,
             nature: .signal,

@@ -7,10 +7,7 @@ extension PlayMapping {
         switch answer.content {
         case .subscription(let subscription):
             return try drafts(of: subscription, in: answer)
-        case .product(let fields, let productID):
-            return try drafts(of: PlayProduct(fields, productID: productID, in: answer), in: answer)
-        case .productV2(let fields):
-            return try drafts(of: PlayProduct(v2: fields, in: answer), in: answer)
+        case .product, .productV2: return try drafts(of: answer.product(), in: answer)
         }
     }
 
@@ -169,14 +166,14 @@ extension PlayAnswer {
         }
     }
 
-    /// What it says of a one-time product; nil: nothing that can be used.
-    var product: PlayProduct? {
+    /// What it says of a one-time product.
+    ///
+    /// - Throws: `InputFault` for what cannot be used, and for a subscription.
+    func product() throws(InputFault) -> PlayProduct {
         switch content {
-        case .subscription: nil
-        // Why it cannot be used is said where it is noted.
-        case .product(let fields, let id): try? PlayProduct(fields, productID: id, in: self)
-        // Why it cannot be used is said where it is noted.
-        case .productV2(let fields): try? PlayProduct(v2: fields, in: self)
+        case .subscription: throw InputFault(unusable: "it is a subscription")
+        case .product(let fields, let id): try PlayProduct(fields, productID: id, in: self)
+        case .productV2(let fields): try PlayProduct(v2: fields, in: self)
         }
     }
 

@@ -34,12 +34,9 @@ struct PlayAnswer: Hashable, Sendable {
         case productV2(PlayObject)
     }
 
-    /// The id under which it is recorded: of its cause, else of its content, so that the same answer
-    /// again is a repeat.
-    var signalID: String {
-        if let cause { return "answer/" + cause.messageID }
-        return "answer/" + Hexadecimal.encode(SHA256.hash(data: body))
-    }
+    /// The id under which it is recorded: of its cause, else of what was asked and answered, so that the
+    /// same answer again, whenever it was given, is a repeat.
+    let signalID: String
 
     /// When what it says came to be: when that was told, else when it was seen.
     var changedAt: Instant { cause?.notification.saidAt ?? observedAt }
@@ -73,6 +70,11 @@ extension PlayAnswer {
         observedAt = try Self.observedAt(fields, now)
         cause = try Self.cause(fields, of: token, packageNames, now)
         content = try Self.content(answer, productID: fields.name("productId"))
+        let said = JSONValue.array([.string(packageName), .string(token), answer.json])
+        signalID =
+            "answer/"
+            + (cause?.messageID
+                ?? Hexadecimal.encode(SHA256.hash(data: Array(said.description.utf8))))
         self.body = body
     }
 

@@ -37,6 +37,9 @@ struct PlayLineItem: Hashable, Sendable {
         end = try item.end("expiryTime")
     }
 
+    /// Items of one subscription: it has a handful.
+    private static let itemLimit = 64
+
     /// The items of an answer; where there are several, each is a purchase of its own: one that
     /// renews ends no other (P3).
     static func items(
@@ -44,6 +47,7 @@ struct PlayLineItem: Hashable, Sendable {
         in answer: PlayAnswer
     ) throws(InputFault) -> [PlayLineItem] {
         let items = subscription.objects("lineItems")
+        guard items.count <= itemLimit else { throw InputFault(unusable: "lineItems are too many") }
         var found: [PlayLineItem] = []
         for item in items {
             let place = items.count == 1 ? "" : "/" + (item.text("productId") ?? "")

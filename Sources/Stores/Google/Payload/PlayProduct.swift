@@ -82,6 +82,6 @@ struct PlayProduct: Hashable, Sendable {
 }
 
 extension PlayObject {
-    /// Google keeps what is not acknowledged within three days no longer sold.
+    /// What both kinds of purchases say once Google was told that they were given.
     static let acknowledged = "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED"
 }

@@ -19,6 +19,9 @@ package enum PlayImport {
         configuration: PlayConfiguration,
         now: Instant
     ) -> [Outcome] {
+        if json["answer"]?["voidedPurchases"] != nil {
+            return voided(json, configuration.packageNames, now)
+        }
         guard let items = json.array else {
             return [outcome(of: json, body: body, configuration, now)]
         }
@@ -33,6 +36,28 @@ package enum PlayImport {
         let item = json.array?.first ?? json
         return item["message"]?["data"]?.string != nil || item["purchaseData"]?.string != nil
             || (item["packageName"]?.string != nil && item["answer"]?.members != nil)
+    }
+
+    /// Each order of a list that were given back; an entry is its own evidence.
+    private static func voided(
+        _ json: JSONValue,
+        _ packageNames: Set<Name>,
+        _ now: Instant
+    ) -> [Outcome] {
+        guard let name = json["packageName"]?.string, packageNames.contains(Name(name)) else {
+            let refusal = SignalRefusal(.wrongBundle, "packageName", "not an app of this ledger")
+            return [.failure(refusal)]
+        }
+        let list = json["answer"]?["voidedPurchases"]?.array ?? []
+        return list.enumerated().map { index, entry in
+            Result { () throws(SignalRefusal) in
+                PlayMapping.submission(
+                    for: try PlayVoidedPurchase(entry, observedAt: now),
+                    body: Array(entry.description.utf8)
+                )
+            }
+            .mapError { $0.inside("answer.voidedPurchases[\(index)]") }
+        }
     }
 
     private static func outcome(

@@ -171,3 +171,94 @@ struct `A one-time product's answer` {
         #expect(try PlaySample.refusal(answer)?.code == .disagreement)
     }
 }
+
+struct `A list of orders that were given back` {
+    private static func list(_ entries: String...) throws -> JSONValue {
+        try PlaySample.json(
+            #"{"packageName":"com.example.app","answer":{"voidedPurchases":["#
+                + entries.joined(separator: ",") + "]}}"
+        )
+    }
+
+    private static func outcomes(_ json: JSONValue) throws -> [PlayImport.Outcome] {
+        PlayImport.outcomes(
+            of: json,
+            configuration: try PlaySample.configuration(),
+            now: PlaySample.told
+        )
+    }
+
+    private static let entry =
+        #"{"purchaseToken":"t1","orderId":"GPA.1..0","voidedTimeMillis":"1767225600000""#
+
+    static let rows: [(String, String)] = [
+        ("}", #"revocation.refunded t1@P {"transactionId":"GPA.1..0"}"#),
+        (
+            #","voidedSource":0,"voidedReason":1}"#,
+            #"revocation.refunded t1@P {"transactionId":"GPA.1..0","reason":"remorse"}"#
+        ),
+        (
+            #","voidedReason":7}"#,
+            #"revocation.refunded t1@P {"transactionId":"GPA.1..0","reason":"chargeback"}"#
+        ),
+        (
+            #","voidedReason":99}"#,
+            #"revocation.refunded t1@P {"transactionId":"GPA.1..0"}"#
+        ),
+        (#","voidedQuantity":1}"#, #"signal.noted t1@P {"name":"voided_in_part"}"#),
+    ]
+
+    // trap 4: a refund takes away one order, be it an older one
+    @Test(arguments: rows)
+    func `takes each of them away`(_ rest: String, _ expected: String) throws {
+        let outcomes = try Self.outcomes(Self.list(Self.entry + rest, Self.entry + rest))
+        #expect(outcomes.count == 2)
+        let submissions = try outcomes.map { try $0.get() }
+        #expect(PlaySample.lines(submissions[0]) == [expected])
+        // The same order, told again, is a repeat.
+        #expect(submissions[0].id == submissions[1].id)
+    }
+
+    static let refused: [(String, SignalRefusal.Code, String)] = [
+        ("{}", .missingField, "answer.voidedPurchases[1].purchaseToken"),
+        (#"{"purchaseToken":"t"}"#, .missingField, "answer.voidedPurchases[1].orderId"),
+        (
+            #"{"purchaseToken":"t","orderId":"o"}"#, .outOfRange,
+            "answer.voidedPurchases[1].voidedTimeMillis"
+        ),
+        (
+            #"{"purchaseToken":"t","orderId":"o","voidedTimeMillis":"1"}"#, .outOfRange,
+            "answer.voidedPurchases[1].voidedTimeMillis"
+        ),
+        ("null", .missingField, "answer.voidedPurchases[1].purchaseToken"),
+    ]
+
+    @Test(arguments: refused)
+    func `tells of each that is none, and takes the others`(
+        _ text: String,
+        _ code: SignalRefusal.Code,
+        _ path: String
+    ) throws {
+        let outcomes = try Self.outcomes(Self.list(Self.entry + "}", text))
+        #expect(throws: Never.self) { try outcomes[0].get() }
+        guard case .failure(let refusal) = outcomes[1] else {
+            Issue.record("taken: \(text)")
+            return
+        }
+        #expect(refusal.code == code)
+        #expect(refusal.path == path)
+    }
+
+    @Test func `of another app is refused`() throws {
+        let json = try PlaySample.json(
+            #"{"packageName":"other","answer":{"voidedPurchases":[]}}"#
+        )
+        let outcomes = try Self.outcomes(json)
+        guard case .failure(let refusal) = try #require(outcomes.first) else {
+            Issue.record("taken")
+            return
+        }
+        #expect(refusal.code == .wrongBundle)
+        #expect(try Self.outcomes(Self.list()).isEmpty)
+    }
+}

@@ -80,6 +80,11 @@ public enum PlayMapping {
         )
     }
 
+    /// What an order that was given back comes to; it does not say whether it was a tester's.
+    static func submission(for voided: PlayVoidedPurchase, body: [UInt8]) -> Submission {
+        submission(voided.signalID, .production, voided.drafts(), evidence: body)
+    }
+
     /// What signed purchase data comes to; its `id` is that of the text.
     public static func submission(for purchase: VerifiedPlayPurchase) -> Submission {
         submission(purchase.signalID, .production, drafts(of: purchase), evidence: purchase.body)

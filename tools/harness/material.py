@@ -40,7 +40,11 @@ class Material:
         self.revenuecat_secret = "Bearer check-%s" % os.urandom(16).hex()
         self.write("revenuecat.txt", self.revenuecat_secret)
         self.app_store = AppStore(
-            tool, tool.scratch, revenueCat={"authorizationFile": "revenuecat.txt"})
+            tool, tool.scratch, revenueCat={"authorizationFile": "revenuecat.txt"},
+            # Nothing answers there: nobody's token is Google's.
+            playStore={"packageNames": ["com.example.app"], "pushAudience": "here",
+                       "pushServiceAccount": "push@example.com",
+                       "jwksURL": "http://127.0.0.1:9/keys"})
         self.signer = Signer()
         self.customer_keys = self.write("customers.pem", self.signer.public)
 

@@ -206,12 +206,15 @@ struct `A push of Google Play` {
                 decoding: try Vectors.bytes(folder + (entry["token"]?.string ?? "")),
                 as: UTF8.self
             ).trimmed
-            // An address that does not answer, or with nothing, is a fault of the moment.
+            // An address that does not answer, or with nothing, is a fault of the moment. The peer asks
+            // it for a token by ES256, which is refused here without it.
             guard let refusal = expected[id] else {
                 #expect(id.hasPrefix("keys-"))
                 let verifier = try Self.verifier(Address(nil).keys)
+                #expect(try await Self.refusal(verifier, token) == .algorithm)
+                let ours = try Self.store.get().token(at: Self.now)
                 await #expect(throws: IssuerKeys.Unavailable.self) {
-                    try await Self.refusal(verifier, token)
+                    try await Self.refusal(verifier, ours)
                 }
                 judged += 1
                 continue

@@ -24,9 +24,13 @@ package struct CustomerTokenVerifier: Sendable {
         _ token: some Collection<UInt8> & Sendable,
         at now: Instant
     ) -> Authentication<CustomerToken> {
-        switch SignedToken.verify(token, by: keys, algorithms: TokenKeys.customers) {
-        case .accepted(let token): self.token(token, at: now)
-        case .refused(let refusal): .refused(refusal)
+        switch SignedToken.form(token, algorithms: TokenKeys.customers) {
+        case .refused(let refusal): return .refused(refusal)
+        case .accepted(let form):
+            switch SignedToken.verify(form, by: keys) {
+            case .accepted(let token): return self.token(token, at: now)
+            case .refused(let refusal): return .refused(refusal)
+            }
         }
     }
 

@@ -27,14 +27,16 @@ package struct PlayPushVerifier: Sendable {
         _ token: some Collection<UInt8> & Sendable,
         at now: Instant
     ) async throws(IssuerKeys.Unavailable) -> Authentication<PlayPushIdentity> {
-        var signed = SignedToken.verify(
-            token,
-            by: try await keys.current(at: now),
-            algorithms: TokenKeys.google
-        )
+        let form: SignedToken.Form
+        switch SignedToken.form(token, algorithms: TokenKeys.google) {
+        case .accepted(let read): form = read
+        // What is none is no reason to read keys.
+        case .refused(let refusal): return .refused(refusal)
+        }
+        var signed = SignedToken.verify(form, by: try await keys.current(at: now))
         // Keys are rotated while tokens are on their way.
         if case .refused(.unknownIssuerKey) = signed, let newer = await keys.newer(at: now) {
-            signed = SignedToken.verify(token, by: newer, algorithms: TokenKeys.google)
+            signed = SignedToken.verify(form, by: newer)
         }
         switch signed {
         case .refused(let refusal): return .refused(refusal)

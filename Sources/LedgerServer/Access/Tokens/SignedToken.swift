@@ -16,15 +16,21 @@ package struct SignedToken: Hashable, Sendable {
     /// How far an issuer's clock may run ahead of ours, for `nbf` and `iat`; `exp` is exact.
     package static let skewMilliseconds: Int64 = 60_000
 
-    /// Reads a token and checks its signature.
-    ///
-    /// Cost: one signature verification (about 40 µs for ES256 and RS256, more for EdDSA) for each key
-    /// that may be meant. Nothing of the token is trusted before.
-    static func verify(
-        _ token: some Collection<UInt8> & Sendable,
-        by keys: TokenKeys,
+    /// A token whose signature is not checked.
+    struct Form: Hashable, Sendable {
+        fileprivate var algorithm: TokenKeys.Algorithm
+        fileprivate var keyID: String?
+        /// What is signed: header and claims as they were sent.
+        fileprivate var signed: [UInt8]
+        fileprivate var claims: [UInt8]
+        fileprivate var signature: [UInt8]
+    }
+
+    /// Reads a token as far as it can be read without a key.
+    static func form(
+        _ token: some Collection<UInt8>,
         algorithms: Set<TokenKeys.Algorithm>
-    ) -> Authentication<SignedToken> {
+    ) -> Authentication<Form> {
         guard token.count <= byteLimit else { return .refused(.malformed) }
         let parts = token.split(
             separator: UInt8(ascii: "."),
@@ -43,13 +49,30 @@ package struct SignedToken: Hashable, Sendable {
         guard header.value("crit") == nil, (keyID == nil) == (header.value("kid") == nil) else {
             return .refused(.malformed)
         }
-        let candidates = keys.candidates(algorithm, keyID: keyID)
+        return .accepted(
+            Form(
+                algorithm: algorithm,
+                keyID: keyID,
+                signed: [UInt8](parts[0]) + [UInt8(ascii: ".")] + parts[1],
+                claims: Array(parts[1]),
+                signature: signature
+            )
+        )
+    }
+
+    /// Checks a token's signature.
+    ///
+    /// Cost: one signature verification (about 40 µs for ES256 and RS256, more for EdDSA) for each key
+    /// that may be meant. Nothing of the token is trusted before.
+    static func verify(_ form: Form, by keys: TokenKeys) -> Authentication<SignedToken> {
+        let candidates = keys.candidates(form.algorithm, keyID: form.keyID)
         guard !candidates.isEmpty else { return .refused(.unknownIssuerKey) }
-        let signed = [UInt8](parts[0]) + [UInt8(ascii: ".")] + parts[1]
-        // A signature that cannot even be read is as wrong as one that does not verify.
-        guard candidates.contains(where: { (try? $0.verify(signature, signs: signed)) == true })
-        else { return .refused(.badSignature) }
-        guard let claims = object(parts[1]) else { return .refused(.malformed) }
+        let isSigned = candidates.contains {
+            // A signature that cannot even be read is as wrong as one that does not verify.
+            (try? $0.verify(form.signature, signs: form.signed)) == true
+        }
+        guard isSigned else { return .refused(.badSignature) }
+        guard let claims = object(form.claims) else { return .refused(.malformed) }
         return .accepted(SignedToken(claims: claims))
     }
 

@@ -8,6 +8,7 @@ import Testing
 struct `Members that name nobody` {
     @Test(arguments: [
         (ImpersonalMembers.appStore, PayloadNames.appStore, "appAccountToken"),
+        (ImpersonalMembers.playStore, PayloadNames.playStore, "obfuscatedExternalAccountId"),
         (ImpersonalMembers.revenueCat, PayloadNames.revenueCat, "app_user_id"),
     ])
     func `are none of those in which a store writes customers`(

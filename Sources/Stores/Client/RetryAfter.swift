@@ -3,7 +3,7 @@ import Entitlements
 
 /// How long a store asks us to wait: `Retry-After` in each form that stores send.
 enum RetryAfter {
-    /// Milliseconds from now on; nil: the text is none of the forms.
+    /// Milliseconds from now on, a day at most; nil: the text is none of the forms.
     ///
     /// Seconds or a date (RFC 9110, section 10.2.3), or, as Apple sends it, an instant in milliseconds
     /// since 1970 (developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits).
@@ -12,12 +12,19 @@ enum RetryAfter {
             guard number >= 0 else { return nil }
             // Nobody asks to wait for thirty years.
             // Fits: less than a million million.
-            if number < leastInstant { return number * 1000 }
-            // Fits: neither is negative.
-            return max(0, number - now.milliseconds)
+            if number < leastInstant { return min(number * 1000, limit) }
+            return wait(until: number, at: now)
         }
-        return date(text).map { max(0, $0 - now.milliseconds) }
+        return date(text).map { wait(until: $0, at: now) }
     }
+
+    private static func wait(until instant: Int64, at now: Instant) -> Int64 {
+        let (wait, overflow) = instant.subtractingReportingOverflow(now.milliseconds)
+        return overflow ? limit : min(max(0, wait), limit)
+    }
+
+    /// Whatever is asked for: what waits that long is given up anyway.
+    private static let limit = Instant.millisecondsPerDay
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT`: the one form that is sent today (RFC 9110, section 5.6.7).
     private static func date(_ text: String) -> Int64? {

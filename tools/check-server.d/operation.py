@@ -224,7 +224,8 @@ def check_secrets(material):
             raise Fault("secrets: nothing was said")
         if said["its log"].count("are not held against") != 2:
             raise Fault("tokens of any issuer and for anybody are taken without a word")
-        secrets = {"the key": key, "the key's secret": key.rsplit("_", 1)[-1], "a token": token,
+        # A key is el_<id>_<secret>, and base64url's own "_" may stand in its secret.
+        secrets = {"the key": key, "the key's secret": key.split("_", 2)[2], "a token": token,
                    "RevenueCat's secret": material.revenuecat_secret, "a customer": customer}
         for place, text in said.items():
             for what, secret in secrets.items():

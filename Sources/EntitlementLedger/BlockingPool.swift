@@ -8,14 +8,32 @@ public protocol BlockingPool: Sendable {
     func submit(_ work: @escaping @Sendable (_ refusal: (any Error)?) -> Void)
 }
 
+extension BlockingPool {
+    /// Does some work on one of the threads, and waits for what it comes to.
+    package func run<Result: Sendable>(
+        _ body: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            submit { refusal in
+                if let refusal { return continuation.resume(throwing: refusal) }
+                continuation.resume(with: Swift.Result { try body() })
+            }
+        }
+    }
+}
+
 /// The threads of a process that brings none of its own.
-struct DispatchPool: BlockingPool {
+package struct DispatchPool: BlockingPool {
     private static let queue = DispatchQueue(
         label: "entitlement-ledger.blocking",
         attributes: .concurrent
     )
 
-    func submit(_ work: @escaping @Sendable ((any Error)?) -> Void) {
+    /// Names them.
+    package init() {}
+
+    /// See `BlockingPool`.
+    package func submit(_ work: @escaping @Sendable ((any Error)?) -> Void) {
         Self.queue.async { work(nil) }
     }
 }

@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import LedgerAPI
+package import LedgerOperations
 import Logging
 import NIOPosix
 package import Stores
@@ -143,8 +144,8 @@ package struct StoreAccess: Sendable {
     package var playStore: PlayConfiguration?
     /// Knows Google Play's pushes; nil: only a key with `ingest` vouches for one.
     package var playPush: PlayPushVerifier?
-    /// Asks Google Play what is true of a purchase; nil: nobody does.
-    package var playAPI: PlayDeveloperAPI?
+    /// The stores that may be asked.
+    package var clients: StoreClients
     /// Knows RevenueCat's webhooks; nil: only a key with `ingest` vouches for one.
     package var revenueCat: RevenueCatAuthentication?
 
@@ -153,13 +154,13 @@ package struct StoreAccess: Sendable {
         appStore: AppStoreVerifier? = nil,
         playStore: PlayConfiguration? = nil,
         playPush: PlayPushVerifier? = nil,
-        playAPI: PlayDeveloperAPI? = nil,
+        clients: StoreClients = StoreClients(),
         revenueCat: RevenueCatAuthentication? = nil
     ) {
         self.appStore = appStore
         self.playStore = playStore
         self.playPush = playPush
-        self.playAPI = playAPI
+        self.clients = clients
         self.revenueCat = revenueCat
     }
 }

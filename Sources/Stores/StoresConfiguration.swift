@@ -41,11 +41,7 @@ package struct StoresConfiguration: Sendable {
             let reader = try ObjectReader(member, at: "appStore", of: Self.appStoreNames)
             appStore = try Self.appStore(reader, file)
             checksRevocation = try reader.flag("checkRevocation") ?? false
-            appStoreAccess = try AppStoreAccess(
-                issuerID: reader.text("issuerId"),
-                keyID: reader.text("keyId"),
-                privateKeyFile: reader.text("privateKeyFile")
-            )
+            appStoreAccess = try AppStoreAccess(reader, file)
         }
         if let member = json.present("revenueCat") {
             let reader = try ObjectReader(member, at: "revenueCat", of: Self.revenueCatNames)
@@ -59,7 +55,7 @@ package struct StoresConfiguration: Sendable {
 
     private static let appStoreNames: Set<Name> = [
         "bundleIds", "appAppleId", "environments", "roots", "builtInRoots", "checkRevocation",
-        "issuerId", "keyId", "privateKeyFile",
+        "issuerId", "keyId", "privateKeyFile", "apiURL",
     ]
     private static let playStoreNames: Set<Name> = [
         "packageNames", "licenseKeys", "pushAudience", "pushServiceAccount",
@@ -68,16 +64,6 @@ package struct StoresConfiguration: Sendable {
     private static let revenueCatNames: Set<Name> = [
         "authorizationFile", "hmacSecretFile", "apiKeyFile", "projectId",
     ]
-}
-
-/// Who asks the App Store's API (developer.apple.com/documentation/appstoreserverapi).
-package struct AppStoreAccess: Hashable, Sendable {
-    /// The issuer's id of App Store Connect.
-    package var issuerID: String?
-    /// The key's id.
-    package var keyID: String?
-    /// The file of the key.
-    package var privateKeyFile: String?
 }
 
 /// What RevenueCat's webhooks are checked against.

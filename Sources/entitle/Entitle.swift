@@ -29,7 +29,7 @@ struct Entitle: ParsableCommand {
                 name: "CHANGE",
                 subcommands: [
                     CatalogCommand.self, Claim.self, Grant.self, Withdraw.self, Trial.self,
-                    LinkCommand.self, Use.self, Erase.self,
+                    LinkCommand.self, Use.self, Sync.self, Erase.self,
                 ]
             ),
             CommandGroup(

@@ -22,6 +22,7 @@ struct `Who may` {
         "receiveAppStoreSignal": Right(scopes: [], customers: .nobodySpecial),
         "receivePlaySignal": Right(scopes: [.ingest, .admin]),
         "receiveRevenueCatSignal": Right(scopes: [.ingest, .admin]),
+        "syncCustomer": Right(scopes: [.write, .support, .admin]),
         "claimPurchase": Right(scopes: [.write, .admin], customers: .themselves),
         "restorePurchases": Right(scopes: [.write, .admin], customers: .themselves),
         "grant": Right(scopes: [.write, .support, .admin]),

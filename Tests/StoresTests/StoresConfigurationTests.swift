@@ -1,8 +1,10 @@
+import Crypto
 import Encodings
 import Entitlements
 import StoreSimulator
-import Stores
 import Testing
+
+@testable import Stores
 
 struct `The configuration of the stores` {
     private static let files: [String: @Sendable () throws -> [UInt8]] = [
@@ -13,6 +15,7 @@ struct `The configuration of the stores` {
             return Array((pem + "\n" + pem + "\n").utf8)
         },
         "keys.pem": { Array(try AppStoreSample.authority.get().pem.utf8) },
+        "key.p8": { Array(P256.Signing.PrivateKey().pemRepresentation.utf8) },
         "text": { Array("text".utf8) }, "secret": { Array("Bearer 16-bytes-of-text\r\n".utf8) },
         "short": { Array("Bearer 15-bytes-or-not".utf8) },
         "empty": { Array("\n".utf8) },
@@ -36,7 +39,7 @@ struct `The configuration of the stores` {
             """
             {"appStore":{"bundleIds":["com.example.app"],"appAppleId":1234567890,
               "environments":["production","sandbox"],"roots":["root.pem","root.der"],
-              "checkRevocation":true,"issuerId":"i","keyId":"k","privateKeyFile":"p"},
+              "checkRevocation":true,"issuerId":"i","keyId":"k","privateKeyFile":"key.p8"},
              "playStore":{"packageNames":["com.example.app"],
               "licenseKeys":["\(PlaySample.store.get().licenseKeyText)"],
               "pushAudience":"a","pushServiceAccount":"b"},
@@ -51,7 +54,8 @@ struct `The configuration of the stores` {
         #expect(appStore.environments == [.production, .sandbox])
         #expect(appStore.roots == AppStoreConfiguration.builtInRoots + [root, root])
         #expect(configuration.checksRevocation && appStore.revocation == nil)
-        #expect(configuration.appStoreAccess?.privateKeyFile == "p")
+        #expect(configuration.appStoreAccess?.keyID == "k")
+        #expect(configuration.appStoreAccess?.apiURL == nil)
         let playStore = try #require(configuration.playStore)
         #expect(playStore.packageNames == ["com.example.app"])
         #expect(playStore.licenseKeys.count == 1)
@@ -88,6 +92,20 @@ struct `The configuration of the stores` {
         (appStore(#""appAppleId":1,"roots":["root.der","keys.pem"]"#), "appStore.roots[1]"),
         (appStore(#""appAppleId":1,"builtInRoots":false"#), "appStore.roots"),
         (appStore(#""appAppleId":1,"builtInRoots":"no""#), "appStore.builtInRoots"),
+        (appStore(#""appAppleId":1,"issuerId":"i""#), "appStore.keyId"),
+        (appStore(#""appAppleId":1,"keyId":"k","privateKeyFile":"key.p8""#), "appStore.issuerId"),
+        (
+            appStore(#""appAppleId":1,"issuerId":"i","keyId":"k","privateKeyFile":"text""#),
+            "appStore.privateKeyFile"
+        ),
+        // Stores, rule 9: another's word beside Apple's
+        (appStore(#""appAppleId":1,"apiURL":"https://example.com""#), "appStore.apiURL"),
+        (
+            appStore(
+                #""appAppleId":1,"builtInRoots":false,"roots":["root.der"],"apiURL":"http://example.com""#
+            ),
+            "appStore.apiURL"
+        ),
         (#"{"revenueCat":{"authorizationFile":"empty"}}"#, "revenueCat.authorizationFile"),
         (#"{"revenueCat":{"authorizationFile":"short"}}"#, "revenueCat.authorizationFile"),
         (#"{"revenueCat":{"hmacSecretFile":"text"}}"#, "revenueCat.hmacSecretFile"),

@@ -217,6 +217,22 @@ def signed(schemas, entitle, folder):
     outcomes = [item["outcome"] for claim in claims for item in claim["items"]]
     if outcomes != ["recorded", "known", "refused", "refused"]:
         fail(f"claims by signed transactions came to {outcomes}")
+    asked(schemas, entitle, store)
+
+
+def asked(schemas, entitle, store):
+    """What the App Store is asked: about a customer, about everybody, about a list."""
+    with store.served() as api:
+        ask = ["--stores", api.configuration, "--json"]
+        whole = entitle("sync", "ivan", *ask)
+        schemas.check("sync", whole + entitle("sync", "nobody", *ask), "sync --json")
+        if [purchase["outcome"] for purchase in whole[0]["purchases"]] != ["completed"]:
+            fail(f"a sync came to {whole}")
+        everybody = entitle("sync", "--backfill", *ask, exits=(75,))
+        listed = entitle("sync", "--from", "-", *ask, data=(api.purchase + "\n").encode())
+        schemas.check("backfill", everybody + listed, "sync --backfill --json, sync --from --json")
+        if not everybody[0]["failures"] or listed[0]["completed"] != 1:
+            fail(f"asking about everybody came to {everybody}, about a list to {listed}")
 
 
 def served(schemas, entitle):

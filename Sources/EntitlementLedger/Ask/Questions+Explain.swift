@@ -83,7 +83,10 @@ extension Questions {
         if view.isWhole {
             explanation.notUsed += try otherEnvironments(question, size: size)
             for index in explanation.completeness.indices {
-                try complete(&explanation.completeness[index], question.environment, size: size)
+                let store = explanation.completeness[index].store
+                let told = try completeness(of: store, in: question.environment, size: size)
+                explanation.completeness[index].completeThrough = told.through
+                explanation.completeness[index].lastRefusedAt = told.lastRefusedAt
             }
         }
         let marks = try marks(of: explanation.sequences, to: view)
@@ -109,34 +112,6 @@ extension Questions {
                 reason: .environment(environment, count: count),
                 sequence: nil
             )
-        }
-    }
-
-    /// Z12: what the log says of a store itself; `through` and refusals of signals.
-    private func complete(
-        _ completeness: inout Explanation.Completeness,
-        _ environment: StoreEnvironment,
-        size: UInt64
-    ) throws {
-        let name = StreamName(.store(completeness.store), in: environment)
-        guard let stream = try vault.stream(of: name) else { return }
-        let entries = try views.entries(of: stream, below: size)
-        let kinds: [EventKind] = [.syncCompleted, .syncReconciled, .signalNoted]
-        let wanted = entries.filter { entry in kinds.contains { $0.rawValue == entry.kind } }
-            .suffix(Self.storeEventLimit).map(\.sequence)
-        try log.readRecords(wanted) { _, record in
-            let header = try RecordHeader(checking: record)
-            var opened = OpenedEvent(header: header, kind: try header.eventKind())
-            try opened.read(record, header.facts) { _ in nil }
-            if opened.kind == .signalNoted {
-                guard opened.values[.name] == .text(RefusalNote.name) else { return }
-                let time = Instant(milliseconds: header.time)
-                completeness.lastRefusedAt = [completeness.lastRefusedAt, time]
-                    .compactMap(\.self).max()
-            } else if case .instant(let through)? = opened.values[.through] {
-                completeness.completeThrough = [completeness.completeThrough, through]
-                    .compactMap(\.self).max()
-            }
         }
     }
 

@@ -63,6 +63,11 @@ package struct SchemaFile: Sendable {
         SchemaFile("audit", AuditAnswer.self, "`audit --json`, `GET /v1/audit`."),
         SchemaFile("can", AccessAnswer.self, "`can --json`."),
         SchemaFile(
+            "backfill",
+            BackfillAnswer.self,
+            "`sync --backfill --json`, `sync --from --json`."
+        ),
+        SchemaFile(
             "catalog",
             .input(CatalogSchema.members, title: "A catalog"),
             "What `catalog publish` reads and `catalog show` prints. The schema states the shapes; `catalog validate` also checks what names what: tiers and features that are not there, ids given twice, two products under one store id. Members of features, products and trials beyond those named here are presentation and are kept."
@@ -151,6 +156,11 @@ package struct SchemaFile: Sendable {
             "`show --json`, and each line that `show --questions` prints."
         ),
         SchemaFile("status", StatusAnswer.self, "`status --json`."),
+        SchemaFile(
+            "sync",
+            SyncAnswer.self,
+            "`sync CUSTOMER --json`, and `POST /v1/customers/{id}/sync`."
+        ),
         SchemaFile(
             "timeline",
             TimelineAnswer.self,

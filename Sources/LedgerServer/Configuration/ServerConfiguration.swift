@@ -183,11 +183,12 @@ extension ServerConfiguration {
         guard let configuration = try StoresFile.read(settings[.stores], ofLedgerAt: path) else {
             return StoreAccess()
         }
+        let appStore = try StoresFile.appStoreVerifier(configuration)
         return StoreAccess(
-            appStore: try StoresFile.appStoreVerifier(configuration),
+            appStore: appStore,
             playStore: configuration.playStore,
             playPush: PlayPushVerifier(configuration.playStore?.push),
-            playAPI: PlayDeveloperAPI(configuration.playStore, clock: SystemClock.now),
+            clients: StoreClients(configuration, verifier: appStore, clock: SystemClock.now),
             revenueCat: RevenueCatAuthentication(
                 authorization: configuration.revenueCat?.authorization,
                 hmacSecret: configuration.revenueCat?.hmacSecret

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Encodings
 package import Entitlements
+package import LedgerOperations
 import NIOCore
 import NIOHTTP1
 package import Stores
@@ -33,9 +34,13 @@ package enum HTTPStoreTransport {
     }
 
     /// Asks over HTTP, by this machine's clock.
-    package static func caller(clock: @escaping @Sendable () -> Instant) -> StoreCaller {
+    static func caller(
+        _ policy: StoreCaller.Policy,
+        clock: @escaping @Sendable () -> Instant
+    ) -> StoreCaller {
         StoreCaller(
             send,
+            policy: policy,
             clock: clock,
             // Who is cancelled asks at once; what is asked then is cancelled too.
             sleep: { try? await Task.sleep(for: .milliseconds($0)) },
@@ -44,18 +49,39 @@ package enum HTTPStoreTransport {
     }
 }
 
-extension PlayDeveloperAPI {
-    /// The API as it is configured; nil: nobody is to ask it.
-    package convenience init?(
-        _ configuration: PlayConfiguration?,
+extension StoreClients {
+    /// The stores that are configured to be asked, over HTTP.
+    ///
+    /// `verifier`: checks what the App Store signs; nil: it is not configured. `policy`: how long a store
+    /// is waited for.
+    package init(
+        _ configuration: StoresConfiguration,
+        verifier: AppStoreVerifier?,
+        policy: StoreCaller.Policy = StoreCaller.Policy(),
         clock: @escaping @Sendable () -> Instant
     ) {
-        guard let access = configuration?.access else { return nil }
-        self.init(
-            access.account,
-            caller: HTTPStoreTransport.caller(clock: clock),
-            baseURL: access.apiURL,
-            clock: clock
-        )
+        self.init()
+        if let access = configuration.appStoreAccess, let verifier {
+            appStore = AppStore(
+                api: AppStoreServerAPI(
+                    access,
+                    bundleIDs: configuration.appStore?.bundleIDs ?? [],
+                    caller: HTTPStoreTransport.caller(policy, clock: clock),
+                    clock: clock
+                ),
+                verifier: verifier
+            )
+        }
+        if let playConfiguration = configuration.playStore, let access = playConfiguration.access {
+            playStore = PlayStore(
+                api: PlayDeveloperAPI(
+                    access.account,
+                    caller: HTTPStoreTransport.caller(policy, clock: clock),
+                    baseURL: access.apiURL,
+                    clock: clock
+                ),
+                configuration: playConfiguration
+            )
+        }
     }
 }

@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import LedgerAPI
+import LedgerOperations
 import Stores
 
 /// Google Play: who sends a push, and what is true of a purchase.
@@ -41,7 +42,7 @@ extension LedgerService {
         of call: Call,
         _ configuration: PlayConfiguration
     ) async throws -> (facts: PlayFacts?, fault: StoreFault?) {
-        guard let api = stores.playAPI else { return (nil, nil) }
+        guard let api = stores.clients.playStore?.api else { return (nil, nil) }
         do throws(StoreFault) {
             guard let body = try await api.answer(to: push, body: call.body) else {
                 return (nil, nil)
@@ -74,7 +75,7 @@ extension LedgerService {
     ///
     /// - Throws: `Problem.storeUnavailable` while it does not answer.
     func acknowledge(_ purchase: PlayAcknowledgement?, _ now: Instant) async throws {
-        guard let purchase, let api = stores.playAPI else { return }
+        guard let purchase, let api = stores.clients.playStore?.api else { return }
         do throws(StoreFault) {
             try await api.acknowledge(purchase)
         } catch {
@@ -108,7 +109,7 @@ extension LedgerService {
         _ configuration: PlayConfiguration,
         _ now: Instant
     ) async throws -> Result<HandedIn, SignalRefusal> {
-        guard let api = stores.playAPI else {
+        guard let api = stores.clients.playStore?.api else {
             throw Problem(.notConfigured, "the API of Google Play is not configured here")
         }
         guard configuration.packageNames.contains(Name(packageName)) else {

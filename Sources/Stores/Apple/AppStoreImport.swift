@@ -36,7 +36,7 @@ package enum AppStoreImport {
         verifier: any AppStoreSignalVerifier,
         now: Instant
     ) async -> Outcome {
-        await outcome(jws, expecting: nil, body: jws, readAs: nil, verifier, now)
+        await outcome(jws, expecting: nil, verifier, now)
     }
 
     /// Whether a value looks like the App Store's rather than another format's; an array is
@@ -95,6 +95,8 @@ package enum AppStoreImport {
             return [.failure(SignalRefusal(.malformed, "", "expected a JSON object or a JWS"))]
         }
         var outcomes: [Outcome] = []
+        // Renewal info tells how a subscription stands together with the transaction beside it.
+        var transaction: VerifiedAppStoreTransaction?
         for (name, kind) in members {
             guard let value = item.present(name) else { continue }
             guard let text = value.string else {
@@ -103,15 +105,16 @@ package enum AppStoreImport {
                 continue
             }
             let jws = Array(text.utf8)
+            let signal = await verifier.signal(jws, expecting: kind, now: now)
+            if case .success(.transaction(let found)) = signal { transaction = found }
+            let json = body == nil ? nil : item
             outcomes.append(
-                await outcome(
-                    jws,
-                    expecting: kind,
-                    body: body ?? jws,
-                    readAs: body == nil ? nil : item,
-                    verifier,
-                    now
-                )
+                signal.map { signal in
+                    if case .renewalInfo(let renewal) = signal {
+                        return AppStoreMapping.submission(for: renewal, after: transaction)
+                    }
+                    return AppStoreMapping.submission(for: signal, body: body ?? jws, readAs: json)
+                }
                 .mapError { $0.inside(name) }
             )
         }
@@ -122,7 +125,7 @@ package enum AppStoreImport {
             for (index, element) in list.enumerated() {
                 let found =
                     if let text = element.string {
-                        [await signal(text, expecting: kind, verifier, now)]
+                        [await outcome(Array(text.utf8), expecting: kind, verifier, now)]
                     } else {
                         await self.outcomes(
                             ofItem: element,
@@ -139,26 +142,14 @@ package enum AppStoreImport {
         return [.failure(SignalRefusal(.missingField, "signedPayload", "required"))]
     }
 
-    /// Reads a JWS of an answer, which is its own evidence.
-    private static func signal(
-        _ text: String,
-        expecting kind: AppStoreSignalKind?,
-        _ verifier: any AppStoreSignalVerifier,
-        _ now: Instant
-    ) async -> Outcome {
-        let jws = Array(text.utf8)
-        return await outcome(jws, expecting: kind, body: jws, readAs: nil, verifier, now)
-    }
-
+    /// Reads a JWS that is its own evidence.
     private static func outcome(
         _ jws: [UInt8],
         expecting kind: AppStoreSignalKind?,
-        body: [UInt8],
-        readAs json: JSONValue?,
         _ verifier: any AppStoreSignalVerifier,
         _ now: Instant
     ) async -> Outcome {
         await verifier.signal(jws, expecting: kind, now: now)
-            .map { AppStoreMapping.submission(for: $0, body: body, readAs: json) }
+            .map { AppStoreMapping.submission(for: $0, body: jws) }
     }
 }

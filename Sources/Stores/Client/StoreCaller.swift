@@ -58,7 +58,12 @@ package final class StoreCaller: Sendable {
     }
 
     /// The response to a question: 2xx, or else what is wrong.
-    package func send(_ request: StoreRequest) async throws(StoreFault) -> StoreResponse {
+    ///
+    /// `isAtFault`: whether a store says in a response of 4xx that the fault is its own.
+    package func send(
+        _ request: StoreRequest,
+        isAtFault: (StoreResponse) -> Bool = { _ in false }
+    ) async throws(StoreFault) -> StoreResponse {
         var fault = StoreFault(.unavailable)
         let latest = clock().advanced(byMilliseconds: policy.deadline)
         for attempt in 0..<policy.attempts {
@@ -78,6 +83,7 @@ package final class StoreCaller: Sendable {
                 return response
             }
             fault = self.fault(response)
+            if let response, isAtFault(response) { fault.code = .unavailable }
             switch fault.code {
             case .unavailable: failed()
             case .rateLimited: break

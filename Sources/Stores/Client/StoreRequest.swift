@@ -12,6 +12,7 @@ package struct StoreRequest: Hashable, Sendable {
     package enum Method: String, Sendable {
         case get = "GET"
         case post = "POST"
+        case put = "PUT"
     }
 
     /// Makes a request.

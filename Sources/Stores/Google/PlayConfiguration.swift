@@ -85,7 +85,7 @@ extension PlayConfiguration {
         self.init(
             packageNames: Set(packageNames.map { Name($0) }),
             licenseKeys: keys,
-            push: try Self.push(audience, account, keysURL: Self.address("jwksURL", reader))
+            push: try Self.push(audience, account, keysURL: StoreAddress.read("jwksURL", reader))
         )
         access = try Self.access(reader, file)
     }
@@ -107,7 +107,8 @@ extension PlayConfiguration {
         _ reader: ObjectReader,
         _ file: (String) throws -> [UInt8]
     ) throws -> PlayAccess? {
-        let (apiURL, tokenURL) = try (address("apiURL", reader), address("tokenURL", reader))
+        let apiURL = try StoreAddress.read("apiURL", reader)
+        let tokenURL = try StoreAddress.read("tokenURL", reader)
         guard let name = try reader.text("serviceAccountFile") else { return nil }
         guard let account = ServiceAccount(json: try file(name), tokenURL: tokenURL) else {
             throw reader.fault(
@@ -116,18 +117,5 @@ extension PlayConfiguration {
             )
         }
         return PlayAccess(account: account, apiURL: apiURL)
-    }
-
-    /// An address other than Google's own, such as a simulator's on this machine.
-    private static func address(_ name: String, _ reader: ObjectReader) throws -> String? {
-        guard let text = try reader.text(name) else { return nil }
-        let isLocal = ["http://127.0.0.1:", "http://localhost:"].contains { text.hasPrefix($0) }
-        guard isLocal || text.hasPrefix("https://"), !text.hasSuffix("/") else {
-            throw reader.fault(
-                name,
-                "expected https://, or http:// on this machine, without / at its end"
-            )
-        }
-        return text
     }
 }

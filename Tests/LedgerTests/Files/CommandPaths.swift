@@ -18,7 +18,7 @@ enum CommandPaths {
         "--key-file", "--stores", "init --catalog", "serve --catalog", "whatif --catalog",
         "catalog diff <file>", "catalog publish <file>", "catalog validate <file>",
         "catalog gates --file", "import <files>", "claim --purchase-data",
-        "claim --signed-transaction",
+        "claim --signed-transaction", "sync --from",
         "show --questions",
         "replay --tokens", "erase --customers", "audit --against", "audit --archive",
         "checkpoint --cosignature", "check-proof <file>", "check-proof --record",

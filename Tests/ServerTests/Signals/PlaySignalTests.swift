@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import HTTPTypes
+import LedgerOperations
 import StoreSimulator
 import Stores
 import Testing
@@ -41,7 +42,7 @@ struct `Google Play over HTTP` {
         // The start of a test's clock.
         let now = Instant(milliseconds: 1_780_272_000_000)
         var setup = try setup()
-        setup.stores.playAPI = PlayDeveloperAPI(
+        let api = PlayDeveloperAPI(
             account,
             caller: StoreCaller(
                 simulated.transport,
@@ -50,6 +51,10 @@ struct `Google Play over HTTP` {
                 random: { 0 }
             ),
             clock: { now }
+        )
+        setup.stores.clients.playStore = StoreClients.PlayStore(
+            api: api,
+            configuration: try #require(setup.stores.playStore)
         )
         return setup
     }

@@ -52,6 +52,7 @@ struct `A question to a store` {
         StoreResponse(status: status, headers: retryAfter.map { ["retry-after": $0] } ?? [:])
     }
 
+    // row 8.1
     @Test func `is asked again where the store is at fault, later each time`() async {
         let store = Scripted(nil, Self.response(503), Self.response(500), Self.response(200))
         #expect(await Self.fault(store.caller()) == nil)

@@ -1,10 +1,11 @@
 import Entitlements
 import EventLog
 
-/// Whether facts that a customer hands in say anything that the ledger does not know.
+/// Whether facts that a customer hands in, or that a store was asked for, say anything that the ledger
+/// does not know.
 ///
 /// A store signs a transaction anew each time it is asked for: the same facts come in ever other
-/// bytes, and would let a client in a loop fill the log.
+/// bytes, and would let whoever asks in a loop fill the log.
 struct RestatedFacts {
     private let pipeline: Pipeline
     /// What is known of the purchase, under any of its names.
@@ -28,31 +29,65 @@ struct RestatedFacts {
 
     /// The sequence of the event that says what the first of these says; nil if one of them is new.
     ///
-    /// An event is known if the newest statement in its matter says the same: then recording it
-    /// changes no answer, now or later.
+    /// An event is known if recording it changes no answer, now or later.
     func sequence(ofSame drafts: [EventDraft]) throws -> UInt64? {
         var first: UInt64?
         for draft in drafts {
-            guard let statement = newestStatement(inTheMatterOf: draft),
-                let recorded = try pipeline.questions.event(at: statement.sequence)
-            else { return nil }
-            var restated = draft
-            restated.observedAt = recorded.event.observedAt
-            guard restated.differences(from: recorded.event.draft).isEmpty else { return nil }
-            if first == nil { first = recorded.sequence }
+            guard let sequence = try sequence(ofSame: draft, among: drafts) else { return nil }
+            if first == nil { first = sequence }
         }
         return first
     }
 
-    private func newestStatement(inTheMatterOf draft: EventDraft) -> Fact? {
-        let transaction = draft.data.text(.transactionID).flatMap { keys?.tag($0) }
-        let matter = draft.kind.matter
-        return known.filter { fact in
-            fact.kind.matter == matter
-                && (fact.transaction == nil || transaction == nil
-                    || fact.transaction == transaction)
+    /// An event is known if the newest statement in its matter says the same.
+    private func sequence(ofSame draft: EventDraft, among drafts: [EventDraft]) throws -> UInt64? {
+        let statement = known.filter { $0.kind.matter == draft.kind.matter && concerns($0, draft) }
+            .max { isNewer($1, than: $0) }
+        guard let statement, !takesBackAnother(draft, since: statement, among: drafts),
+            let recorded = try pipeline.questions.event(at: statement.sequence)
+        else { return nil }
+        var restated = draft
+        restated.observedAt = recorded.event.observedAt
+        // What holds from a time on is not new where it is said to hold from a later one.
+        if draft.kind.lasts, recorded.event.time <= draft.time {
+            restated.time = recorded.event.time
         }
-        .max { ($0.observedAt, $0.sequence) < ($1.observedAt, $1.sequence) }
+        guard restated.differences(from: recorded.event.draft).isEmpty else { return nil }
+        return recorded.sequence
+    }
+
+    /// Whether a period that is said again takes back an end that was told since (P2), which nothing
+    /// that comes with it tells again.
+    private func takesBackAnother(
+        _ draft: EventDraft,
+        since statement: Fact,
+        among drafts: [EventDraft]
+    ) -> Bool {
+        guard draft.kind.givesPeriod else { return false }
+        let end = draft.data.instant(.expiresAt)
+        return known.contains { fact in
+            let isOtherEnd =
+                switch fact.kind {
+                case .purchaseExtended: fact.end != end
+                case .purchaseExpired: end.map { fact.time < $0 } ?? true
+                default: false
+                }
+            return isOtherEnd && concerns(fact, draft) && isNewer(fact, than: statement)
+                && !drafts.contains { $0.kind == fact.kind && concerns(fact, $0) }
+        }
+    }
+
+    /// Whether both speak of one transaction, or one of them of all.
+    private func concerns(_ fact: Fact, _ draft: EventDraft) -> Bool {
+        guard let known = fact.transaction, let id = draft.data.text(.transactionID) else {
+            return true
+        }
+        return known == keys?.tag(id)
+    }
+
+    /// Whether a fact is the newer statement of two (T2).
+    private func isNewer(_ fact: Fact, than other: Fact) -> Bool {
+        (fact.observedAt, fact.sequence) > (other.observedAt, other.sequence)
     }
 }
 
@@ -60,8 +95,8 @@ extension EventKind {
     /// Kinds whose newest statement counts among one another have one matter, named by the first.
     fileprivate var matter: EventKind {
         switch self {
-        // Content and end of a period (P1, P2).
-        case .purchaseRenewed, .purchaseExtended, .purchaseExpired: .purchaseCompleted
+        // What a period is (P1).
+        case .purchaseRenewed: .purchaseCompleted
         // Its verification (P7).
         case .verificationFailed: .verificationPassed
         // What takes it away (P6).
@@ -69,4 +104,7 @@ extension EventKind {
         default: self
         }
     }
+
+    /// Whether the earliest of equal statements counts: an end (P2, P4, P9), and what renews (P10).
+    fileprivate var lasts: Bool { self == .purchaseExpired || self == .purchaseRenewalChanged }
 }

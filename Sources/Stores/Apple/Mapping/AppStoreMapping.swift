@@ -54,14 +54,30 @@ public enum AppStoreMapping {
 
     /// What renewal info comes to that was handed in by itself.
     public static func submission(for renewal: VerifiedAppStoreRenewalInfo) -> Submission {
+        submission(for: renewal, after: nil)
+    }
+
+    /// What renewal info comes to; `transaction`: the last one of its purchase, where it stands beside
+    /// it in an answer.
+    static func submission(
+        for renewal: VerifiedAppStoreRenewalInfo,
+        after transaction: VerifiedAppStoreTransaction?
+    ) -> Submission {
         let kind = AppStoreSignalKind.renewalInfo
-        var meaning = AppStoreMeaning(renewalDrafts(renewal))
-        if meaning.drafts.isEmpty {
-            meaning = AppStoreMeaning(
+        func note(_ detail: String? = nil) -> AppStoreMeaning {
+            AppStoreMeaning(
                 noting: kind.rawValue,
                 on: renewal.purchase,
-                at: renewal.content.signedAt
+                at: renewal.content.signedAt,
+                detail: detail
             )
+        }
+        let meaning = meaning { () throws(InputFault) in
+            let standing = transaction.flatMap { AppStoreStanding(renewal, after: $0) }
+            let drafts = try renewalDrafts(renewal) + (standing?.drafts() ?? [])
+            return drafts.isEmpty ? note() : AppStoreMeaning(drafts)
+        } otherwise: {
+            note($0)
         }
         return submission(kind, renewal.content.payload, meaning)
     }

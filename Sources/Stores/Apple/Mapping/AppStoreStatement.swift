@@ -59,11 +59,7 @@ struct AppStoreStatement: Hashable, Sendable {
         guard let graceUntil = try graceUntil() else {
             throw InputFault(unusable: "gracePeriodExpiresDate is missing")
         }
-        let grace = EventData(
-            .purchaseGraceStarted,
-            [.transactionID: .text(period.transactionID), .graceUntil: .instant(graceUntil)]
-        )
-        return [period.draft(grace, at: min(end, graceUntil), saidAt: signedAt)]
+        return [period.grace(until: graceUntil, from: end, saidAt: signedAt)]
     }
 
     /// `DID_FAIL_TO_RENEW`: from the period's end the store tries again without access.
@@ -77,39 +73,20 @@ struct AppStoreStatement: Hashable, Sendable {
     }
 
     private func retry(at time: Instant) throws(InputFault) -> [EventDraft] {
-        let period = try requiredPeriod()
-        let retry = EventData(
-            .purchaseRetryStarted,
-            [.transactionID: .text(period.transactionID)]
-        )
-        return [period.draft(retry, at: time, saidAt: signedAt)]
+        [try requiredPeriod().retry(at: time, saidAt: signedAt)]
     }
 
     /// `EXPIRED`: this period, which another may have followed.
     func expiration() throws(InputFault) -> [EventDraft] {
-        let period = try requiredPeriod()
-        let expired = EventData(
-            .purchaseExpired,
-            [
-                .transactionID: .text(period.transactionID),
-                .reason: expirationReason.map { .text($0) },
-            ]
-        )
-        // No earlier than it is said: the end that the transaction states is its first one, and what
-        // grace or an extension gave is not taken back (Stores, rule 7; P2, P4).
-        let time = max(try requiredEnd(), signedAt)
-        return [period.draft(expired, at: time, saidAt: signedAt)]
+        let end = try requiredEnd()
+        return [
+            try requiredPeriod().expiration(at: end, reason: expirationReason, saidAt: signedAt)
+        ]
     }
 
     private var expirationReason: String? {
         if let subtype = notification.content.subtype { return SignalName.of(subtype) }
-        return switch renewal?.expirationIntent {
-        case 1: "voluntary"
-        case 2: "billing_retry"
-        case 3: "price_increase"
-        case 4: "product_not_for_sale"
-        default: nil
-        }
+        return renewal?.expirationReason
     }
 
     /// `RENEWAL_EXTENDED`: a later end of the same period.

@@ -65,14 +65,27 @@ package final class PlayDeveloperAPI: Sendable {
         }
     }
 
+    /// The token of the purchase that an order belongs to.
+    package func token(
+        ofOrder orderID: String,
+        packageName: String
+    ) async throws(StoreFault) -> String {
+        let body = try await get(packageName, "orders/" + orderID.pathSegment)
+        // What is read here was read by `get`.
+        guard let token = (try? JSONValue(parsingStoreText: body))?["purchaseToken"]?.string else {
+            throw StoreFault(.malformed)
+        }
+        return token
+    }
+
     /// Tells Google that what was bought is given.
     ///
     /// Telling it again changes nothing.
     package func acknowledge(_ purchase: PlayAcknowledgement) async throws(StoreFault) {
         let kind = purchase.isSubscription ? "subscriptions" : "products"
         let url =
-            address(purchase.packageName) + "purchases/\(kind)/\(purchase.productID.escaped)"
-            + "/tokens/\(purchase.token.escaped):acknowledge"
+            address(purchase.packageName) + "purchases/\(kind)/\(purchase.productID.pathSegment)"
+            + "/tokens/\(purchase.token.pathSegment):acknowledge"
         _ = try await signedIn { token in
             StoreRequest(
                 .post,
@@ -85,12 +98,41 @@ package final class PlayDeveloperAPI: Sendable {
         }
     }
 
+    /// The orders of an app that were given back in a stretch of time: the way back for those of which
+    /// nobody told; each answer as `import --format play` takes it.
+    ///
+    /// `stretch`: within 30 days of now
+    /// (developers.google.com/android-publisher/api-ref/rest/v3/purchases.voidedpurchases/list).
+    package func voidedPurchases(in stretch: Range<Instant>, packageName: String) -> StorePages {
+        StorePages(continuedAt: { page in
+            page["answer"]?["tokenPagination"]?["nextPageToken"]?.string.map { .at($0) } ?? .over
+        }) { [self] last in
+            // Type 1: subscriptions too.
+            var path =
+                "purchases/voidedpurchases?type=1&startTime=\(stretch.lowerBound.milliseconds)"
+                + "&endTime=\(stretch.upperBound.milliseconds)"
+            if let token = last?["answer"]?["tokenPagination"]?["nextPageToken"]?.string {
+                path += "&token=" + token.pathSegment
+            }
+            do throws(StoreFault) {
+                let body = try await get(packageName, path)
+                // What is read here was read by `get`.
+                let answer = try? JSONValue(parsingStoreText: body)
+                return .success(
+                    .members(["packageName": .string(packageName), "answer": answer ?? .null])
+                )
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
     private static func subscriptionPath(_ token: String) -> String {
-        "purchases/subscriptionsv2/tokens/" + token.escaped
+        "purchases/subscriptionsv2/tokens/" + token.pathSegment
     }
 
     private static func productPath(_ token: String) -> String {
-        "purchases/productsv2/tokens/" + token.escaped
+        "purchases/productsv2/tokens/" + token.pathSegment
     }
 
     private func get(_ packageName: String, _ path: String) async throws(StoreFault) -> [UInt8] {
@@ -105,7 +147,7 @@ package final class PlayDeveloperAPI: Sendable {
     }
 
     private func address(_ packageName: String) -> String {
-        "\(baseURL)/androidpublisher/v3/applications/\(packageName.escaped)/"
+        "\(baseURL)/androidpublisher/v3/applications/\(packageName.pathSegment)/"
     }
 
     /// Asks with an access token, and with a new one where the old one was taken back before its hour
@@ -164,24 +206,4 @@ package final class PlayDeveloperAPI: Sendable {
 
     private static let longestLifetime: Int64 = 86_400
     private static let margin: Int64 = 60
-}
-
-extension String {
-    /// As one segment of a path (RFC 3986, section 2.3).
-    fileprivate var escaped: String {
-        // Nothing but points would be a way up.
-        guard utf8.contains(where: { $0 != UInt8(ascii: ".") }) else {
-            return String(repeating: "%2E", count: utf8.count)
-        }
-        var text = ""
-        for byte in utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            default: text += "%" + Hexadecimal.encode([byte]).uppercased()
-            }
-        }
-        return text
-    }
 }

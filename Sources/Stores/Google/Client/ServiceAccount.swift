@@ -33,18 +33,18 @@ package struct ServiceAccount: Sendable {
     /// Asks for an access token.
     func signIn(at now: Instant) throws -> StoreRequest {
         let seconds = now.milliseconds / 1000
-        let header = JSONValue.members(["alg": "RS256", "typ": "JWT"])
-        let claims = JSONValue.members([
-            "iss": .string(email), "scope": .string(Self.scope), "aud": .string(tokenURL),
-            "iat": .integer(seconds), "exp": .integer(seconds + Self.lifetime),
-        ])
-        let signed = [header, claims]
-            .map { Base64.encode(Array($0.description.utf8).span, .url) }.joined(separator: ".")
-        let signature = try key.signature(
-            for: SHA256.hash(data: Array(signed.utf8)),
-            padding: .insecurePKCS1v1_5
-        )
-        let assertion = signed + "." + Base64.encode(Array(signature.rawRepresentation).span, .url)
+        let assertion = try SignedClaims.text(
+            header: .members(["alg": "RS256", "typ": "JWT"]),
+            claims: .members([
+                "iss": .string(email), "scope": .string(Self.scope), "aud": .string(tokenURL),
+                "iat": .integer(seconds), "exp": .integer(seconds + Self.lifetime),
+            ])
+        ) { signed in
+            let digest = SHA256.hash(data: signed)
+            return Array(
+                try key.signature(for: digest, padding: .insecurePKCS1v1_5).rawRepresentation
+            )
+        }
         let body = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion="
         return StoreRequest(
             .post,

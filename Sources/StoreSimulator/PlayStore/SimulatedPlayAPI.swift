@@ -14,6 +14,9 @@ package final class SimulatedPlayAPI: Sendable {
     private struct State {
         var subscriptions: [String: JSONValue] = [:]
         var products: [String: JSONValue] = [:]
+        /// Tokens by the orders of their purchases.
+        var orders: [String: String] = [:]
+        var voided: [JSONValue] = []
         var accessToken = "access-1"
         var faults: [StoreResponse?] = []
         var requests: [StoreRequest] = []
@@ -47,6 +50,14 @@ package final class SimulatedPlayAPI: Sendable {
         state.withLock { $0.products[token] = answer }
     }
 
+    /// Which purchase an order belongs to from now on.
+    package func set(_ token: String, ofOrder order: String) {
+        state.withLock { $0.orders[order] = token }
+    }
+
+    /// The orders that were given back, from now on: entries of `purchases.voidedpurchases`.
+    package func setVoided(_ entries: [JSONValue]) { state.withLock { $0.voided = entries } }
+
     /// Gives these in place of its next answers, access tokens included; nil: none at all.
     package func fail(with responses: [StoreResponse?]) {
         state.withLock { $0.faults += responses }
@@ -71,11 +82,16 @@ package final class SimulatedPlayAPI: Sendable {
             guard request.headers["Authorization"] == "Bearer " + state.accessToken else {
                 return StoreResponse(status: 401)
             }
-            let path = "/androidpublisher/v3/applications/\(packageName)/purchases/"
+            let path = "/androidpublisher/v3/applications/\(packageName)/"
             guard let start = request.url.firstRange(of: path)?.upperBound else {
                 return StoreResponse(status: 403)
             }
-            let parts = request.url[start...].split(separator: "/").map(String.init)
+            let words = request.url[start...].split(separator: "/").map(String.init)
+            if words.first == "orders" { return order(words.last ?? "", state) }
+            let parts = Array(words.dropFirst())
+            if let query = parts.first, query.hasPrefix("voidedpurchases?") {
+                return voidedPurchases(query, state)
+            }
             if request.method == .post {
                 let isKnown = parts.count == 4 && parts[3].hasSuffix(":acknowledge")
                 return StoreResponse(status: isKnown ? 200 : 404)
@@ -86,6 +102,37 @@ package final class SimulatedPlayAPI: Sendable {
             guard let answer = answers[parts[2]] else { return StoreResponse(status: 404) }
             return StoreResponse(status: 200, body: Array(answer.description.utf8))
         }
+    }
+
+    private func order(_ id: String, _ state: State) -> StoreResponse {
+        guard let token = state.orders[id] else { return StoreResponse(status: 404) }
+        let answer = JSONValue.members(["orderId": .string(id), "purchaseToken": .string(token)])
+        return StoreResponse(status: 200, body: Array(answer.description.utf8))
+    }
+
+    /// Two entries a page.
+    private func voidedPurchases(_ query: String, _ state: State) -> StoreResponse {
+        func number(_ name: String) -> Int64? {
+            query.split(separator: "&").first { $0.hasPrefix(name + "=") }
+                .flatMap { Int64($0.dropFirst(name.utf8.count + 1)) }
+        }
+        let first = number("startTime") ?? .min
+        let times = first...max(first, number("endTime") ?? .max)
+        let found = state.voided.filter { entry in
+            let time = entry["voidedTimeMillis"]?.string.flatMap { Int64($0) }
+            return time.map { times.contains($0) } ?? false
+        }
+        // What it gave itself is a small number.
+        let start = Int(number("token") ?? 0)
+        let page = found.dropFirst(start).prefix(2)
+        // Fits: no more than there are.
+        let end = start + page.count
+        let next = end < found.count ? JSONValue.string(String(end)) : .null
+        let answer = JSONValue.members([
+            "voidedPurchases": .array(Array(page)),
+            "tokenPagination": .members(["nextPageToken": next]),
+        ])
+        return StoreResponse(status: 200, body: Array(answer.description.utf8))
     }
 
     /// An access token for whoever signs in by the account's key (RFC 7523).

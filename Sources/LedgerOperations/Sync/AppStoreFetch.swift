@@ -1,0 +1,65 @@
+import Encodings
+import Entitlements
+import Stores
+
+/// Fetches what an Apple Account bought of our apps.
+struct AppStoreFetch {
+    private let appStore: StoreClients.AppStore
+    private let transactionID: String
+    private let environment: StoreEnvironment
+    private let clock: @Sendable () -> Instant
+
+    init(
+        _ appStore: StoreClients.AppStore,
+        of transactionID: String,
+        in environment: StoreEnvironment,
+        clock: @escaping @Sendable () -> Instant
+    ) {
+        self.appStore = appStore
+        self.transactionID = transactionID
+        self.environment = environment
+        self.clock = clock
+    }
+
+    /// Fetches the history of its transactions, then how its subscriptions stand.
+    ///
+    /// `take`: gets what each answer comes to, as it comes.
+    ///
+    /// - Returns: why the App Store did not tell all; nil: it did.
+    func run(_ take: ([Submission]) async throws -> Void) async throws -> StoreFault? {
+        var pending: [Submission] = []
+        var fault: StoreFault?
+        do {
+            var pages = appStore.api.history(of: transactionID, in: environment)
+            while let page = try await pages.next() {
+                try await read(page, into: &pending)
+                guard pending.count >= Self.groupSize else { continue }
+                try await take(pending)
+                pending = []
+            }
+            let statuses = try await appStore.api.statuses(of: transactionID, in: environment)
+            try await read(statuses, into: &pending)
+        } catch let found as StoreFault {
+            fault = found
+        }
+        if !pending.isEmpty { try await take(pending) }
+        return fault
+    }
+
+    /// Transactions that are recorded together: a commit each is what takes long.
+    private static let groupSize = 200
+
+    /// What is signed counts, whatever else stands beside it.
+    private func read(_ answer: JSONValue, into pending: inout [Submission]) async throws {
+        let outcomes = await AppStoreImport.outcomes(
+            of: answer,
+            verifier: appStore.verifier,
+            now: clock()
+        )
+        // Why one is refused makes no difference here.
+        let submissions = outcomes.compactMap { try? $0.get() }
+        pending += submissions
+        // Signed by others, or about another app: what the App Store answers holds no such thing.
+        if submissions.count < outcomes.count { throw StoreFault(.malformed) }
+    }
+}

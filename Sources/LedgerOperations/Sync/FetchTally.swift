@@ -1,0 +1,76 @@
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+import Stores
+
+/// What was fetched of each purchase, by the name under which it was told.
+struct FetchTally {
+    private(set) var entries: [PurchaseName: Entry] = [:]
+
+    /// What came of asking about one.
+    struct Entry {
+        /// The purchase before anything was told; nil: nothing was known of it.
+        var before: StandingPurchase?
+        /// Transactions, states and renewals that were told.
+        var found = 0
+        /// Events of them that were missing.
+        var appended = 0
+        /// Why it was not fetched whole; nil: it was.
+        var code: SyncedPurchase.Code?
+
+        /// Whether there is anything to tell; not of a name that its store knows by another one.
+        var isTold: Bool { found > 0 || code != nil || before != nil }
+    }
+
+    /// Whether a purchase was told of.
+    func hasFound(_ purchase: PurchaseName) -> Bool { (entries[purchase]?.found ?? 0) > 0 }
+
+    /// Begins with a purchase as it stands, unless it was begun with.
+    mutating func begin(_ purchase: PurchaseName, _ before: StandingPurchase?) {
+        if entries[purchase] == nil { entries[purchase] = Entry(before: before) }
+    }
+
+    /// Counts what became of what was told.
+    mutating func count(_ submissions: [Submission], _ receipts: [Receipt]) {
+        for (submission, receipt) in zip(submissions, receipts) {
+            var appended = 0
+            if case .appended(_, let count) = receipt { appended = count }
+            for purchase in submission.purchases {
+                entries[purchase, default: Entry()].found += 1
+                entries[purchase, default: Entry()].appended += appended
+            }
+        }
+    }
+
+    /// Says why a purchase was not fetched whole.
+    mutating func miss(_ purchase: PurchaseName, _ code: SyncedPurchase.Code) {
+        entries[purchase, default: Entry()].code = code
+    }
+}
+
+extension Submission {
+    /// The purchases that it is about.
+    var purchases: Set<PurchaseName> {
+        Set(
+            drafts.compactMap { draft in
+                if case .purchase(let purchase) = draft.subject { purchase } else { nil }
+            }
+        )
+    }
+}
+
+extension SyncedPurchase.Code {
+    /// Why a store's API gave no answer.
+    init(_ fault: StoreFault) {
+        self =
+            switch fault.code {
+            case .unavailable: .unavailable
+            case .rateLimited: .rateLimited
+            case .resting: .resting
+            case .notFound: .notFound
+            case .notPermitted: .notPermitted
+            case .rejected: .rejected
+            case .malformed: .malformed
+            }
+    }
+}

@@ -1,0 +1,42 @@
+package import Stores
+
+/// The stores that may be asked, and what their answers are checked by.
+package struct StoreClients: Sendable {
+    /// Nil: the App Store cannot be asked.
+    package var appStore: AppStore?
+    /// Nil: Google Play cannot be asked.
+    package var playStore: PlayStore?
+
+    /// The App Store's API.
+    package struct AppStore: Sendable {
+        let api: AppStoreServerAPI
+        let verifier: AppStoreVerifier
+
+        /// Names both.
+        package init(api: AppStoreServerAPI, verifier: AppStoreVerifier) {
+            self.api = api
+            self.verifier = verifier
+        }
+    }
+
+    /// Google Play's API.
+    package struct PlayStore: Sendable {
+        package let api: PlayDeveloperAPI
+        let configuration: PlayConfiguration
+
+        /// Names both.
+        package init(api: PlayDeveloperAPI, configuration: PlayConfiguration) {
+            self.api = api
+            self.configuration = configuration
+        }
+    }
+
+    /// Whether no store may be asked.
+    package var isEmpty: Bool { appStore == nil && playStore == nil }
+
+    /// Names them.
+    package init(appStore: AppStore? = nil, playStore: PlayStore? = nil) {
+        self.appStore = appStore
+        self.playStore = playStore
+    }
+}

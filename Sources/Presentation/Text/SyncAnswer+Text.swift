@@ -1,0 +1,44 @@
+package import LedgerAPI
+
+extension SyncAnswer {
+    /// What came of asking the stores, for people: a line for each purchase.
+    package var textLines: [String] {
+        purchases.isEmpty
+            ? ["nothing is owned that a store could be asked about"] : purchases.map(\.textLine)
+    }
+}
+
+extension SyncedPurchase {
+    /// What came of asking about it, in a line.
+    package var textLine: String {
+        let counts = found == 0 ? "" : ", \(found) found, \(appended) events appended"
+        let changes = differences.isEmpty ? "" : "; differs: " + differences.joined(separator: ", ")
+        return "\(purchase): \(word)\(counts)\(changes)"
+    }
+
+    private var word: String {
+        switch outcome {
+        case .completed: "as known"
+        case .reconciled: "reconciled"
+        case .failed: "not fetched whole (\(code?.rawValue ?? ""))"
+        case .notAsked: "not asked (\(code?.rawValue ?? ""))"
+        }
+    }
+}
+
+extension BackfillAnswer {
+    /// What came of asking about everybody, for people.
+    package var textLines: [String] {
+        sources.map(\.textLine) + [
+            "purchases: \(completed) as known, \(reconciled) reconciled, \(failed) not fetched whole, "
+                + "\(notAsked) not asked"
+        ] + failures.map { "  " + $0.textLine }
+    }
+}
+
+extension BackfilledSource {
+    fileprivate var textLine: String {
+        "\(store): \(since) to \(through): \(found) messages, \(appended) events appended"
+            + (code.map { "; not all (\($0.rawValue))" } ?? "")
+    }
+}

@@ -1,0 +1,234 @@
+import Crypto
+import Encodings
+package import Entitlements
+package import Stores
+import Synchronization
+
+/// Plays the App Store Server API over accounts, and signs each answer anew.
+package final class SimulatedAppStoreAPI: Sendable {
+    private let store: SimulatedAppStore
+    private let key = P256.Signing.PrivateKey()
+    private let clock: @Sendable () -> Instant
+    private let state = Mutex(State())
+
+    private struct State {
+        var accounts: [SimulatedAppleAccount] = []
+        var faults: [StoreResponse?] = []
+        /// Answers before the faults.
+        var untilFault = 0
+        var requests: [StoreRequest] = []
+    }
+
+    /// What a page holds (developer.apple.com/documentation/appstoreserverapi).
+    private static let pageSize = 20
+
+    /// Answers for the app of a store; `clock`: when answers are signed.
+    package init(_ store: SimulatedAppStore, clock: @escaping @Sendable () -> Instant) {
+        self.store = store
+        self.clock = clock
+    }
+
+    /// Who may ask.
+    package func access(apiURL: String? = nil) throws -> AppStoreAccess {
+        try AppStoreAccess(
+            issuerID: Self.issuerID,
+            keyID: "SIMULATED1",
+            pem: key.pemRepresentation,
+            apiURL: apiURL
+        )
+    }
+
+    private static let issuerID = "57246542-96fe-1a63-e053-0824d011072a"
+
+    /// What its accounts have bought from now on.
+    package func set(_ accounts: [SimulatedAppleAccount]) {
+        state.withLock { $0.accounts = accounts }
+    }
+
+    /// Gives these in place of its next answers, or of those behind the next few; nil: none at all.
+    package func fail(after count: Int = 0, with responses: [StoreResponse?]) {
+        state.withLock { state in
+            state.untilFault = count
+            state.faults = responses
+        }
+    }
+
+    /// What it was asked.
+    package var requests: [StoreRequest] { state.withLock(\.requests) }
+
+    /// Carries questions to it.
+    package var transport: StoreTransport {
+        { self.response(to: $0) }
+    }
+
+    private func response(to request: StoreRequest) -> StoreResponse? {
+        let (fault, accounts) = state.withLock { state -> (Fault?, [SimulatedAppleAccount]) in
+            state.requests.append(request)
+            guard state.untilFault == 0, !state.faults.isEmpty else {
+                state.untilFault = max(0, state.untilFault - 1)
+                return (nil, state.accounts)
+            }
+            return (Fault(response: state.faults.removeFirst()), state.accounts)
+        }
+        if let fault { return fault.response }
+        guard let bundleID = app(askedAboutIn: request) else { return StoreResponse(status: 401) }
+        guard bundleID == store.bundleID else { return Self.notFound }
+        guard let path = request.url.firstRange(of: "/inApps/")?.upperBound else {
+            return StoreResponse(status: 404)
+        }
+        let parts = request.url[path...].split(separator: "?", maxSplits: 1).map(String.init)
+        let query = Self.query(parts.dropFirst().first ?? "")
+        let words = (parts.first ?? "").split(separator: "/").map(String.init)
+        // A simulator that cannot sign has no answer.
+        guard let answer = try? answer(words, query, request.body, accounts) else {
+            return StoreResponse(status: 500)
+        }
+        return answer
+    }
+
+    private struct Fault {
+        var response: StoreResponse?
+    }
+
+    private func answer(
+        _ words: [String],
+        _ query: [Name: String],
+        _ body: [UInt8],
+        _ accounts: [SimulatedAppleAccount]
+    ) throws -> StoreResponse {
+        if words == ["v1", "notifications", "history"] {
+            return try notificationHistory(query, JSONValue(parsing: body), accounts)
+        }
+        guard words.count == 3 else { return StoreResponse(status: 404) }
+        let account = accounts.first { account in
+            account.transactions.contains { $0["transactionId"]?.string == words[2] }
+        }
+        guard let account else { return Self.notFound }
+        switch (words[0], words[1]) {
+        case ("v2", "history"): return try history(of: account, from: query["revision"])
+        case ("v1", "subscriptions"): return try statuses(of: account)
+        case ("v1", "transactions"): return try transaction(words[2], of: account)
+        default: return StoreResponse(status: 404)
+        }
+    }
+
+    /// No such transaction (developer.apple.com/documentation/appstoreserverapi/error-codes).
+    private static let notFound = StoreResponse(
+        status: 404,
+        body: Array(
+            #"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#.utf8
+        )
+    )
+
+    private func history(
+        of account: SimulatedAppleAccount,
+        from revision: String?
+    ) throws -> StoreResponse {
+        // What it gave itself is a number.
+        let start = revision.flatMap { Int($0) } ?? 0
+        let page = account.transactions.dropFirst(start).prefix(Self.pageSize)
+        // Fits: no more than there are.
+        let end = start + page.count
+        return ok([
+            "revision": .string(String(end)),
+            "hasMore": .bool(end < account.transactions.count),
+            "signedTransactions": .array(try page.map { try signed($0) }),
+        ])
+    }
+
+    private func statuses(of account: SimulatedAppleAccount) throws -> StoreResponse {
+        let last = try account.statuses.map { transaction, renewalInfo in
+            JSONValue.members([
+                "originalTransactionId": transaction["originalTransactionId"] ?? .null,
+                "status": .integer(1), "signedTransactionInfo": try signed(transaction),
+                "signedRenewalInfo": try signed(renewalInfo),
+            ])
+        }
+        let group = JSONValue.members([
+            "subscriptionGroupIdentifier": "21000001", "lastTransactions": .array(last),
+        ])
+        return ok(["data": .array(last.isEmpty ? [] : [group])])
+    }
+
+    private func transaction(
+        _ id: String,
+        of account: SimulatedAppleAccount
+    ) throws
+        -> StoreResponse
+    {
+        let found = account.transactions.first { $0["transactionId"]?.string == id }
+        return ok(["signedTransactionInfo": try signed(found ?? .null)])
+    }
+
+    private func notificationHistory(
+        _ query: [Name: String],
+        _ asked: JSONValue,
+        _ accounts: [SimulatedAppleAccount]
+    ) throws -> StoreResponse {
+        let first = asked["startDate"]?.integer ?? .min
+        let last = asked["endDate"]?.integer ?? .max
+        let found = accounts.flatMap(\.notifications)
+            .filter { (first...max(first, last)).contains($0.time.milliseconds) }
+            .sorted { $0.time < $1.time }
+        // What it gave itself is a number.
+        let start = query["paginationToken"].flatMap { Int($0) } ?? 0
+        let page = found.dropFirst(start).prefix(Self.pageSize)
+        // Fits: no more than there are.
+        let end = start + page.count
+        let items = try page.map { notification in
+            JSONValue.members([
+                "signedPayload": .string(
+                    String(decoding: try store.signed(notification), as: UTF8.self)
+                ),
+                "sendAttempts": .array([]),
+            ])
+        }
+        return ok([
+            "notificationHistory": .array(items), "hasMore": .bool(end < found.count),
+            "paginationToken": end < found.count ? .string(String(end)) : .null,
+        ])
+    }
+
+    /// A payload as it is signed now.
+    private func signed(_ payload: JSONValue) throws -> JSONValue {
+        let signedAt = JSONValue.members(["signedDate": .milliseconds(clock())])
+        let jws = try store.authority.sign(payload.changed(by: signedAt))
+        return .string(String(decoding: jws, as: UTF8.self))
+    }
+
+    private func ok(_ members: KeyValuePairs<String, JSONValue>) -> StoreResponse {
+        let answer = JSONValue.members([
+            "bundleId": .string(store.bundleID), "appAppleId": .integer(store.appAppleID),
+            "environment": .string(store.environment),
+        ])
+        .changed(by: .members(members))
+        return StoreResponse(status: 200, body: Array(answer.description.utf8))
+    }
+
+    private static func query(_ text: String) -> [Name: String] {
+        var query: [Name: String] = [:]
+        for pair in text.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
+            if parts.count == 2 { query[Name(parts[0])] = parts[1] }
+        }
+        return query
+    }
+
+    /// The app that is asked about, by a token as the App Store wants it, of our key; nil: it is none.
+    private func app(askedAboutIn request: StoreRequest) -> String? {
+        let token = request.headers["Authorization"]?.dropFirst("Bearer ".count) ?? ""
+        let parts = token.split(separator: ".").map(String.init)
+        guard parts.count == 3, let claims = Base64.decode(parts[1], .url),
+            let signature = Base64.decode(parts[2], .url),
+            // What is no signature is not ours.
+            let signed = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
+            key.publicKey.isValidSignature(signed, for: Array("\(parts[0]).\(parts[1])".utf8)),
+            let json = try? JSONValue(parsing: claims)
+        else { return nil }
+        let now = clock().milliseconds / 1000
+        guard json["aud"]?.string == "appstoreconnect-v1", json["iss"]?.string == Self.issuerID,
+            (json["exp"]?.integer ?? 0) > now, (json["iat"]?.integer ?? .max) <= now
+        else { return nil }
+        return json["bid"]?.string
+    }
+}

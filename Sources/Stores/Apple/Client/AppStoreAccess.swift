@@ -1,0 +1,69 @@
+import Crypto
+import Encodings
+import Entitlements
+
+/// Who asks the App Store Server API: a key of App Store Connect
+/// (developer.apple.com/documentation/appstoreserverapi/creating-api-keys-to-authorize-api-requests).
+package struct AppStoreAccess: Sendable {
+    let issuerID: String
+    let keyID: String
+    /// Nil: the App Store's own addresses.
+    package let apiURL: String?
+    private let key: P256.Signing.PrivateKey
+
+    /// Seconds for which a token is good: the App Store takes an hour at most, and one that is caught
+    /// on its way is worth little.
+    private static let lifetime: Int64 = 300
+
+    /// Names a key; `pem`: as App Store Connect gives it.
+    ///
+    /// - Throws: what is wrong with the key's text.
+    package init(issuerID: String, keyID: String, pem: String, apiURL: String? = nil) throws {
+        self.issuerID = issuerID
+        self.keyID = keyID
+        self.apiURL = apiURL
+        key = try P256.Signing.PrivateKey(pemRepresentation: pem)
+    }
+
+    /// Reads it from `appStore` of `stores.json`; nil: nobody is to ask.
+    ///
+    /// - Throws: `InputFault` with the member's path, and what `file` throws.
+    init?(_ reader: ObjectReader, _ file: (String) throws -> [UInt8]) throws {
+        let apiURL = try StoreAddress.read("apiURL", reader)
+        // Another's word never counts as Apple's (Stores, rule 9).
+        if apiURL != nil, try reader.flag("builtInRoots") ?? true {
+            throw reader.fault("apiURL", "allowed with \"builtInRoots\": false only")
+        }
+        let names = ["issuerId", "keyId", "privateKeyFile"]
+        let members = try names.map { try reader.text($0) }
+        let given = members.compactMap(\.self)
+        if given.isEmpty { return nil }
+        guard given.count == names.count else {
+            let missing = zip(names, members).first { $0.1 == nil }
+            throw reader.fault(missing?.0 ?? "", "issuerId, keyId and privateKeyFile go together")
+        }
+        let pem = String(decoding: try file(given[2]), as: UTF8.self)
+        do {
+            try self.init(issuerID: given[0], keyID: given[1], pem: pem, apiURL: apiURL)
+        } catch {
+            throw reader.fault(
+                "privateKeyFile",
+                "expected a P-256 key in PEM, as App Store Connect gives it (.p8)"
+            )
+        }
+    }
+
+    /// The token of one question, for one app
+    /// (developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests).
+    func token(bundleID: String, at now: Instant) throws -> String {
+        let seconds = now.milliseconds / 1000
+        return try SignedClaims.text(
+            header: .members(["alg": "ES256", "kid": .string(keyID), "typ": "JWT"]),
+            claims: .members([
+                "iss": .string(issuerID), "iat": .integer(seconds),
+                "exp": .integer(seconds + Self.lifetime), "aud": "appstoreconnect-v1",
+                "bid": .string(bundleID),
+            ])
+        ) { Array(try key.signature(for: $0).rawRepresentation) }
+    }
+}

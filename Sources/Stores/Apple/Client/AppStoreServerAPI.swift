@@ -1,0 +1,181 @@
+package import Encodings
+package import Entitlements
+
+/// The App Store Server API: what the App Store knows
+/// (developer.apple.com/documentation/appstoreserverapi).
+///
+/// Its answers are as `import --format app-store` takes them; what is signed in them is their evidence.
+package final class AppStoreServerAPI: Sendable {
+    private let access: AppStoreAccess
+    /// The apps, in one order, so that a ledger asks alike each time.
+    package let bundleIDs: [String]
+    private let caller: StoreCaller
+    private let clock: @Sendable () -> Instant
+
+    /// The App Store's own addresses.
+    package static let productionURL = "https://api.storekit.apple.com"
+    package static let sandboxURL = "https://api.storekit-sandbox.apple.com"
+
+    /// Asks by a key, for the apps that a ledger serves.
+    package init(
+        _ access: AppStoreAccess,
+        bundleIDs: some Sequence<String>,
+        caller: StoreCaller,
+        clock: @escaping @Sendable () -> Instant
+    ) {
+        self.access = access
+        self.bundleIDs = bundleIDs.sorted { $0.precedes($1) }
+        self.caller = caller
+        self.clock = clock
+    }
+
+    /// What the Apple Account that made a transaction ever bought of the app, refunds included.
+    ///
+    /// `transactionID`: any one of the account's. Cost: a question for each 20 transactions.
+    package func history(
+        of transactionID: String,
+        in environment: StoreEnvironment
+    ) -> StorePages {
+        let path = "/inApps/v2/history/" + transactionID.pathSegment
+        return StorePages(continuedAt: Self.place(Self.revision)) { [self] last in
+            do throws(StoreFault) {
+                guard let last, let bundleID = last["bundleId"]?.string else {
+                    return .success(try await ofAnyApp(path, environment))
+                }
+                let query = "?revision=" + (last[Self.revision]?.string ?? "").pathSegment
+                return .success(try await get(path + query, environment, bundleID))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// How the subscriptions of the Apple Account that made a transaction stand.
+    ///
+    /// `transactionID`: any one of the account's.
+    package func statuses(
+        of transactionID: String,
+        in environment: StoreEnvironment
+    ) async throws(StoreFault) -> JSONValue {
+        try await ofAnyApp("/inApps/v1/subscriptions/" + transactionID.pathSegment, environment)
+    }
+
+    /// One transaction as it stands now.
+    package func transaction(
+        _ transactionID: String,
+        in environment: StoreEnvironment
+    ) async throws(StoreFault) -> JSONValue {
+        try await ofAnyApp("/inApps/v1/transactions/" + transactionID.pathSegment, environment)
+    }
+
+    /// The notifications about an app that the App Store sent, or tried to send, in a stretch of time:
+    /// the way back for those that were lost.
+    ///
+    /// `stretch`: within 180 days of now, 30 in the sandbox
+    /// (developer.apple.com/documentation/appstoreserverapi/get-notification-history).
+    package func notifications(
+        in stretch: Range<Instant>,
+        about bundleID: String,
+        in environment: StoreEnvironment
+    ) -> StorePages {
+        let path = "/inApps/v1/notifications/history"
+        let asked = JSONValue.members([
+            "startDate": .integer(stretch.lowerBound.milliseconds),
+            "endDate": .integer(stretch.upperBound.milliseconds),
+        ])
+        return StorePages(continuedAt: Self.place(Self.token)) { [self] last in
+            let token = last?[Self.token]?.string.map { "?paginationToken=" + $0.pathSegment }
+            do throws(StoreFault) {
+                return .success(
+                    try await post(path + (token ?? ""), asked, environment, bundleID)
+                )
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// Where the next page begins, by the member that says so.
+    private static func place(_ name: String) -> (JSONValue) -> StorePages.Place {
+        { page in
+            guard page["hasMore"]?.bool == true else { return .over }
+            return page[name]?.string.map { .at($0) } ?? .unsaid
+        }
+    }
+
+    private static let revision = "revision"
+    private static let token = "paginationToken"
+
+    /// Asks for one app after the other until one has what is asked for: an id does not tell whose it is.
+    private func ofAnyApp(
+        _ path: String,
+        _ environment: StoreEnvironment
+    ) async throws(StoreFault) -> JSONValue {
+        for bundleID in bundleIDs.dropLast() {
+            do throws(StoreFault) {
+                return try await get(path, environment, bundleID)
+            } catch  where error.code == .notFound {
+                continue
+            }
+        }
+        guard let last = bundleIDs.last else { throw StoreFault(.notFound) }
+        return try await get(path, environment, last)
+    }
+
+    // MARK: One question
+
+    private func get(
+        _ path: String,
+        _ environment: StoreEnvironment,
+        _ bundleID: String
+    ) async throws(StoreFault) -> JSONValue {
+        try await answer(StoreRequest(.get, address(environment) + path), bundleID)
+    }
+
+    private func post(
+        _ path: String,
+        _ body: JSONValue,
+        _ environment: StoreEnvironment,
+        _ bundleID: String
+    ) async throws(StoreFault) -> JSONValue {
+        let request = StoreRequest(
+            .post,
+            address(environment) + path,
+            headers: ["Content-Type": "application/json"],
+            body: Array(body.description.utf8)
+        )
+        return try await answer(request, bundleID)
+    }
+
+    private func answer(
+        _ request: StoreRequest,
+        _ bundleID: String
+    ) async throws(StoreFault) -> JSONValue {
+        var request = request
+        guard let token = try? access.token(bundleID: bundleID, at: clock()) else {
+            throw StoreFault(.notPermitted)
+        }
+        request.headers["Authorization"] = "Bearer " + token
+        let response = try await caller.send(request, isAtFault: Self.isAtFault)
+        guard let json = try? JSONValue(parsingStoreText: response.body), json.members != nil else {
+            throw StoreFault(.malformed, status: response.status)
+        }
+        return json
+    }
+
+    private func address(_ environment: StoreEnvironment) -> String {
+        if let apiURL = access.apiURL { return apiURL }
+        return environment == .sandbox ? Self.sandboxURL : Self.productionURL
+    }
+
+    /// Whether it says that the same question may be answered later
+    /// (developer.apple.com/documentation/appstoreserverapi/error-codes).
+    private static func isAtFault(_ response: StoreResponse) -> Bool {
+        // Whatever it is that is not JSON, it names no code.
+        let json = try? JSONValue(parsing: response.body)
+        return json?["errorCode"]?.integer.map { retryableCodes.contains($0) } ?? false
+    }
+
+    /// Account, app, and original transaction that are not found for now; an error of its own.
+    private static let retryableCodes: Set<Int64> = [4_040_002, 4_040_004, 4_040_006, 5_000_001]
+}

@@ -1,0 +1,191 @@
+import ArgumentParser
+import Encodings
+import EntitlementLedger
+import Entitlements
+import Foundation
+import LedgerAPI
+import LedgerOperations
+import LedgerServer
+import Presentation
+import Stores
+
+/// The command `entitle sync`.
+struct Sync: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Asks the stores what they know, and appends what is missing.",
+        discussion: HelpText.discussion(
+            """
+            Of CUSTOMER: what they own, and what else their accounts bought. With --backfill of \
+            everybody: what the stores sent and may not have come, then each purchase; one that was \
+            ended goes on where it came to, for a day. With --from of a list: a purchase a line, by \
+            STORE/ORIGINAL_ID, a transaction id of the App Store, a purchase token or an order of Google \
+            Play; in CSV, the first cell that is one. Exit 75 where a store did not tell all; what it told \
+            is recorded.
+            """,
+            examples: "entitle sync alice",
+            "entitle sync --backfill --since -30d",
+            "entitle sync --from orders.csv"
+        )
+    )
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var stores: StoresOptions
+    @Argument(help: "A customer id.") var customer: String?
+    @Flag(help: "Asks about everybody.") var backfill = false
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            """
+            With --backfill: from then on (default: from where the log is known to be complete, else as \
+            far back as the stores tell).
+            """,
+            valueName: "instant"
+        )
+    )
+    var since: String?
+    @Flag(help: "With --backfill: from the beginning, wherever another one was ended.")
+    var again = false
+    @Option(help: ArgumentHelp("A list of purchases, or - for standard input.", valueName: "file"))
+    var from: String?
+
+    /// How long a store is waited for: nobody waits for an answer.
+    private static let policy: StoreCaller.Policy = {
+        var policy = StoreCaller.Policy()
+        policy.attempts = 8
+        policy.deadline = 600_000
+        return policy
+    }()
+
+    func run() throws {
+        guard [customer != nil, backfill, from != nil].count(where: \.self) == 1 else {
+            throw OperationFault(
+                .usage,
+                "give a customer, --backfill or --from",
+                hint: "entitle sync CUSTOMER, or entitle sync --backfill"
+            )
+        }
+        guard backfill || (since == nil && !again) else {
+            throw OperationFault(.usage, "--since and --again go with --backfill")
+        }
+        let clients = try clients()
+        let environment = try options.environment()
+        Interrupt.catchSignals(says: true)
+        try options.withLedger(writing: true) { ledger in
+            let sync = StoreSync(
+                ledger,
+                clients,
+                pool: DispatchPool(),
+                clock: SystemClock.now,
+                makeID: { UUID().uuidString.lowercased() }
+            )
+            if let customer {
+                return try self.sync(CustomerArgument.checked(customer), sync, environment)
+            }
+            let answer = try ask(StoreBackfill(sync, in: environment), environment)
+            try Signing.signIfAllowed(ledger, warn: Terminal.warn)
+            try tell(answer)
+        }
+    }
+
+    private func clients() throws -> StoreClients {
+        guard let configuration = try stores.configuration(at: options.path) else {
+            throw notConfigured()
+        }
+        let clients = StoreClients(
+            configuration,
+            verifier: try StoresFile.appStoreVerifier(configuration),
+            policy: Self.policy,
+            clock: SystemClock.now
+        )
+        if clients.isEmpty { throw notConfigured() }
+        return clients
+    }
+
+    private func notConfigured() -> OperationFault {
+        OperationFault(
+            .notConfigured,
+            "no store's API is configured",
+            place: options.path + "/stores.json",
+            hint: "name its key there (appStore.privateKeyFile, playStore.serviceAccountFile), "
+                + "or give --stores FILE"
+        )
+    }
+
+    private func sync(
+        _ customer: CustomerID,
+        _ sync: StoreSync,
+        _ environment: StoreEnvironment
+    ) throws {
+        let answer = try Self.wait { try await sync.sync(customer, in: environment) }
+        Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
+        if !answer.isWhole { throw ExitCode(.tryAgain) }
+    }
+
+    private func ask(
+        _ backfill: StoreBackfill,
+        _ environment: StoreEnvironment
+    ) throws -> BackfillAnswer {
+        let progress = SharedProgress("asked about")
+        defer { progress.finish() }
+        if let from {
+            let purchases = try Self.purchases(listedIn: from)
+            return try Self.wait {
+                try await backfill.run(about: purchases, isInterrupted: { Interrupt.isRaised }) {
+                    progress.show(UInt64($0), of: UInt64($1))
+                }
+            }
+        }
+        let now = SystemClock.now()
+        let since = try since.map { try InstantArgument.parse($0, place: "--since", now: now) }
+        let reached = BackfillProgress(ofLedgerAt: options.path, environment, now: now)
+        let first = again ? 0 : try reached.next()
+        return try Self.wait {
+            try await backfill.run(
+                since: since,
+                from: first,
+                isInterrupted: { Interrupt.isRaised }
+            ) { done, total, next in
+                progress.show(UInt64(done), of: UInt64(total))
+                try reached.reach(next)
+            }
+        }
+    }
+
+    private func tell(_ answer: BackfillAnswer) throws {
+        Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
+        if Interrupt.isRaised { throw ExitCode(.interrupted) }
+        if !answer.isWhole { throw ExitCode(.tryAgain) }
+    }
+
+    private static func wait<Answer: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Answer
+    ) throws -> Answer {
+        try Blocking.wait {
+            do { return Result<Answer, any Error>.success(try await body()) } catch {
+                return .failure(error)
+            }
+        }
+        .get()
+    }
+
+    private static func purchases(listedIn file: String) throws -> [PurchaseName] {
+        let reader = try LineReader(file, isInterrupted: { Interrupt.isRaised })
+        var purchases: [PurchaseName] = []
+        var number = 0
+        while let line = try reader.next() {
+            number += 1
+            let text = String(decoding: line.bytes ?? [], as: UTF8.self)
+            if let purchase = SyncList.purchase(inLine: text) {
+                purchases.append(purchase)
+            } else if number > 1, !text.isEmpty {
+                // The first line may be a heading.
+                throw OperationFault(
+                    .malformed,
+                    "no purchase, transaction, token or order stands there",
+                    place: "\(file), line \(number)"
+                )
+            }
+        }
+        return purchases
+    }
+}

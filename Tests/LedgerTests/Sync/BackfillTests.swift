@@ -1,0 +1,134 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+import LedgerOperations
+import StoreSimulator
+import Stores
+import Synchronization
+import Testing
+
+/// What the stores are asked about everybody.
+struct `A backfill` {
+    private static let days: [Int64] = [0, 1, 30, 31, 45, 60, 61, 63, 65, 69, 71, 90, 99, 101]
+
+    private static func run(
+        _ story: AppStoreStory,
+        _ scratch: ScratchLedger,
+        _ api: SimulatedAppStoreAPI,
+        since: Instant? = nil,
+        stopping after: Int = .max
+    ) async throws -> BackfillAnswer {
+        let sync = try story.storeSync(scratch, api)
+        let asked = api.requests.count
+        return try await StoreBackfill(sync, in: .production).run(
+            since: since,
+            isInterrupted: { api.requests.count - asked >= after },
+            progress: { _, _, _ in }
+        )
+    }
+
+    // row 6.2, row Z12: nothing at all was told, and nobody is known
+    @Test func `brings everything that the App Store sent`() async throws {
+        let story = try AppStoreStory.wholeLife()
+        let all = Array(story.account.notifications.indices)
+        let expected = try await story.ledger(on: 120, told: all) { scratch, _ in
+            try story.access(scratch, at: Self.days)
+        }
+        #expect(expected.contains(true))
+        try await story.ledger(on: 120, told: []) { scratch, api in
+            let answer = try await Self.run(story, scratch, api)
+            #expect(answer.sources.map(\.found) == [all.count])
+            #expect(answer.sources.map(\.through) == [Sample.day(120)])
+            #expect(answer.completed == 1)
+            #expect(try story.access(scratch, at: Self.days) == expected)
+            let status = try scratch.ledger.auditor.status()
+            let told = status.completeness.first { $0.name == Source.appStore }
+            #expect(told?.value.through == Sample.day(120))
+            // What is known is not appended again: a mark of the stretch, and of the purchase.
+            let size = try scratch.ledger.questions.size()
+            let again = try await Self.run(story, scratch, api, since: Sample.day(110))
+            #expect(again.sources.map(\.appended) == [0])
+            #expect(try scratch.ledger.questions.size() == size + 3)
+        }
+    }
+
+    // resumable: it goes on where the log is known to be complete
+    @Test func `goes on where it was ended`() async throws {
+        let story = try AppStoreStory.wholeLife()
+        try await story.ledger(on: 120, told: []) { scratch, api in
+            let first = try await Self.run(story, scratch, api, stopping: 12)
+            let through = try #require(first.sources.first?.through)
+            #expect(through < Sample.day(120))
+            #expect(first.completed == 0)
+            let second = try await Self.run(story, scratch, api)
+            #expect(second.sources.map(\.since) == [through])
+            #expect(second.sources.map(\.through) == [Sample.day(120)])
+            #expect(try story.access(scratch, at: [45, 65, 90]) == [true, false, true])
+        }
+    }
+
+    @Test func `says where the App Store did not tell all`() async throws {
+        let story = try AppStoreStory.wholeLife()
+        try await story.ledger(on: 120, told: [0]) { scratch, api in
+            api.fail(with: Array(repeating: StoreResponse(status: 401), count: 100))
+            let answer = try await Self.run(story, scratch, api)
+            #expect(answer.sources.map(\.code) == [.notPermitted])
+            #expect(answer.failed == 1 && answer.failures.map(\.code) == [.notPermitted])
+            #expect(!answer.isWhole)
+            let through = try scratch.ledger.questions.completeThrough(
+                of: Source.appStore,
+                in: .production
+            )
+            #expect(through == nil)
+        }
+    }
+
+    @Test func `asks about purchases that are listed, known or not`() async throws {
+        let story = try AppStoreStory.wholeLife()
+        try await story.ledger(on: 120, told: []) { scratch, api in
+            let sync = try story.storeSync(scratch, api)
+            let listed = ["app_store/2101000003", "2101000001", "app_store/999999999"]
+            let answer = try await StoreBackfill(sync, in: .production).run(
+                about: listed.compactMap { SyncList.purchase(inLine: $0) },
+                isInterrupted: { false },
+                progress: { _, _ in }
+            )
+            #expect(answer.reconciled == 1)
+            #expect(answer.failures.map(\.purchase) == ["app_store/999999999"])
+            #expect(try story.access(scratch, at: [45, 90]) == [true, true])
+        }
+    }
+
+    @Test(arguments: [
+        ("app_store/2000000123", "app_store/2000000123"),
+        ("2000000123456", "app_store/2000000123456"),
+        ("GPA.3300-1", "play_store/GPA.3300-1"), ("a-token.of-play", "play_store/a-token.of-play"),
+        (#""GPA.3300-1","2026-01-01","Charged""#, "play_store/GPA.3300-1"),
+        ("Charged, GPA.3300-2..0 ,EUR\r", "play_store/GPA.3300-2..0"), ("order,date,state", nil),
+        ("", nil), ("two words", nil), ("12", "play_store/12"),
+    ])
+    func `reads a line of a list`(_ line: String, _ purchase: String?) {
+        #expect(SyncList.purchase(inLine: line)?.description == purchase)
+    }
+
+    @Test func `keeps how far it came for a day`() async throws {
+        try await withScratchDirectory { folder in
+            func progress(
+                _ day: Int64,
+                _ environment: StoreEnvironment = .production
+            )
+                -> BackfillProgress
+            {
+                BackfillProgress(ofLedgerAt: folder, environment, now: Sample.day(day))
+            }
+            #expect(try progress(1).next() == 0)
+            try progress(1).reach(4096)
+            #expect(try progress(2).next() == 4096)
+            #expect(try progress(1, .sandbox).next() == 0)
+            #expect(try progress(3).next() == 0)
+            try progress(2).reach(0)
+            #expect(try progress(2).next() == 0)
+        }
+    }
+}

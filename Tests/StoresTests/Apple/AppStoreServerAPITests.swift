@@ -1,0 +1,203 @@
+import Crypto
+import Encodings
+import Entitlements
+import StoreSimulator
+import Testing
+
+@testable import Stores
+
+struct `The App Store Server API` {
+    private static let now = AppStoreSample.start.advanced(byMilliseconds: 400 * 86_400_000)
+
+    /// An account with a subscription of so many months.
+    private static func simulated(months: Int = 1) throws -> SimulatedAppStoreAPI {
+        let store = SimulatedAppStore(authority: try AppStoreSample.authority.get())
+        var account = SimulatedAppleAccount(1, token: nil, of: store)
+        let month = SimulatedAppleAccount.Product(
+            id: "pro.month",
+            type: "Auto-Renewable Subscription",
+            period: 86_400_000,
+            price: 9_990
+        )
+        account.buy(month, at: AppStoreSample.start)
+        for number in 1..<max(months, 1) {
+            let days = Int64(number) * 86_400_000
+            account.renew(0, at: AppStoreSample.start.advanced(byMilliseconds: days))
+        }
+        let simulated = SimulatedAppStoreAPI(store) { now }
+        simulated.set([account])
+        return simulated
+    }
+
+    private static let id = "2101000001"
+
+    private static func api(
+        _ simulated: SimulatedAppStoreAPI,
+        apps: Set<String> = ["com.example.app"],
+        access: AppStoreAccess? = nil
+    ) throws -> AppStoreServerAPI {
+        AppStoreServerAPI(
+            try access ?? simulated.access(),
+            bundleIDs: apps,
+            caller: StoreCaller(
+                simulated.transport,
+                clock: { now },
+                sleep: { _ in },
+                random: { 0 }
+            ),
+            clock: { now }
+        )
+    }
+
+    private static func history(
+        _ api: AppStoreServerAPI,
+        of id: String = id
+    ) async -> (count: Int, fault: StoreFault.Code?) {
+        var pages = api.history(of: id, in: .production)
+        var count = 0
+        do throws(StoreFault) {
+            while let page = try await pages.next() {
+                count += page["signedTransactions"]?.array?.count ?? 0
+            }
+            return (count, nil)
+        } catch {
+            return (count, error.code)
+        }
+    }
+
+    // row 8.3
+    @Test(arguments: [1, 19, 20, 21, 45])
+    func `hands out a history page by page`(_ months: Int) async throws {
+        let simulated = try Self.simulated(months: months)
+        let told = await Self.history(try Self.api(simulated))
+        #expect(told.count == months && told.fault == nil)
+        #expect(simulated.requests.count == (months + 19) / 20)
+    }
+
+    @Test func `is asked where production or the sandbox is`() async throws {
+        let simulated = try Self.simulated()
+        let api = try Self.api(simulated)
+        _ = try await api.statuses(of: Self.id, in: .production)
+        _ = try await api.statuses(of: Self.id, in: .sandbox)
+        #expect(
+            simulated.requests.map { $0.url.prefix(40) }
+                == [
+                    "https://api.storekit.apple.com/inApps/v1",
+                    "https://api.storekit-sandbox.apple.com/i",
+                ].map { $0.prefix(40) }
+        )
+    }
+
+    @Test func `is asked about one app after the other`() async throws {
+        let simulated = try Self.simulated(months: 25)
+        let api = try Self.api(simulated, apps: ["com.example.app", "com.example.zzz"])
+        #expect(await Self.history(api).count == 25)
+        #expect(await Self.history(api, of: "2999").fault == .notFound)
+    }
+
+    @Test func `refuses whoever has another key`() async throws {
+        let simulated = try Self.simulated()
+        let access = try AppStoreAccess(
+            issuerID: "57246542-96fe-1a63-e053-0824d011072a",
+            keyID: "OTHER",
+            pem: P256.Signing.PrivateKey().pemRepresentation
+        )
+        #expect(await Self.history(try Self.api(simulated, access: access)).fault == .notPermitted)
+    }
+
+    private static func response(_ text: String, status: Int = 200) -> StoreResponse {
+        StoreResponse(status: status, body: Array(text.utf8))
+    }
+
+    static let endless = [
+        #"{"hasMore":true,"revision":"1","signedTransactions":[]}"#,
+        #"{"hasMore":true,"signedTransactions":[]}"#,
+        #"{"hasMore":true,"revision":7,"signedTransactions":[]}"#,
+    ]
+
+    // a revision that repeats, pages without end
+    @Test(arguments: endless)
+    func `is not followed round and round`(_ page: String) async throws {
+        let simulated = try Self.simulated()
+        simulated.fail(with: Array(repeating: Self.response(page), count: 50))
+        let told = await Self.history(try Self.api(simulated))
+        #expect(told.fault == .malformed)
+        #expect(simulated.requests.count <= 2)
+    }
+
+    @Test func `is given up behind so many pages`() async throws {
+        let simulated = try Self.simulated()
+        simulated.fail(
+            with: (0...StorePages.limit).map {
+                Self.response(#"{"hasMore":true,"revision":"\#($0)","signedTransactions":[]}"#)
+            }
+        )
+        #expect(await Self.history(try Self.api(simulated)).fault == .malformed)
+        #expect(simulated.requests.count == StorePages.limit)
+    }
+
+    @Test(arguments: ["", "<html>Service Unavailable</html>", "[]", "{", #"{"a":"#, "\u{0}"])
+    func `that answers with something else is at fault`(_ text: String) async throws {
+        let simulated = try Self.simulated()
+        simulated.fail(with: [Self.response(text)])
+        #expect(await Self.history(try Self.api(simulated)).fault == .malformed)
+    }
+
+    static let verdicts: [(Int, String, Int, StoreFault.Code)] = [
+        (404, #"{"errorCode":4040010}"#, 1, .notFound),
+        // It says itself that it may be asked again.
+        (404, #"{"errorCode":4040002}"#, 4, .unavailable),
+        (404, #"{"errorCode":4040006}"#, 4, .unavailable),
+        (404, "<html>", 1, .notFound), (400, #"{"errorCode":4000006}"#, 1, .rejected),
+        (500, #"{"errorCode":5000001}"#, 4, .unavailable), (401, "", 1, .notPermitted),
+    ]
+
+    @Test(arguments: verdicts)
+    func `is asked again where that may help`(
+        _ status: Int,
+        _ body: String,
+        _ asked: Int,
+        _ code: StoreFault.Code
+    ) async throws {
+        let simulated = try Self.simulated()
+        simulated.fail(with: Array(repeating: Self.response(body, status: status), count: 9))
+        #expect(await Self.history(try Self.api(simulated)).fault == code)
+        #expect(simulated.requests.count == asked)
+    }
+
+    // developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
+    @Test func `is waited for as long as it says, in its own form`() async throws {
+        let simulated = try Self.simulated()
+        let later = Self.now.milliseconds + 3_000
+        simulated.fail(
+            with: [StoreResponse(status: 429, headers: ["retry-after": String(later)])]
+        )
+        #expect(await Self.history(try Self.api(simulated)).fault == nil)
+        simulated.fail(
+            with: [StoreResponse(status: 429, headers: ["retry-after": String(later + 3_600_000)])]
+        )
+        #expect(await Self.history(try Self.api(simulated)).fault == .rateLimited)
+    }
+
+    @Test func `tells the notifications of a stretch of time`() async throws {
+        let simulated = try Self.simulated(months: 45)
+        let api = try Self.api(simulated)
+        let start = AppStoreSample.start
+        var found = 0
+        var pages = api.notifications(
+            in: start.advanced(
+                byMilliseconds: 86_400_000
+            )..<start.advanced(
+                byMilliseconds: 41 * 86_400_000
+            ),
+            about: "com.example.app",
+            in: .production
+        )
+        while let page = try await pages.next() {
+            found += page["notificationHistory"]?.array?.count ?? 0
+        }
+        // Both ends are the App Store's.
+        #expect(found == 41)
+        #expect(simulated.requests.allSatisfy { $0.method == .post })
+    }
+}

@@ -28,8 +28,8 @@ struct Entitle: ParsableCommand {
             CommandGroup(
                 name: "CHANGE",
                 subcommands: [
-                    CatalogCommand.self, Claim.self, Grant.self, Withdraw.self, Trial.self,
-                    LinkCommand.self, Use.self, Sync.self, Erase.self,
+                    CatalogCommand.self, Claim.self, Transfer.self, Release.self, Grant.self,
+                    Withdraw.self, Trial.self, LinkCommand.self, Use.self, Sync.self, Erase.self,
                 ]
             ),
             CommandGroup(

@@ -27,6 +27,8 @@ struct `Who may` {
         "restorePurchases": Right(scopes: [.write, .admin], customers: .themselves),
         "grant": Right(scopes: [.write, .support, .admin]),
         "withdrawGrant": Right(scopes: [.write, .support, .admin]),
+        "transferPurchase": Right(scopes: [.support, .admin]),
+        "releasePurchase": Right(scopes: [.support, .admin]),
         "eraseCustomer": Right(scopes: [.admin]),
         "startTrial": Right(scopes: [.write, .admin], customers: .themselves),
         "use": Right(scopes: [.write, .admin], customers: .themselves),
@@ -125,6 +127,8 @@ struct `Who may` {
         switch route.operation {
         case "evaluateFlag", "evaluateFlags": return #"{"context":{"targetingKey":"\#(id)"}}"#
         case "grant": return #"{"tier":"pro"}"#
+        case "transferPurchase": return #"{"to":"alice","reason":"asked"}"#
+        case "releasePurchase": return #"{"reason":"asked"}"#
         case "startTrial": return #"{"trialId":"week"}"#
         case "use": return #"{"featureId":"scan"}"#
         case "recordFlow": return #"{"type":"started","flowId":"f"}"#
@@ -215,6 +219,7 @@ extension TestServer {
             .replacing("{key}", with: "scan").replacing("{grantId}", with: "g")
             .replacing("{sequence}", with: "0").replacing("{size}", with: "1")
             .replacing("{level}", with: "0").replacing("{place}", with: "000.p/1")
+            .replacing("{purchase}", with: "app_store%2F1")
         let text: String? =
             switch credential {
             case .nothing: nil

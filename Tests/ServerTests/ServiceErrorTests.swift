@@ -53,8 +53,8 @@ struct `What an app tells its customer` {
         }
         #expect(
             Set(surprises) == [
-                .methodNotAllowed, .notFound, .conflict, .unknownCustomer, .notPermitted,
-                .recordedTime, .unknownSequence, .readOnly, .internal,
+                .methodNotAllowed, .notFound, .conflict, .unknownCustomer, .unknownPurchase,
+                .notPermitted, .recordedTime, .unknownSequence, .readOnly, .internal,
             ]
         )
     }

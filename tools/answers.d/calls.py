@@ -186,6 +186,7 @@ def changes(c):
     """What changes the ledger: said, said again, and refused."""
     c.changed = True
     alice, new = "/v1/customers/alice", "/v1/customers/new"
+    purchase = "/v1/purchases/app_store%2F2000000123"
     signed = {"store": "app_store", "signedTransaction": c.given.signed["9003"]}
     broken = {**signed, "signedTransaction": c.given.signed["9003"][:-3] + "AAA"}
     with open(c.server.file("webhooks.ndjson"), encoding="utf-8") as file:
@@ -219,6 +220,13 @@ def changes(c):
             "claim-other": ("POST", alice + "/purchases", signed, "write", {}),
             "claim-bad": ("POST", new + "/purchases", broken, "write", {}),
             "restore": ("POST", new + "/restore", {"transactions": [signed, broken]}, "write", {}),
+            "transfer": ("POST", purchase + "/transfer", {"to": "new", "reason": "asked"}, "support", {}),
+            "transfer-scope": ("POST", purchase + "/transfer", {"to": "new", "reason": "asked"}, "write",
+                               {}),
+            "transfer-none": ("POST", "/v1/purchases/app_store%2Fnone/transfer",
+                              {"to": "new", "reason": "asked"}, "support", {}),
+            "release": ("POST", purchase + "/release", {"reason": "asked"}, "support", {}),
+            "release-empty": ("POST", purchase + "/release", {"reason": ""}, "support", {}),
             "app-store": ("POST", "/v1/signals/app-store", c.given.notification, None, {}),
             "app-store-bad": ("POST", "/v1/signals/app-store", {"signedPayload": "a.b.c"}, None, {}),
             "revenuecat": ("POST", "/v1/signals/revenuecat", webhook, None, revenuecat),

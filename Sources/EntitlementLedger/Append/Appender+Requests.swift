@@ -38,6 +38,42 @@ extension Appender {
         return receipt
     }
 
+    /// Makes a customer the owner of a purchase, whatever `policy.claim` says (C1; Stores, rule 7).
+    ///
+    /// `reason`: kept beside it as `signal.noted` `purchase_transferred`; shown to support alone.
+    ///
+    /// - Returns: `known` if the customer owns it already; a refusal for an unknown purchase.
+    public func transfer(
+        _ purchase: PurchaseName,
+        to customer: CustomerID,
+        reason: String,
+        _ request: Request
+    ) throws -> OwnerOutcome {
+        try pipeline.record(
+            OwnerProposal(
+                request: request,
+                purchase: purchase,
+                change: .transfer(to: customer),
+                reason: reason
+            )
+        )
+    }
+
+    /// Takes a purchase from whoever owns it, so that nobody does (C1; Stores, rule 7).
+    ///
+    /// `reason`: kept beside it as `signal.noted` `purchase_released`; shown to support alone.
+    ///
+    /// - Returns: `known` if nobody owns it already; a refusal for an unknown purchase.
+    public func release(
+        _ purchase: PurchaseName,
+        reason: String,
+        _ request: Request
+    ) throws -> OwnerOutcome {
+        try pipeline.record(
+            OwnerProposal(request: request, purchase: purchase, change: .release, reason: reason)
+        )
+    }
+
     /// Gives features or a tier by hand (C3).
     ///
     /// `grantID`: unique within the customer; given again it restates the grant.

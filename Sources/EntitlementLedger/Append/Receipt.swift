@@ -57,6 +57,8 @@ public struct Refusal: Sendable, Equatable {
         case unknownGrant = "unknown_grant"
         /// A use that is not known.
         case unknownUse = "unknown_use"
+        /// A purchase that no event names.
+        case unknownPurchase = "unknown_purchase"
     }
 
     /// Makes a refusal.

@@ -173,7 +173,7 @@ package struct Ownership: Sendable {
     }
 
     /// The owner at an instant; nil: nobody.
-    func owner(at instant: Instant) -> UInt64? {
+    package func owner(at instant: Instant) -> UInt64? {
         changes.last { $0.time <= instant }.map(\.owner) ?? first
     }
 }

@@ -1,6 +1,7 @@
 package import Entitlements
 
-/// What became of a request: `grant`, `withdraw`, `trial`, `link`, `use`, `claim`, `catalog publish`.
+/// What became of a request: `grant`, `withdraw`, `trial`, `link`, `use`, `claim`, `transfer`,
+/// `release`, `catalog publish`.
 package struct ReceiptAnswer: Described {
     /// What became of it, and where it stands.
     package var receipt: SignalReceipt
@@ -8,6 +9,8 @@ package struct ReceiptAnswer: Described {
     package var id: String
     /// For a claim: whether any event names the purchase; nil: it is none.
     package var isPurchaseKnown: Bool?
+    /// Who owned the purchase until then, for support only; nil: nobody, or it is no change of owners.
+    package var formerOwner: String?
     /// The grant that was given or ended; nil: none was.
     package var grantID: String?
     /// The use that was recorded or taken back; nil: none was.
@@ -76,6 +79,7 @@ package struct ReceiptAnswer: Described {
         receipt: SignalReceipt,
         id: String,
         isPurchaseKnown: Bool? = nil,
+        formerOwner: String? = nil,
         grantID: String? = nil,
         useID: String? = nil,
         use: Use? = nil,
@@ -84,6 +88,7 @@ package struct ReceiptAnswer: Described {
         self.receipt = receipt
         self.id = id
         self.isPurchaseKnown = isPurchaseKnown
+        self.formerOwner = formerOwner
         self.grantID = grantID
         self.useID = useID
         self.use = use
@@ -99,6 +104,12 @@ package struct ReceiptAnswer: Described {
             \.isPurchaseKnown,
             .orAbsent(.boolean),
             "claim: whether any event names the purchase"
+        )
+        Field(
+            "formerOwner",
+            \.formerOwner,
+            .orAbsent(.identifier),
+            "transfer, release: who owned the purchase until then"
         )
         Field("grantId", \.grantID, .orAbsent(.identifier), "grant, withdraw")
         Field("useId", \.useID, .orAbsent(.identifier), "use: what takes it back")

@@ -135,7 +135,7 @@ package struct SchemaFile: Sendable {
         SchemaFile(
             "receipt",
             ReceiptAnswer.self,
-            "`claim`, `grant`, `withdraw`, `trial`, `link`, `use` and `catalog publish` with --json."
+            "`claim`, `transfer`, `release`, `grant`, `withdraw`, `trial`, `link`, `use` and `catalog publish` with --json."
         ),
         SchemaFile("replay", ReplayAnswer.self, "`replay --json`."),
         SchemaFile(

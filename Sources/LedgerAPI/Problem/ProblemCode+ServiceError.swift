@@ -30,8 +30,8 @@ extension ProblemCode {
         case .rateLimited: ServiceError(.tooManyRequests)
         case .busy, .notThereYet, .clockBehind, .clockAhead: ServiceError(.busy)
         case .notConfigured: ServiceError(.keyNotFound)
-        case .methodNotAllowed, .notFound, .conflict, .unknownCustomer, .notPermitted,
-            .recordedTime, .unknownSequence, .readOnly, .internal:
+        case .methodNotAllowed, .notFound, .conflict, .unknownCustomer, .unknownPurchase,
+            .notPermitted, .recordedTime, .unknownSequence, .readOnly, .internal:
             ServiceError(.unknown, isRetryable: isRetryable)
         }
     }

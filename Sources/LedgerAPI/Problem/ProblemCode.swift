@@ -29,6 +29,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case unknownFeature = "unknown_feature"
     case unknownGrant = "unknown_grant"
     case unknownUse = "unknown_use"
+    case unknownPurchase = "unknown_purchase"
     case unknownCustomer = "unknown_customer"
     case notAllowed = "not_allowed"
     case overLimit = "over_limit"
@@ -79,7 +80,7 @@ extension ProblemCode {
         case .unauthenticated: 401
         case .forbidden, .notAllowed, .readOnly, .notPermitted: 403
         case .notFound, .unknownTrial, .unknownFeature, .unknownGrant, .unknownUse,
-            .unknownCustomer:
+            .unknownPurchase, .unknownCustomer:
             404
         case .methodNotAllowed: 405
         case .conflict, .claimedByAnother, .trialUsed, .overLimit, .purchaseInProgress,
@@ -133,6 +134,7 @@ extension ProblemCode {
         case .unknownFeature: "The catalog has no such feature"
         case .unknownGrant: "There is no such grant"
         case .unknownUse: "There is no such use"
+        case .unknownPurchase: "No event names the purchase"
         case .unknownCustomer: "Nothing is recorded under this id"
         case .notAllowed: "Nothing unlocks the feature"
         case .overLimit: "The limit is reached"

@@ -27,12 +27,39 @@ extension Call {
             scopes.allows(anyOf: [.support, .audit]),
             !route.isAskedByBackends || !scopes.allows(anyOf: [.read])
         else { return nil }
-        return CustomerAccess(
-            id: "access/\(requestID)",
-            customer: try customer,
-            environment: try environment(),
-            actor: id,
-            action: route.operation,
+        return access(to: try customer, in: try environment(), by: id, route.operation, reason)
+    }
+
+    /// Accesses to customers whom the path does not name, and who were concerned all the same.
+    ///
+    /// `action`: the route's operation. `reason`: as the body says it.
+    func accesses(
+        to customers: [CustomerID],
+        in environment: StoreEnvironment,
+        _ action: String,
+        _ reason: String
+    ) -> [CustomerAccess] {
+        guard case .key(let id, _) = caller else { return [] }
+        return customers.enumerated().map { place, customer in
+            access(to: customer, in: environment, by: id, action, reason, place)
+        }
+    }
+
+    /// `place`: among the accesses of this call, each of which has an id of its own (E1).
+    private func access(
+        to customer: CustomerID,
+        in environment: StoreEnvironment,
+        by key: String,
+        _ action: String,
+        _ reason: String?,
+        _ place: Int = 0
+    ) -> CustomerAccess {
+        CustomerAccess(
+            id: "access/\(requestID)" + (place == 0 ? "" : "/\(place)"),
+            customer: customer,
+            environment: environment,
+            actor: key,
+            action: action,
             reason: reason,
             time: now
         )
@@ -43,4 +70,13 @@ extension Call {
         let text = String(decoding: header.utf8.prefix(Route.reasonByteLimit), as: UTF8.self)
         return text.isEmpty ? nil : text
     }
+}
+
+extension Problem {
+    /// Nobody is let in whose access could not be noted.
+    static let accessesFull = Problem(
+        .busy,
+        "accesses cannot be noted: try again",
+        retryAfter: 1
+    )
 }

@@ -6,7 +6,7 @@ package enum Scope: String, CaseIterable, Sendable {
     case read
     /// Append what an app's server appends: claims, trials, uses, flows, links.
     case write
-    /// Explanations, exports and grants, as support needs them.
+    /// Explanations, exports, grants and who owns a purchase, as support needs them.
     case support
     /// The log, its proofs and checkpoints.
     case audit

@@ -94,7 +94,7 @@ struct LedgerResponder: HTTPResponder {
         )
         let access = try call.access(route)
         guard access == nil || service.accesses.hasRoom else {
-            throw Problem(.busy, "accesses cannot be noted: try again", retryAfter: 1)
+            throw Problem.accessesFull
         }
         var answer = try await route.handler(call, service)
         if let access { service.accesses.add(access) }

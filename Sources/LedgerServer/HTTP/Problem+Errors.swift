@@ -32,6 +32,7 @@ extension Problem {
             case .recordedTime: .recordedTime
             case .unknownGrant: .unknownGrant
             case .unknownUse: .unknownUse
+            case .unknownPurchase: .unknownPurchase
             }
         self.init(code, refusal.detail, path: refusal.path)
     }

@@ -195,7 +195,8 @@ extension RouteTable {
         try answer(await service.blocking(decide), call, request, tell)
     }
 
-    private static func answer(
+    /// What became of a request, or its problem.
+    static func answer(
         _ receipt: Receipt,
         _ call: Call,
         _ request: LedgerRequest,

@@ -6,7 +6,7 @@ enum PathName: String, Sendable {
     case grantID = "grantId"
     /// The customer.
     case id
-    case key, level, place, sequence, size
+    case key, level, place, purchase, sequence, size
 }
 
 /// The parameters of queries, as routes name them.

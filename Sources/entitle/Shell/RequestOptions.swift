@@ -22,7 +22,7 @@ struct RequestOptions: ParsableArguments {
     /// Records a request and prints what became of it; with `--dry-run` in a draft of the ledger,
     /// and what differs for the customer.
     ///
-    /// `customer`: nil: it is about nobody in particular.
+    /// `customer`: nil: it is about nobody in particular, or about whom the decision finds.
     func record(
         _ request: Request,
         about customer: CustomerID?,
@@ -38,7 +38,7 @@ struct RequestOptions: ParsableArguments {
             let before = try draft.questions.size()
             let recorded = try body(draft)
             let now = SystemClock.now()
-            let difference = try customer.map { customer in
+            let difference = try (customer ?? recorded.customer).map { customer in
                 try draft.questions.difference(
                     DifferenceQuestion(
                         customer: customer,
@@ -65,6 +65,8 @@ struct Recorded {
     var receipt: Receipt
     /// What was done, in words.
     var done: String
+    /// Whom it turned out to be about, where the request does not say it; nil: nobody.
+    var customer: CustomerID?
     /// Says in its answer what else there is to tell.
     var tell: (inout ReceiptAnswer) -> Void = { _ in }
 }

@@ -44,7 +44,7 @@ enum CommandPaths {
         "<grant-id>", "<id>",
         "<kind>", "<purchase>", "<sequence>", "<subcommands>", "<topics>", "<trial-id>",
         "events --from", "events --to", "export --from", "export --to", "report --from",
-        "report --to",
+        "report --to", "transfer --to",
     ]
 
     static let all = [writtenFiles, writtenFolders, read, others]

@@ -72,7 +72,9 @@ struct SimulatedCalls {
         case 76..<84:
             let alias = random.pick(Self.customers)
             return request { try $0.appender.link(alias, to: customer, $1) }
-        case 84..<95: return claim(random.pick(Self.purchases), by: customer)
+        case 84..<91: return claim(random.pick(Self.purchases), by: customer)
+        case 91..<93: return transfer(random.pick(Self.purchases), to: customer)
+        case 93..<95: return release(random.pick(Self.purchases))
         default:
             return request { ledger, request in
                 try ledger.appender.grant(
@@ -94,12 +96,34 @@ struct SimulatedCalls {
     }
 
     private mutating func request(
+        by source: String = Source.app,
         _ body: @escaping @Sendable (Ledger, Request) throws -> Receipt
     ) -> Call {
-        last = body
+        // Whoever asks twice at once is an app.
+        if source == Source.app { last = body }
         let id = "r\(made.count)"
-        let request = Request(id: id, source: Source.app, environment: .production)
+        let request = Request(id: id, source: source, environment: .production)
         return keep(Call(id: id, source: request.source) { try body($0, request) })
+    }
+
+    private mutating func transfer(_ purchase: PurchaseName, to customer: CustomerID) -> Call {
+        ownerChange {
+            try $0.appender.transfer(purchase, to: customer, reason: "asked", $1)
+        }
+    }
+
+    private mutating func release(_ purchase: PurchaseName) -> Call {
+        ownerChange { try $0.appender.release(purchase, reason: "asked", $1) }
+    }
+
+    /// What support asks for: the change, and why.
+    private mutating func ownerChange(
+        _ body: @escaping @Sendable (Ledger, Request) throws -> OwnerOutcome
+    ) -> Call {
+        var call = request(by: Source.support) { try body($0, $1).receipt }
+        call.leastCount = 2
+        made[made.count - 1] = call
+        return call
     }
 
     private func signal(_ submission: Submission) -> Call {

@@ -161,6 +161,7 @@ struct SimulatedWitness {
     /// E4: each decision was right where it stands.
     private func checkDecisions(from first: Int) throws {
         for recorded in log[first...] {
+            try OwnerChangeLaw(log).check(recorded)
             // What a store says is never decided (T5).
             guard recorded.event.source == Source.app,
                 case .customer(let customer) = recorded.event.subject

@@ -6,6 +6,7 @@ struct PurchaseOwnership {
     let customers: Links
     /// nil: nobody.
     let owner: UInt64?
+    private let ownership: Ownership
 
     /// `facts`: all about the purchase, and whoever may own it.
     ///
@@ -13,8 +14,12 @@ struct PurchaseOwnership {
     init(purchase: UInt64, facts: [Fact], catalogs: CatalogHistory) {
         let owners = OwnerFacts(facts, catalogs: catalogs)
         customers = owners.customers
-        owner = owners.ownership(of: purchase).last
+        ownership = owners.ownership(of: purchase)
+        owner = ownership.last
     }
+
+    /// The owner at an instant; nil: nobody.
+    func owner(at instant: Instant) -> UInt64? { ownership.owner(at: instant) }
 }
 
 /// What a claim comes to (C1).

@@ -55,13 +55,16 @@ struct RequestProposal: Proposal {
 
 extension Request {
     /// A draft that is recorded under the request's id.
-    func submission(of draft: EventDraft) -> Submission {
+    func submission(of draft: EventDraft) -> Submission { submission(of: [draft]) }
+
+    /// Drafts that are recorded under the request's id, together or not at all (E2).
+    func submission(of drafts: [EventDraft]) -> Submission {
         Submission(
             id: id,
             source: source,
             environment: environment,
             nature: .request,
-            drafts: [draft]
+            drafts: drafts
         )
     }
 }

@@ -1,0 +1,126 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+
+/// What support asks for about who owns a purchase (Stores, rule 7).
+extension RouteTable {
+    static let ownerRoutes = [
+        Route(
+            method: .post,
+            template: "/v1/purchases/{purchase}/transfer",
+            operation: transferOperation,
+            summary: "Makes a customer the owner of a purchase, whatever the catalog's policy.",
+            access: .keys([.support]),
+            parameters: [environmentParameter, idempotencyKey],
+            body: Route.Body(
+                shape: .object(
+                    [Shape.Member("to", .identifier), Shape.Member(.reason)],
+                    isClosed: true
+                ),
+                byteLimit: smallBodyLimit
+            ),
+            answers: [receiptReply],
+            problems: appendProblems + [.unknownPurchase],
+            handler: transfer
+        ),
+        Route(
+            method: .post,
+            template: "/v1/purchases/{purchase}/release",
+            operation: releaseOperation,
+            summary: "Takes a purchase from its owner, so that nobody owns it.",
+            access: .keys([.support]),
+            parameters: [environmentParameter, idempotencyKey],
+            body: Route.Body(
+                shape: .object([Shape.Member(.reason)], isClosed: true),
+                byteLimit: smallBodyLimit
+            ),
+            answers: [receiptReply],
+            problems: appendProblems + [.unknownPurchase],
+            handler: release
+        ),
+    ]
+
+    private static let transferOperation = "transferPurchase"
+    private static let releaseOperation = "releasePurchase"
+
+    @Sendable
+    private static func transfer(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let body = try call.object("to", "reason")
+        guard let customer = CustomerID(try body.required("to")) else {
+            throw Problem(
+                .invalidValue,
+                "an id has 1 to 1024 bytes without control characters",
+                path: "to"
+            )
+        }
+        let (purchase, reason) = try (call.purchase, reason(in: body))
+        let request = try call.request(service, source: Source.support)
+        return try await change(call, request, service, transferOperation, reason, owner: customer)
+        {
+            try service.ledger.appender.transfer(purchase, to: customer, reason: reason, request)
+        }
+    }
+
+    @Sendable
+    private static func release(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let (purchase, reason) = try (call.purchase, reason(in: call.object("reason")))
+        let request = try call.request(service, source: Source.support)
+        return try await change(call, request, service, releaseOperation, reason, owner: nil) {
+            try service.ledger.appender.release(purchase, reason: reason, request)
+        }
+    }
+
+    private static func reason(in body: JSONValue) throws(Problem) -> String {
+        let reason = try body.required("reason")
+        guard (1...FieldShape.textByteLimit).contains(reason.utf8.count) else {
+            throw Problem(
+                .invalidValue,
+                "expected 1 to \(FieldShape.textByteLimit) bytes of text",
+                path: "reason"
+            )
+        }
+        return reason
+    }
+
+    /// Makes a decision where it may wait for the disk, and notes whom it concerned.
+    ///
+    /// `owner`: who is to own the purchase; nil: nobody. `action`: the route's operation.
+    private static func change(
+        _ call: Call,
+        _ request: LedgerRequest,
+        _ service: LedgerService,
+        _ action: String,
+        _ reason: String,
+        owner: CustomerID?,
+        by decide: @escaping @Sendable () throws -> OwnerOutcome
+    ) async throws -> Answer {
+        guard service.accesses.hasRoom else { throw Problem.accessesFull }
+        let outcome = try await service.blocking(decide)
+        let answer = try answer(outcome.receipt, call, request) {
+            // Who asks is support, and is told whose the purchase was (Stores, rule 7).
+            $0.formerOwner = outcome.formerOwner?.text
+        }
+        let concerned = [owner, outcome.formerOwner].compactMap(\.self)
+        for access in call.accesses(to: concerned, in: request.environment, action, reason) {
+            service.accesses.add(access)
+        }
+        return answer
+    }
+}
+
+extension Call {
+    /// The purchase that the path names.
+    fileprivate var purchase: PurchaseName {
+        get throws(Problem) {
+            guard let name = path[.purchase].flatMap({ PurchaseName($0) }) else {
+                throw Problem(
+                    .unknownPurchase,
+                    "a purchase is STORE/ORIGINAL_ID, percent-encoded in one segment"
+                )
+            }
+            return name
+        }
+    }
+}

@@ -164,19 +164,19 @@ public final class Ledger: Sendable {
         _ vault: any VaultReader,
         opened: (any Vault)?,
         _ options: Options,
-        isDraft: Bool = false
+        goingOnFrom snapshot: Views.Snapshot? = nil
     ) throws {
         self.identity = identity
         self.options = options
         self.opened = opened
         isReadOnly = options.isReadOnly
-        questions = try Questions(of: identity, log, vault, options, isDraft: isDraft)
+        questions = try Questions(of: identity, log, vault, options, goingOnFrom: snapshot)
         let rollUps = RollUpCache(
             path: options.viewsPath,
             log: log,
             identity: identity,
             secret: vault.viewSecret,
-            isReadOnly: options.isReadOnly || isDraft
+            isReadOnly: options.isReadOnly || snapshot != nil
         )
         if let storage, let opened {
             appending = Appender(
@@ -238,13 +238,14 @@ public final class Ledger: Sendable {
     /// it would be here, reaches no disk, and is gone with it.
     ///
     /// It reads what this one reads, so that it may be made of a ledger that is only read, beside its
-    /// writer. Cost: as opening the views.
+    /// writer. Cost: small; what the views cover is not read again.
     ///
     /// - Throws: `LogStorageFault` where the vault's key is not at hand.
     public func draft() throws -> Ledger {
         var options = options
         options.isReadOnly = false
         options.release = nil
+        let snapshot = questions.views.snapshot
         let log = try DraftLog(on: questions.log)
         let vault = DraftVault(on: try opened.whole, randomness: options.randomness)
         return try Ledger(
@@ -254,7 +255,7 @@ public final class Ledger: Sendable {
             vault,
             opened: vault,
             options,
-            isDraft: true
+            goingOnFrom: snapshot
         )
     }
 

@@ -219,6 +219,8 @@ def changes(c):
             "claim": ("POST", new + "/purchases", signed, "write", {}),
             "claim-other": ("POST", alice + "/purchases", signed, "write", {}),
             "claim-bad": ("POST", new + "/purchases", broken, "write", {}),
+            "restore-tried": ("POST", new + "/restore?dry-run=true", {"transactions": [signed, broken]}, "write",
+                              {}),
             "restore": ("POST", new + "/restore", {"transactions": [signed, broken]}, "write", {}),
             "transfer": ("POST", purchase + "/transfer", {"to": "new", "reason": "asked"}, "support", {}),
             "transfer-scope": ("POST", purchase + "/transfer", {"to": "new", "reason": "asked"}, "write",

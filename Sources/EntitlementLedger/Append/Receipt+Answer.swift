@@ -26,6 +26,13 @@ extension ReceiptAnswer.Use {
 }
 
 extension ClaimItem {
+    /// What would become of a transaction that was verified; its owners are for support only.
+    package init(_ planned: PlannedClaim, of purchase: PurchaseName) {
+        self.init(planned.outcome, of: purchase)
+        moves = planned.moves
+        if let formerOwner = planned.formerOwner { owner = formerOwner.text }
+    }
+
     /// What became of a transaction that was verified; its owner is for support only.
     package init(_ outcome: ClaimOutcome, of purchase: PurchaseName) {
         let name = purchase.description

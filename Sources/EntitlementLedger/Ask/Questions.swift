@@ -17,7 +17,7 @@ public final class Questions: Sendable {
 
     /// Makes the part with its views, which are made anew where they do not match the log.
     ///
-    /// `isDraft`: whether what the views' directory holds is another's.
+    /// `snapshot`: what a draft's views go on from; nil: it is none.
     ///
     /// - Throws: `LogStorageFault`, or what the views' files throw.
     init(
@@ -25,7 +25,7 @@ public final class Questions: Sendable {
         _ log: any LogReader,
         _ vault: any VaultReader,
         _ options: Ledger.Options,
-        isDraft: Bool
+        goingOnFrom snapshot: Views.Snapshot?
     ) throws {
         self.identity = identity
         self.log = log
@@ -33,14 +33,18 @@ public final class Questions: Sendable {
         knownLoss = options.knownLoss
         isReadOnly = options.isReadOnly
         catalogs = CatalogCache(log: log)
-        views = try Views(
-            path: options.viewsPath,
-            identity: identity,
-            log: log,
-            secret: vault.viewSecret,
-            isReadOnly: options.isReadOnly || isDraft,
-            bootID: options.bootID
-        )
+        if let snapshot {
+            views = try Views(goingOnFrom: snapshot, identity: identity, log: log)
+        } else {
+            views = try Views(
+                path: options.viewsPath,
+                identity: identity,
+                log: log,
+                secret: vault.viewSecret,
+                isReadOnly: options.isReadOnly,
+                bootID: options.bootID
+            )
+        }
         accessCache = AccessCache(
             using: options.randomness,
             byteLimit: options.accessCacheByteLimit

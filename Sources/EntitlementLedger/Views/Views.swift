@@ -21,7 +21,7 @@ final class Views: LogIndex {
     private let seal: ViewSeal
     /// nil: views stand in memory.
     private let directory: ViewDirectory?
-    private let state = Mutex(State())
+    let state = Mutex(State())
     /// Held while the index is changed; never asked for within `state`.
     private let changing = Mutex<Void>(())
     /// Which streams may have moved.
@@ -30,7 +30,7 @@ final class Views: LogIndex {
     private let queue = DispatchQueue(label: "entitlement-ledger.views")
     private let makers = Atomic(0)
 
-    private struct State {
+    struct State {
         var overlay = Overlay(from: 0)
         var tables: IndexTables?
         var generation: IndexGeneration?

@@ -2,9 +2,14 @@
 package struct ClaimAnswer: Described {
     /// What became of each.
     package var items: [ClaimItem]
+    /// Whether nothing was recorded: what would have become of them.
+    package var isDryRun: Bool
 
     /// Makes an answer.
-    package init(items: [ClaimItem]) { self.items = items }
+    package init(items: [ClaimItem], isDryRun: Bool = false) {
+        self.items = items
+        self.isDryRun = isDryRun
+    }
 
     /// Its members, in the order in which they are written.
     package static let fields = Fields(
@@ -13,6 +18,7 @@ package struct ClaimAnswer: Described {
         Self.init
     ) {
         Field("items", \.items, .list(.object))
+        Field("dryRun", \.isDryRun, .trueOrAbsent, "Whether nothing was recorded")
     }
 }
 
@@ -20,20 +26,26 @@ package struct ClaimAnswer: Described {
 package struct RestoreAnswer: Described {
     /// What became of each transaction, in their order.
     package var items: [ClaimItem]
+    /// Whether nothing was recorded: what would have become of them.
+    package var isDryRun: Bool
 
     /// Makes an answer.
-    package init(items: [ClaimItem]) { self.items = items }
+    package init(items: [ClaimItem], isDryRun: Bool = false) {
+        self.items = items
+        self.isDryRun = isDryRun
+    }
 
     /// Its members, in the order in which they are written; the counts follow from the items.
     package static let fields = Fields(
         "RestoreAnswer",
         "What became of a restore",
-        { _, _, _, items in Self(items: items) }
+        { _, _, _, items, isDryRun in Self(items: items, isDryRun: isDryRun) }
     ) {
         count(of: .recorded)
         count(of: .known)
         count(of: .refused)
         Field("items", \.items, .list(.object))
+        Field("dryRun", \.isDryRun, .trueOrAbsent, "Whether nothing was recorded")
     }
 
     private static func count(of outcome: ClaimItem.Outcome) -> Field<Self, Int> {
@@ -57,8 +69,11 @@ package struct ClaimItem: Described {
     package var code: String?
     /// A sentence beside the code; holds no id.
     package var detail: String?
-    /// Who owns the purchase where that is why it is refused, for support only (Stores, rule 7).
+    /// Who owns the purchase where that is why it is refused, or from whom it would move, for support
+    /// only (Stores, rule 7).
     package var owner: String?
+    /// In a dry run: whether the purchase would be taken from another customer; nil: it is none.
+    package var moves: Bool?
 
     /// What may become of one.
     package enum Outcome: String, Sendable, CaseIterable {
@@ -77,7 +92,8 @@ package struct ClaimItem: Described {
         sequence: UInt64? = nil,
         code: String? = nil,
         detail: String? = nil,
-        owner: String? = nil
+        owner: String? = nil,
+        moves: Bool? = nil
     ) {
         self.outcome = outcome
         self.purchase = purchase
@@ -85,6 +101,7 @@ package struct ClaimItem: Described {
         self.code = code
         self.detail = detail
         self.owner = owner
+        self.moves = moves
     }
 
     /// An item for a transaction that is not what the store signed.
@@ -117,7 +134,13 @@ package struct ClaimItem: Described {
             "owner",
             \.owner,
             .orAbsent(.identifier),
-            "claimed_by_another: who owns the purchase; for support only"
+            "claimed_by_another, or moves: who owns the purchase; for support only"
+        )
+        Field(
+            "moves",
+            \.moves,
+            .orAbsent(.boolean),
+            "dryRun: whether the purchase would be taken from another customer"
         )
     }
 }

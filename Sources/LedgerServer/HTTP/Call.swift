@@ -53,6 +53,18 @@ struct Call: Sendable {
         return environment
     }
 
+    /// Whether nothing is to be recorded.
+    func isDryRun() throws(Problem) -> Bool { try flag(.dryRun) }
+
+    /// A parameter that is true or false; false where it was not sent.
+    func flag(_ name: QueryName) throws(Problem) -> Bool {
+        guard let text = query[name] else { return false }
+        guard let flag = Bool(text) else {
+            throw Problem(.invalidValue, "expected true or false", path: name.rawValue)
+        }
+        return flag
+    }
+
     /// T and R: `at`, and `known` or `knownSequence`.
     func point() throws(Problem) -> BitemporalPoint {
         try point(at: "at", "known", "knownSequence")

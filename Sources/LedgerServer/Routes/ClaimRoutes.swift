@@ -32,7 +32,7 @@ extension RouteTable {
             operation: "restorePurchases",
             summary: "Claims many purchases at once; repeating it changes nothing.",
             access: .customer([.write]),
-            parameters: [idempotencyKey],
+            parameters: [dryRunParameter, idempotencyKey],
             body: Route.Body(
                 shape: .object([Shape.Member("transactions", .list(transaction))], isClosed: true),
                 byteLimit: restoreByteLimit
@@ -98,9 +98,12 @@ extension RouteTable {
             "purchaseToken"
         )
         let handedIn: HandedIn
+        let store = try body.required("store")
         switch try await verified(body, call, service) {
         case .success(let found): handedIn = found
-        case .failure(let refusal): throw Problem(refusal, of: try body.required("store"))
+        case .failure(let refusal):
+            try await service.count(refusal, of: store)
+            throw Problem(refusal, of: store)
         }
         let item = handedIn.transaction
         let customer = try call.customer
@@ -139,70 +142,98 @@ extension RouteTable {
                 path: "transactions"
             )
         }
+        let isDryRun = try call.isDryRun()
         var verified: [Result<HandedIn, SignalRefusal>] = []
         for entry in entries {
-            verified.append(try await self.verified(entry, call, service))
+            let result = try await self.verified(entry, call, service)
+            verified.append(result)
+            if case .failure(let refusal) = result, !isDryRun {
+                try await service.count(refusal, of: try entry.required("store"))
+            }
             // Others are answered between two signatures.
             await Task.yield()
         }
         // What was refused is told beside the outcomes.
         let handedIn = verified.compactMap { try? $0.get() }
-        let transactions = handedIn.map(\.transaction)
-        let customer = try call.customer
-        let request = try call.request(service, source: Source.app, environment: .production)
-        var outcomes = try await service.blocking {
-            Array(
-                try service.ledger.appender.restore(transactions, for: customer, request).reversed()
-            )
-        }
-        for item in handedIn { try await service.acknowledge(item.acknowledgement, call.now) }
+        var restored = try await (isDryRun ? planned : made)(handedIn, call, service)[...]
         let items = verified.map { item in
             switch item {
             case .failure(let refusal):
                 // What is refused says why and does not hold up the others.
                 ClaimItem(unverified: refusal.code.rawValue, refusal.detail)
-            case .success(let item):
-                call.item(outcomes.removeLast(), of: item.transaction.purchase)
+            case .success: restored.removeFirst()
             }
         }
-        return Answer(RestoreAnswer(items: items))
+        return Answer(RestoreAnswer(items: items, isDryRun: isDryRun))
     }
 
-    /// What the store signed, verified; a refusal is counted.
+    /// Makes a restore: an item for each.
+    private static func made(
+        _ items: [HandedIn],
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> [ClaimItem] {
+        let transactions = items.map(\.transaction)
+        let customer = try call.customer
+        let request = try call.request(service, source: Source.app, environment: .production)
+        let outcomes = try await service.blocking {
+            try service.ledger.appender.restore(transactions, for: customer, request)
+        }
+        for item in items { try await service.acknowledge(item.acknowledgement, call.now) }
+        return zip(outcomes, transactions).map { call.item($0, of: $1.purchase) }
+    }
+
+    /// What a restore would do: an item for each; nothing is recorded, and no store is told.
+    private static func planned(
+        _ items: [HandedIn],
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> [ClaimItem] {
+        let transactions = items.map(\.transaction)
+        let customer = try call.customer
+        let request = try call.request(service, source: Source.app, environment: .production)
+        let planned = try await service.blocking {
+            try service.ledger.plannedRestore(transactions, for: customer, request)
+        }
+        return zip(planned, transactions).map { planned, transaction in
+            var item = call.item(planned.outcome, of: transaction.purchase)
+            item.moves = planned.moves
+            if let former = planned.formerOwner { item.owner = call.visibleOwner(former) }
+            return item
+        }
+    }
+
+    /// What the store signed, verified.
     private static func verified(
         _ entry: JSONValue,
         _ call: Call,
         _ service: LedgerService
     ) async throws -> Result<HandedIn, SignalRefusal> {
-        let store = try entry.required("store")
-        let result: Result<HandedIn, SignalRefusal>
-        switch store {
+        switch try entry.required("store") {
         case Source.appStore:
             guard let verifier = service.stores.appStore else {
                 throw Problem(.notConfigured, "the App Store is not configured here")
             }
             let bytes = Array(try entry.required("signedTransaction").utf8)
-            result = await verifier.transaction(bytes, now: call.now).flatMap { $0.handedIn() }
+            return await verifier.transaction(bytes, now: call.now).flatMap { $0.handedIn() }
                 .map { HandedIn($0) }
         case Source.playStore:
             guard let configuration = service.stores.playStore else {
                 throw Problem(.notConfigured, "Google Play is not configured here")
             }
-            result =
-                if entry["purchaseToken"] == nil {
-                    UnverifiedPlayPurchase.reading(
-                        purchaseData: try entry.required("purchaseData"),
-                        signature: try entry.required("signature")
-                    )
-                    .flatMap { $0.verified(by: configuration) }.map { HandedIn($0.handedIn()) }
-                } else {
-                    try await service.transaction(
-                        ofPlay: try entry.required("purchaseToken"),
-                        packageName: try entry.required("packageName"),
-                        configuration,
-                        call.now
-                    )
-                }
+            if entry["purchaseToken"] == nil {
+                return UnverifiedPlayPurchase.reading(
+                    purchaseData: try entry.required("purchaseData"),
+                    signature: try entry.required("signature")
+                )
+                .flatMap { $0.verified(by: configuration) }.map { HandedIn($0.handedIn()) }
+            }
+            return try await service.transaction(
+                ofPlay: try entry.required("purchaseToken"),
+                packageName: try entry.required("packageName"),
+                configuration,
+                call.now
+            )
         default:
             throw Problem(
                 .invalidValue,
@@ -210,8 +241,6 @@ extension RouteTable {
                 path: "store"
             )
         }
-        if case .failure(let refusal) = result { try await service.count(refusal, of: store) }
-        return result
     }
 }
 

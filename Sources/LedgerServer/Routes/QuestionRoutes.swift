@@ -182,13 +182,7 @@ extension RouteTable {
 
 extension Call {
     /// Whether the answer carries its decision token.
-    fileprivate func wantsToken() throws(Problem) -> Bool {
-        guard let text = query[.token] else { return false }
-        guard let wants = Bool(text) else {
-            throw Problem(.invalidValue, "expected true or false", path: "token")
-        }
-        return wants
-    }
+    fileprivate func wantsToken() throws(Problem) -> Bool { try flag(.token) }
 
     /// Until when an answer may be taken without asking again (Z15).
     ///

@@ -12,6 +12,7 @@ enum PathName: String, Sendable {
 /// The parameters of queries, as routes name them.
 enum QueryName: String, Sendable {
     case at, known, knownSequence, environment
+    case dryRun = "dry-run"
     case customer, effective, feature, from, locale, redact, scope, thresholds, to, toAt, token
 }
 

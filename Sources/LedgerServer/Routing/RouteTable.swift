@@ -41,6 +41,12 @@ enum RouteTable {
         shape: .pattern("^[!-~]([ -~]{0,\(Call.keyByteLimit - 2)}[!-~])?$")
     )
 
+    static let dryRunParameter = Route.Parameter(
+        name: "dry-run",
+        text: "Whether to say what would be done, and record nothing (default: false)",
+        shape: .boolean
+    )
+
     /// Problems of everything that appends.
     static let appendProblems: [ProblemCode] = [
         .conflict, .keyReused, .readOnly, .clockBehind, .clockAhead, .storageFull, .tooLarge,

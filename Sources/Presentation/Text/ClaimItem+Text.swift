@@ -8,5 +8,6 @@ extension ClaimItem {
         }
         return "\(outcome.rawValue): \(purchase ?? "")"
             + (sequence.map { " (event \($0))" } ?? "")
+            + (moves == true ? ", taken from " + (owner ?? "another customer") : "")
     }
 }

@@ -107,21 +107,35 @@ struct SimulatedCalls {
     }
 
     private mutating func transfer(_ purchase: PurchaseName, to customer: CustomerID) -> Call {
-        ownerChange {
+        ownerChange(of: purchase, .transfer(to: customer)) {
             try $0.appender.transfer(purchase, to: customer, reason: "asked", $1)
         }
     }
 
     private mutating func release(_ purchase: PurchaseName) -> Call {
-        ownerChange { try $0.appender.release(purchase, reason: "asked", $1) }
+        ownerChange(of: purchase, .release) {
+            try $0.appender.release(purchase, reason: "asked", $1)
+        }
     }
 
-    /// What support asks for: the change, and why.
+    /// What support asks for: the change, and why; like a claim decided ahead, perhaps (E4).
     private mutating func ownerChange(
+        of purchase: PurchaseName,
+        _ change: OwnerChange,
         _ body: @escaping @Sendable (Ledger, Request) throws -> OwnerOutcome
     ) -> Call {
         var call = request(by: Source.support) { try body($0, $1).receipt }
         call.leastCount = 2
+        let request = Request(id: call.id, source: call.source, environment: .production)
+        call.seal = { ledger in
+            let proposal = OwnerProposal(
+                request: request,
+                purchase: purchase,
+                change: change,
+                reason: "asked"
+            )
+            return try ledger.appender.pipeline.decision(of: proposal).submission
+        }
         made[made.count - 1] = call
         return call
     }

@@ -104,7 +104,7 @@ struct OwnerProposal: Proposal {
 }
 
 /// How support changes who owns a purchase.
-enum OwnerChange {
+enum OwnerChange: Sendable {
     /// A customer owns it from now on.
     case transfer(to: CustomerID)
     /// Nobody does.

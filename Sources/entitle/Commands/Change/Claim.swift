@@ -80,33 +80,31 @@ struct Claim: ParsableCommand {
 
     /// Each by itself: what is refused does not hold up the others.
     private func claimSigned(_ customer: CustomerID) throws {
-        guard !requested.dryRun else {
-            throw OperationFault(
-                .usage,
-                "signed transactions are not tried",
-                place: "--dry-run",
-                hint: "`entitle claim CUSTOMER STORE/ORIGINAL_ID --dry-run` tries a claim"
-            )
-        }
         let request = try requested.request(options, source: Source.app)
         let items = try transactionsOfAppStore() + transactionsOfPlay()
         // What was refused is told beside the outcomes.
         let handedIn = items.compactMap { try? $0.get() }
-        var outcomes = try options.withLedger(writing: true) { ledger in
-            Array(try ledger.appender.restore(handedIn, for: customer, request).reversed())
+        let isDryRun = requested.dryRun
+        // Who runs the command is support: a conflict names its owner (Stores, rule 7).
+        var told = try options.withLedger(writing: !isDryRun) { ledger in
+            guard isDryRun else {
+                let outcomes = try ledger.appender.restore(handedIn, for: customer, request)
+                return zip(outcomes, handedIn).map { ClaimItem($0, of: $1.purchase) }[...]
+            }
+            let planned = try ledger.plannedRestore(handedIn, for: customer, request)
+            return zip(planned, handedIn).map { ClaimItem($0, of: $1.purchase) }[...]
         }
         let claimed = items.map { item in
             switch item {
             case .failure(let refusal):
                 ClaimItem(unverified: refusal.code.rawValue, refusal.detail)
-            // Who runs the command is support: a conflict names its owner (Stores, rule 7).
-            case .success(let transaction):
-                ClaimItem(outcomes.removeLast(), of: transaction.purchase)
+            case .success: told.removeFirst()
             }
         }
         if options.json {
-            Terminal.line(AnswerText(ClaimAnswer(items: claimed)))
+            Terminal.line(AnswerText(ClaimAnswer(items: claimed, isDryRun: isDryRun)))
         } else {
+            if isDryRun { Terminal.note("dry run: nothing is recorded") }
             for (file, item) in zip(signedTransactions + purchaseData, claimed) {
                 Terminal.line("\(file): \(item.textLine)")
             }

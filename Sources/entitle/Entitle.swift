@@ -35,8 +35,9 @@ struct Entitle: ParsableCommand {
             CommandGroup(
                 name: "CHECK",
                 subcommands: [
-                    Audit.self, Replay.self, Drift.self, Rebuild.self, CheckpointCommand.self,
-                    Prove.self, CheckProof.self, CheckExport.self, Salvage.self,
+                    Audit.self, Replay.self, Verify.self, Drift.self, Rebuild.self,
+                    CheckpointCommand.self, Prove.self, CheckProof.self, CheckExport.self,
+                    Salvage.self,
                 ]
             ),
             CommandGroup(name: "KEEP", subcommands: [Archive.self, Backup.self, Restore.self]),

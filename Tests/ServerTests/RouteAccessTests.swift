@@ -60,6 +60,7 @@ struct `Who may` {
         "proveRecord": Right(scopes: [.audit, .admin]),
         "proveGrowth": Right(scopes: [.audit, .admin]),
         "auditLedger": Right(scopes: [.audit, .admin]),
+        "verifyCustomer": Right(scopes: [.support, .admin]),
         "health": Right(scopes: [], customers: .nobodySpecial),
         "readiness": Right(scopes: [], customers: .nobodySpecial),
         "metrics": Right(scopes: [.read, .audit, .metrics, .admin]),

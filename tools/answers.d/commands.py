@@ -219,12 +219,13 @@ def changes(c):
             "release-bare": ["release", "app_store/2000000123"],
             "publish": ["catalog", "publish", "catalog.json", "--effective", "2025-10-01"],
             "publish-bad": ["catalog", "publish", "catalog-bad.json"],
+            "verify": ["verify", "alice"], "verify-record": ["verify", "--record"],
             "noted": ["explain", "alice", "export", "--reason", "asked"],
             "erase-dry": ["erase", "dave", "--dry-run"],
             "erase-unconfirmed": ["erase", "dave"],
             "erase": ["erase", "dave", "--confirm", "dave"],
             "erase-unknown": ["erase", "who", "--confirm", "who"]}.items():
-        more = [] if words[0] in ("explain",) or "--dry-run" in words else ["--id", "request-" + name]
+        more = [] if words[0] in ("explain", "verify") or "--dry-run" in words else ["--id", "request-" + name]
         c.both("change-" + name, *words, *more)
     for count in range(4):
         c.ask("change-use-%d.json" % count, "use", "limited", "record", "--id", "u%d" % count, "--json")

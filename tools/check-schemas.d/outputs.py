@@ -84,6 +84,7 @@ def outputs(schemas, entitle, history):
     served(schemas, entitle)
     erased(schemas, entitle)
     schemas.check("audit", entitle("audit", "--json"), "audit --json")
+    schemas.check("verify", entitle("verify", "--json") + entitle("verify", "alice", "--record", "--json"), "verify --json")
     kept(schemas, entitle, history)
     rescued(schemas, entitle)
     schemas.check("status", entitle("status", "--json"), "status --json")

@@ -167,6 +167,11 @@ package struct SchemaFile: Sendable {
             "`timeline --json`: stretches over effective time, half-open, and the events behind them in the order of the log."
         ),
         SchemaFile(
+            "verify",
+            VerificationAnswer.self,
+            "`verify --json`, and POST /v1/customers/{id}/verify. All payloads are counted; the list holds at most a thousand."
+        ),
+        SchemaFile(
             "whatif",
             WhatIfAnswer.self,
             "`whatif --json`, and `affected` of `catalog diff --json`. The counts are exact; the lists hold at most `--samples` entries each."

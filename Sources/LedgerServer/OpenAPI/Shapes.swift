@@ -8,7 +8,7 @@ enum Shapes {
     private static let typed: [Shape.Member] = components([
         ProblemAnswer.self, StateAnswer.self, AccessAnswer.self, PurchasesAnswer.self,
         TimelineAnswer.self, OfferingAnswer.self, RecordProofAnswer.self, GrowthProofAnswer.self,
-        DifferenceAnswer.self, ExplanationAnswer.self, AuditAnswer.self,
+        DifferenceAnswer.self, ExplanationAnswer.self, AuditAnswer.self, VerificationAnswer.self,
         ErasureAnswer.self, WhatIfAnswer.self, ReceiptAnswer.self, SignalReceipt.self,
         RestoreAnswer.self, SyncAnswer.self, CustomersAnswer.self, RowsAnswer<RevenueRow>.self,
         RowsAnswer<RefundRow>.self, RowsAnswer<FunnelRow>.self, AlertRowsAnswer<StageRow>.self,

@@ -6,7 +6,7 @@ enum RouteTable {
         signalRoutes + claimRoutes + syncRoutes + changeRoutes + ownerRoutes + eraseRoutes + flowRoutes
         + questionRoutes + explainRoutes + exportRoutes + differenceRoutes
         + catalogRoutes + gateRoutes + whatIfRoutes + reportRoutes
-        + flagRoutes + logRoutes + auditRoutes + operationRoutes
+        + flagRoutes + logRoutes + auditRoutes + verifyRoutes + operationRoutes
 
     /// Parameters of questions about a customer.
     static let pointParameters = [

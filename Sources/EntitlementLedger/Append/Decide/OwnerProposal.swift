@@ -23,7 +23,7 @@ struct OwnerProposal: Proposal {
         // Looked up, not reserved: a name that is mistyped leaves nothing behind.
         let isKnown = try pipeline.questions.isKnown(purchase, environment: request.environment)
         guard isKnown else { return .settled(OwnerOutcome(.refused(.unknownPurchase))) }
-        let (now, ownership) = (try time(pipeline), try reader.ownership(of: purchase))
+        let (now, ownership) = (try reader.timeOfAsking(), try reader.ownership(of: purchase))
         let owner = ownership.owner(at: now)
         // Who was erased has no name that a release could be about: nobody owns it who is known.
         let former = try owner.flatMap { try pipeline.vault.customer(of: $0) }
@@ -46,13 +46,6 @@ struct OwnerProposal: Proposal {
             ),
             from: former
         )
-    }
-
-    /// The time of asking, as it will be recorded (T3): whatever was asked for before, by a clock that
-    /// was put back since, stands before it in the walk (C1).
-    private func time(_ pipeline: Pipeline) throws -> Instant {
-        let last = try pipeline.questions.log.end().lastRecordedAt
-        return max(pipeline.clock(), Instant(milliseconds: last))
     }
 
     /// What follows from the request alone: why, and for whom.

@@ -1,16 +1,12 @@
-import Encodings
 import Entitlements
 
-/// The address of a store's API other than its own, such as a simulator's on this machine.
-enum StoreAddress {
-    /// Reads a member of the configuration; nil: it is not there.
-    ///
-    /// - Throws: `InputFault` for what is neither encrypted nor on this machine.
-    static func read(_ name: String, _ reader: ObjectReader) throws -> String? {
-        guard let text = try reader.text(name) else { return nil }
+extension ObjectReader {
+    /// An address other than a store's own, such as a simulator's on this machine; nil if absent.
+    func address(_ name: String) throws(InputFault) -> String? {
+        guard let text = try text(name) else { return nil }
         let isLocal = ["http://127.0.0.1:", "http://localhost:"].contains { text.hasPrefix($0) }
         guard isLocal || text.hasPrefix("https://"), !text.hasSuffix("/") else {
-            throw reader.fault(
+            throw fault(
                 name,
                 "expected https://, or http:// on this machine, without / at its end"
             )

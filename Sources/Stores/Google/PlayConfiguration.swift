@@ -85,7 +85,7 @@ extension PlayConfiguration {
         self.init(
             packageNames: Set(packageNames.map { Name($0) }),
             licenseKeys: keys,
-            push: try Self.push(audience, account, keysURL: StoreAddress.read("jwksURL", reader))
+            push: try Self.push(audience, account, keysURL: reader.address("jwksURL"))
         )
         access = try Self.access(reader, file)
     }
@@ -107,8 +107,7 @@ extension PlayConfiguration {
         _ reader: ObjectReader,
         _ file: (String) throws -> [UInt8]
     ) throws -> PlayAccess? {
-        let apiURL = try StoreAddress.read("apiURL", reader)
-        let tokenURL = try StoreAddress.read("tokenURL", reader)
+        let (apiURL, tokenURL) = try (reader.address("apiURL"), reader.address("tokenURL"))
         guard let name = try reader.text("serviceAccountFile") else { return nil }
         guard let account = ServiceAccount(json: try file(name), tokenURL: tokenURL) else {
             throw reader.fault(

@@ -135,7 +135,7 @@ extension PlayLineItem {
                     order,
                     from: began,
                     until: end.instant,
-                    saidAt: saidWeakly(from: start, until: began)
+                    saidAt: start.saidWeakly(until: began)
                 ) + extended()
         }
     }
@@ -147,20 +147,12 @@ extension PlayLineItem {
     /// ended (P4).
     private func past(until end: Instant) -> [EventDraft] {
         guard let start, start < end else { return [] }
-        let saidAt = saidWeakly(from: start, until: end)
+        let saidAt = start.saidWeakly(until: end)
         let first = period(PlayOrder(order.base), from: start, until: end, saidAt: saidAt)
         guard !order.isFirst else { return first }
         // Google gives access until it says otherwise, for a day where a payment is late.
         let gap = EventData(.purchaseGraceStarted, [.graceUntil: .instant(end)])
         return first + [draft(gap, at: end, saidAt: saidAt)]
-    }
-
-    /// When something is said that nobody told: before the subscription began, the later the later it
-    /// reaches, so that of two such the longer counts, in whatever order they come.
-    private func saidWeakly(from start: Instant, until end: Instant) -> Instant {
-        // At most twelve years before it; Google Play has sold subscriptions since 2012.
-        let ahead = (Instant.latest.milliseconds - end.milliseconds) / 16
-        return max(Instant.earliest, start.advanced(byMilliseconds: -ahead))
     }
 
     /// A period and its verdict; `saidAt`: nil: now.

@@ -67,7 +67,7 @@ extension PlayAnswer {
         }
         self.packageName = packageName
         self.token = token
-        observedAt = try Self.observedAt(fields, now)
+        observedAt = try fields.observedAt(now: now) ?? now
         cause = try Self.cause(fields, of: token, packageNames, now)
         content = try Self.content(answer, productID: fields.name("productId"))
         let said = JSONValue.array([.string(packageName), .string(token), answer.json])
@@ -76,22 +76,6 @@ extension PlayAnswer {
             + (cause?.messageID
                 ?? Hexadecimal.encode(SHA256.hash(data: Array(said.description.utf8))))
         self.body = body
-    }
-
-    private static func observedAt(
-        _ fields: PlayObject,
-        _ now: Instant
-    ) throws(SignalRefusal) -> Instant {
-        do throws(InputFault) {
-            let stated = try fields.instant("observedAt") ?? now
-            // An answer is not from the future; clocks differ by less than a day.
-            guard stated <= now.advanced(byMilliseconds: Instant.millisecondsPerDay) else {
-                throw InputFault(unusable: "observedAt lies ahead")
-            }
-            return stated
-        } catch {
-            throw SignalRefusal(.outOfRange, "observedAt", "expected an instant up to now")
-        }
     }
 
     private static func cause(

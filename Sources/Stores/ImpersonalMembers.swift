@@ -43,5 +43,21 @@ enum ImpersonalMembers {
         "tax_percentage", "store", "cancel_reason", "expiration_reason",
         "grace_period_expiration_at_ms", "auto_resume_at_ms", "renewal_number",
         "is_trial_conversion",
+        // Of answers.
+        "observedAt", "answer", "request_date", "request_date_ms", "subscriber", "subscriptions",
+        "non_subscriptions", "purchase_date", "original_purchase_date", "expires_date",
+        "grace_period_expires_date", "billing_issues_detected_at", "unsubscribe_detected_at",
+        "refunded_at", "auto_resume_date", "ownership_type", "is_sandbox", "store_transaction_id",
+        "product_plan_identifier", "price", "amount", "currency", "object", "items", "starts_at",
+        "current_period_starts_at", "current_period_ends_at", "ends_at", "gives_access",
+        "auto_renewal_status", "status", "environment", "store_subscription_identifier",
+        "store_purchase_identifier", "ownership", "country", "purchased_at", "quantity",
+        "expiration_date", "effective_expiration_date", "product_store_identifier",
+        "store_identifier", "transactions", "products", "pending_changes", "product",
+        // Of rows of exports.
+        "product_identifier", "start_time", "end_time", "grace_period_end_time",
+        "effective_end_time", "is_auto_renewable", "is_trial_period", "is_in_intro_offer_period",
+        "original_store_transaction_id", "updated_at", "purchased_currency",
+        "purchase_price_in_purchased_currency", "purchase_price_in_usd", "price_in_usd",
     ]
 }

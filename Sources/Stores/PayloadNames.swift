@@ -13,6 +13,8 @@ package struct PayloadNames: Sendable {
     private let customer: @Sendable (String) -> CustomerID?
     /// The purchases that an object names by its own members.
     private let purchases: @Sendable ([JSONMember]) -> [PurchaseName]
+    /// What objects whose `id` is a customer's call themselves.
+    private var objects: Set<Name> = []
 
     /// Whom a payload names, each once, in the order of their names.
     ///
@@ -54,8 +56,11 @@ package struct PayloadNames: Sendable {
         switch value {
         case .object(let members):
             for purchase in purchases(members) { search.add(.purchase(purchase)) }
+            let isCustomer = isCustomer(members)
             for member in members {
-                let isID = customerMembers.index(of: member.name) != nil
+                let isID =
+                    customerMembers.index(of: member.name) != nil
+                    || isCustomer && member.name == "id"
                 look(into: member.value, isID: isID, &search)
             }
         case .array(let elements):
@@ -70,6 +75,13 @@ package struct PayloadNames: Sendable {
             if isID, let id = customer(text) { search.add(.customer(id)) }
         case .null, .bool: break
         }
+    }
+
+    private func isCustomer(_ members: [JSONMember]) -> Bool {
+        guard !objects.isEmpty,
+            let object = members.first(where: { $0.name == "object" })?.value.string
+        else { return false }
+        return objects.contains(Name(object))
     }
 
     /// What a text holds that is JSON: itself, in base64, or the payload of a compact JWS; nil for
@@ -139,12 +151,15 @@ extension PayloadNames {
         }
     )
 
-    /// RevenueCat's (revenuecat.com/docs/integrations/webhooks/event-types-and-fields).
+    /// RevenueCat's (revenuecat.com/docs/integrations/webhooks/event-types-and-fields, and its REST API).
     package static let revenueCat = PayloadNames(
         customerMembers: WordList([
             "app_user_id", "original_app_user_id", "new_app_user_id", "aliases",
             "transferred_from", "transferred_to", "redeemed_from", "redeemed_by", "customer_id",
             "subscriber_id",
+            // Of answers, with who was asked for, and of rows of exports.
+            "appUserId", "original_customer_id", "rc_original_app_user_id",
+            "rc_last_seen_app_user_id_alias",
         ]),
         customer: { CustomerID($0) },
         purchases: { members in
@@ -155,7 +170,8 @@ extension PayloadNames {
                 purchase(members, "original_transaction_id", store: canonical)
                 ?? purchase(members, "transaction_id", store: canonical)
             return [found].compactMap(\.self)
-        }
+        },
+        objects: ["customer", "customer.alias"]
     )
 
     /// The reader of a source's payloads; nil for a source that is no store's.

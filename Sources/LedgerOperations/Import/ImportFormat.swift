@@ -7,7 +7,7 @@ public enum ImportFormat: String, Sendable, CaseIterable {
     case auto
     /// CloudEvents.
     case events
-    /// Bodies of RevenueCat's webhooks.
+    /// Bodies of RevenueCat's webhooks, answers of its API, rows of its exports.
     case revenuecat
     /// What the App Store signs.
     case appStore = "app-store"

@@ -10,6 +10,8 @@ public struct Importer {
     private let reader: ItemReader
     /// What it did so far.
     public private(set) var report = ImportReport()
+    /// The columns of the file that is read; nil: it is none of rows.
+    private var rows: ExportedRows?
     /// What was refused since it was last taken, if the quarantine wants it.
     private var refusedBytes: [[UInt8]] = []
 
@@ -126,6 +128,7 @@ public struct Importer {
     ) throws -> Bool {
         let reader = try LineReader(file, isInterrupted: options.isInterrupted)
         report.file = file
+        rows = nil
         var batches: [PreparedBatch] = []
         var isAtEnd = false
         var isFirst = true
@@ -157,13 +160,21 @@ public struct Importer {
     }
 
     /// Reads the next lines and begins to prepare them; nil at the end.
-    private func nextBatch(_ reader: LineReader, isFirst: Bool) throws -> PreparedBatch? {
+    private mutating func nextBatch(
+        _ reader: LineReader,
+        isFirst: Bool
+    ) throws -> PreparedBatch? {
         var lines: [LineReader.Line] = []
         let end = reader.byteCount + UInt64(Self.batchByteCount)
         while lines.count < Self.batchLineCount, reader.byteCount < end,
-            let line = try reader.next()
+            var line = try reader.next()
         {
             if line.isBlank { continue }
+            if isFirst, lines.isEmpty, rows == nil, takesRows {
+                rows = line.bytes.flatMap { ExportedRows(header: $0) }
+                if rows != nil { continue }
+            }
+            if let rows { line = try row(of: rows, startingWith: line, reader) }
             lines.append(line)
             if isFirst, lines.count == 1, let whole = try document(startingWith: line, reader) {
                 let preparation = preparation
@@ -176,6 +187,25 @@ public struct Importer {
             if acknowledges && !reader.holdsLine { break }
         }
         return lines.isEmpty ? nil : prepareAhead(lines)
+    }
+
+    private var takesRows: Bool { [.auto, .revenuecat].contains(options.format) }
+
+    /// A row as the JSON object of its columns; as it stands where it is no row of them, to be refused.
+    private func row(
+        of rows: ExportedRows,
+        startingWith line: LineReader.Line,
+        _ reader: LineReader
+    ) throws -> LineReader.Line {
+        guard var bytes = line.bytes else { return line }
+        var isWhole = ExportedRows.isWhole(bytes)
+        while !isWhole, bytes.count < LineReader.lineByteLimit,
+            let next = try reader.next()?.bytes
+        {
+            bytes += [0x0A] + next
+            isWhole = !ExportedRows.isWhole(next)
+        }
+        return LineReader.Line(number: line.number, bytes: rows.object(bytes) ?? bytes)
     }
 
     private func prepareAhead(_ lines: [LineReader.Line]) -> PreparedBatch {

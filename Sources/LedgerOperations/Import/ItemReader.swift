@@ -85,7 +85,7 @@ struct ItemReader: Sendable {
             return nil
         }
         let isStores =
-            RevenueCatImport.looksLikeWebhook(json) || AppStoreImport.looksLikeAppStore(json)
+            RevenueCatImport.looksLikeRevenueCat(json) || AppStoreImport.looksLikeAppStore(json)
             || PlayImport.looksLikePlay(json)
         return isStores ? json : nil
     }
@@ -97,12 +97,12 @@ struct ItemReader: Sendable {
     ) -> Reading {
         switch format {
         case .events: .item(event(json, line))
-        case .revenuecat: .items(webhooks(json, bytes, line))
+        case .revenuecat: .items(revenueCat(json, bytes, line))
         case .appStore: signals(json, bytes, line)
         case .play: .items(playMessages(json, bytes, line))
         case .auto:
-            if RevenueCatImport.looksLikeWebhook(json) {
-                .items(webhooks(json, bytes, line))
+            if RevenueCatImport.looksLikeRevenueCat(json) {
+                .items(revenueCat(json, bytes, line))
             } else if AppStoreImport.looksLikeAppStore(json) {
                 signals(json, bytes, line)
             } else if PlayImport.looksLikePlay(json) {
@@ -113,13 +113,16 @@ struct ItemReader: Sendable {
         }
     }
 
-    private func webhooks(
+    private func revenueCat(
         _ json: JSONValue,
         _ bytes: [UInt8],
         _ line: LineReader.Line
     ) -> [ImportFormat.Item] {
-        let outcomes = RevenueCatImport.outcomes(of: json, body: bytes, now: clock())
-        return items(outcomes, of: .revenuecat, json, bytes, line)
+        let items = RevenueCatImport.outcomesOfItems(in: json, body: bytes, now: clock())
+        return items.enumerated().flatMap { index, outcomes in
+            let own = json.array.map { Array($0[index].description.utf8) } ?? bytes
+            return outcomes.map { item($0, of: .revenuecat, own, line) }
+        }
     }
 
     private func playMessages(

@@ -31,6 +31,11 @@ struct RevenueCatCustomers: Hashable, Sendable {
         self.init(named ?? ids.ids.first, ids, passedOver: 0)
     }
 
+    /// Who was asked for, and the other names that an answer has for them, which may be nil.
+    init(asked customer: CustomerID?, others: [JSONValue?]) {
+        self.init(customer, UsableIDs(others), passedOver: 0)
+    }
+
     private init(_ principal: CustomerID?, _ others: UsableIDs, passedOver: Int) {
         let candidates = others.ids.filter { $0 != principal }
         self.principal = principal

@@ -43,14 +43,6 @@ extension RevenueCatEvent {
         }
     }
 
-    /// The store in lower snake case, Apple's as one; nil if absent or not a store's name.
-    var store: String? {
-        guard let store = self["store"]?.string?.lowercased(), Identifier.isStore(store) else {
-            return nil
-        }
-        return AppleStore.canonical(store)
-    }
-
     /// What names the purchase for life; the transaction's own id where no original one is given.
     var purchase: PurchaseName? {
         guard let store,

@@ -77,7 +77,7 @@ public enum RevenueCatMapping {
     }
 
     /// Ids that were passed over are counted beside the facts, never named.
-    private static func passedOver(_ meaning: RevenueCatMeaning) -> [EventDraft] {
+    static func passedOver(_ meaning: RevenueCatMeaning) -> [EventDraft] {
         guard meaning.passedOver > 0, let first = meaning.drafts.first else { return [] }
         let data = EventData(
             .signalNoted,

@@ -14,12 +14,16 @@ struct RevenueCatMeaning: Hashable, Sendable {
     ) throws(InputFault) {
         let customers = RevenueCatCustomers(commonFieldsOf: event)
         let purchase = try RevenueCatPurchase(event, of: customers.principal)
-        self.init(drafts: try drafts(purchase), customers, event)
+        self.init(drafts: try drafts(purchase), customers, saidAt: event.statedAt)
     }
 
     /// A transfer, whose receiving list names one customer.
     init(_ event: RevenueCatEvent, _ transfer: RevenueCatTransfer) {
-        self.init(drafts: transfer.drafts(statedAt: event.statedAt), transfer.takers, event)
+        self.init(
+            drafts: transfer.drafts(statedAt: event.statedAt),
+            transfer.takers,
+            saidAt: event.statedAt
+        )
         passedOver += transfer.givers.passedOver
     }
 
@@ -31,7 +35,7 @@ struct RevenueCatMeaning: Hashable, Sendable {
         self.init(
             drafts: [Self.note(event, on: .customer(customer), detail: nil)],
             customers,
-            event
+            saidAt: event.statedAt
         )
     }
 
@@ -46,13 +50,10 @@ struct RevenueCatMeaning: Hashable, Sendable {
         drafts = [Self.note(event, on: subject, detail: detail)]
     }
 
-    private init(
-        drafts: [EventDraft],
-        _ customers: RevenueCatCustomers,
-        _ event: RevenueCatEvent
-    ) {
+    /// Facts, and the names that their customer has.
+    init(drafts: [EventDraft], _ customers: RevenueCatCustomers, saidAt: Instant) {
         self.drafts = drafts
-        links = customers.links(statedAt: event.statedAt)
+        links = customers.links(statedAt: saidAt)
         passedOver = customers.passedOver
     }
 

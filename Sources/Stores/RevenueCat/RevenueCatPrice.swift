@@ -11,15 +11,22 @@ struct RevenueCatPrice: Hashable, Sendable {
     /// The price in the customer's currency, else the one in US dollars; nil if neither is
     /// usable: a purchase is not lost for its price.
     init?(of event: RevenueCatEvent) {
-        if let micros = Self.micros(event["price_in_purchased_currency"]),
-            let currencyCode = CurrencyCode.of(event["currency"]?.string)
+        if let price = RevenueCatPrice(event["price_in_purchased_currency"], event.text("currency"))
         {
-            self.init(micros: micros, currencyCode: currencyCode)
+            self = price
         } else if let micros = Self.micros(event["price"]) {
             self.init(micros: micros, currencyCode: "USD")
         } else {
             return nil
         }
+    }
+
+    /// An amount in a currency; nil if either is not usable.
+    init?(_ amount: JSONValue?, _ currency: String?) {
+        guard let micros = Self.micros(amount), let currencyCode = CurrencyCode.of(currency) else {
+            return nil
+        }
+        self.init(micros: micros, currencyCode: currencyCode)
     }
 
     private init(micros: Int64, currencyCode: String) {

@@ -9,7 +9,7 @@ extension RevenueCatPurchase {
     /// renewal is on: RevenueCat sends no `UNCANCELLATION` when a lapsed or unpaid subscription
     /// is bought again, so an older cancellation would stand for ever (P10).
     func sale(_ kind: EventKind) throws(InputFault) -> [EventDraft] {
-        let renews = event["period_type"]?.string != "PREPAID" && name.store != "promotional"
+        let renews = periodType != .prepaid && name.store != "promotional"
         if renews, expiresAt == .unstated {
             // Without end by an omission would be access for ever.
             throw InputFault(unusable: "expiration_at_ms is missing")
@@ -75,11 +75,10 @@ extension RevenueCatPurchase {
     }
 
     private var offer: String? {
-        switch event["period_type"]?.string {
-        case "TRIAL": "trial"
-        case "INTRO": "introductory"
-        case "PROMOTIONAL": "promotional"
-        default: event.name("offer_code") == nil ? nil : "code"
-        }
+        periodType.offer ?? (event.name("offer_code") == nil ? nil : "code")
+    }
+
+    private var periodType: RevenueCatPeriodType {
+        RevenueCatPeriodType(event.text("period_type"))
     }
 }

@@ -46,7 +46,7 @@ struct `An import of RevenueCat's history` {
     ])
     func `knows its format`(_ text: String, _ expected: Bool) throws {
         let json = try JSONValue(parsing: Array(text.utf8))
-        #expect(RevenueCatImport.looksLikeWebhook(json) == expected)
+        #expect(RevenueCatImport.looksLikeRevenueCat(json) == expected)
     }
 
     @Test(.enabled(if: Vectors.arePresent, "\(Vectors.absence)"))
@@ -114,7 +114,7 @@ struct `An import of RevenueCat's history` {
         let path = "revenuecat/peer-scenarios/" + name
         let bytes = try Vectors.bytes(path)
         let json = try JSONValue(parsing: bytes)
-        #expect(RevenueCatImport.looksLikeWebhook(json))
+        #expect(RevenueCatImport.looksLikeRevenueCat(json))
         let outcomes = RevenueCatImport.outcomes(of: json, body: bytes, now: AppStoreSample.now)
         let outcome = try #require(outcomes.first)
         let submission = try outcome.get()

@@ -62,20 +62,22 @@ package struct StoresConfiguration: Sendable {
         "serviceAccountFile", "apiURL", "tokenURL", "jwksURL",
     ]
     private static let revenueCatNames: Set<Name> = [
-        "authorizationFile", "hmacSecretFile", "apiKeyFile", "projectId",
+        "authorizationFile", "hmacSecretFile", "apiKeyFile", "projectId", "apiURL",
     ]
 }
 
-/// What RevenueCat's webhooks are checked against.
+/// What RevenueCat's webhooks are checked against, and who asks its API.
 package struct RevenueCatConfiguration: Hashable, Sendable {
     /// What the authorization header must be; nil: none is asked for.
     package var authorization: [UInt8]?
     /// The secret of the HMAC; nil: none is asked for.
     package var hmacSecret: [UInt8]?
-    /// The file of the key for RevenueCat's API.
-    package var apiKeyFile: String?
-    /// The project in RevenueCat's API.
+    /// The secret key for RevenueCat's API, of version 2 where there is a project; nil: nobody asks it.
+    package var apiKey: [UInt8]?
+    /// The project in RevenueCat's API; nil: version 1 of it is asked.
     package var projectID: String?
+    /// Where the API is; nil: RevenueCat's own address.
+    package var apiURL: String?
 }
 
 extension StoresConfiguration {
@@ -152,10 +154,27 @@ extension StoresConfiguration {
         return RevenueCatConfiguration(
             authorization: authorization,
             hmacSecret: hmacSecret,
-            apiKeyFile: try reader.text("apiKeyFile"),
-            projectID: try reader.text("projectId")
+            apiKey: try apiKey(reader, file),
+            projectID: try reader.text("projectId"),
+            apiURL: try reader.address("apiURL")
         )
     }
+
+    /// A key without its scheme, such as stands in a header.
+    private static func apiKey(
+        _ reader: ObjectReader,
+        _ file: (String) throws -> [UInt8]
+    ) throws -> [UInt8]? {
+        guard let secret = try secret("apiKeyFile", reader, file) else { return nil }
+        let key = Array(secret.starts(with: scheme) ? secret.dropFirst(scheme.count) : secret[...])
+        guard key.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw reader.fault("apiKeyFile", "expected visible characters of ASCII alone")
+        }
+        return key
+    }
+
+    /// What stands before a secret in a header: known to everybody.
+    private static let scheme = Array("Bearer ".utf8)
 
     /// Bytes of a secret at least: 128 bits, if they are random.
     static let secretByteMinimum = 16
@@ -169,8 +188,6 @@ extension StoresConfiguration {
         guard let path = try reader.text(name) else { return nil }
         var secret = try file(path)
         while let last = secret.last, last == 0x0A || last == 0x0D { secret.removeLast() }
-        // A scheme before it is known to everybody.
-        let scheme = Array("Bearer ".utf8)
         let own = secret.starts(with: scheme) ? secret.dropFirst(scheme.count) : secret[...]
         guard own.count >= secretByteMinimum else {
             throw reader.fault(name, "expected a secret of at least \(secretByteMinimum) bytes")

@@ -18,7 +18,7 @@ struct `The configuration of the stores` {
         "key.p8": { Array(P256.Signing.PrivateKey().pemRepresentation.utf8) },
         "text": { Array("text".utf8) }, "secret": { Array("Bearer 16-bytes-of-text\r\n".utf8) },
         "short": { Array("Bearer 15-bytes-or-not".utf8) },
-        "empty": { Array("\n".utf8) },
+        "empty": { Array("\n".utf8) }, "spaced": { Array("sk_0123456789\r\nX-A: 1".utf8) },
     ]
 
     private struct NoFile: Error {}
@@ -44,7 +44,7 @@ struct `The configuration of the stores` {
               "licenseKeys":["\(PlaySample.store.get().licenseKeyText)"],
               "pushAudience":"a","pushServiceAccount":"b"},
              "revenueCat":{"authorizationFile":"secret","hmacSecretFile":"secret",
-              "apiKeyFile":"k","projectId":"p"}}
+              "apiKeyFile":"secret","projectId":"p","apiURL":"http://127.0.0.1:8080"}}
             """
         )
         let appStore = try #require(configuration.appStore)
@@ -62,7 +62,9 @@ struct `The configuration of the stores` {
         #expect(playStore.push == PlayPushIdentity(audience: "a", serviceAccount: "b"))
         #expect(configuration.revenueCat?.authorization == Array("Bearer 16-bytes-of-text".utf8))
         #expect(configuration.revenueCat?.hmacSecret == Array("Bearer 16-bytes-of-text".utf8))
+        #expect(configuration.revenueCat?.apiKey == Array("16-bytes-of-text".utf8))
         #expect(configuration.revenueCat?.projectID == "p")
+        #expect(configuration.revenueCat?.apiURL == "http://127.0.0.1:8080")
     }
 
     @Test func `says nothing of stores that it does not name`() throws {
@@ -110,6 +112,10 @@ struct `The configuration of the stores` {
         (#"{"revenueCat":{"authorizationFile":"short"}}"#, "revenueCat.authorizationFile"),
         (#"{"revenueCat":{"hmacSecretFile":"text"}}"#, "revenueCat.hmacSecretFile"),
         (#"{"revenueCat":{"authorization":"x"}}"#, "revenueCat.authorization"),
+        (#"{"revenueCat":{"apiKeyFile":"short"}}"#, "revenueCat.apiKeyFile"),
+        (#"{"revenueCat":{"apiKeyFile":"spaced"}}"#, "revenueCat.apiKeyFile"),
+        (#"{"revenueCat":{"apiURL":"http://example.com"}}"#, "revenueCat.apiURL"),
+        (#"{"revenueCat":{"apiURL":"https://example.com/"}}"#, "revenueCat.apiURL"),
         (#"{"playStore":{"packages":[]}}"#, "playStore.packages"),
         (#"{"playStore":{}}"#, "playStore.packageNames"),
         (#"{"playStore":{"packageNames":[]}}"#, "playStore.packageNames"),

@@ -21,6 +21,16 @@ package enum Blocking {
         }
     }
 
+    /// Runs a body to its end, or to what it throws.
+    package static func value<Value: Sendable>(
+        of body: @escaping @Sendable () async throws -> Value
+    ) throws -> Value {
+        try wait { () async -> Result<Value, any Error> in
+            do { return .success(try await body()) } catch { return .failure(error) }
+        }
+        .get()
+    }
+
     private final class Outcome<Result: Sendable>: Sendable {
         let value = Mutex<Result?>(nil)
     }

@@ -6,7 +6,7 @@ import shutil
 
 from harness.app_store import AppStore
 from harness.server import Server
-from schemas import fail
+from schemas import FOLDER, fail
 
 
 class Command:
@@ -81,6 +81,7 @@ def outputs(schemas, entitle, history):
         if not any(table for report in reports for table in report.values() if isinstance(table, list)):
             fail(f"report {name} says nothing of the history")
     signed(schemas, entitle, history)
+    scenarios(schemas, entitle)
     served(schemas, entitle)
     erased(schemas, entitle)
     schemas.check("audit", entitle("audit", "--json"), "audit --json")
@@ -209,7 +210,8 @@ def signed(schemas, entitle, folder):
     """Claims by signed transactions: recorded, known, another's, and not signed at all."""
     file = lambda name: os.path.join(folder, name)
     store = AppStore(entitle.tool, folder)
-    for name, text in (("transaction.jws", store.transaction()), ("nonsense.jws", "a.b.c")):
+    transaction = store.transaction()
+    for name, text in (("transaction.jws", transaction), ("nonsense.jws", "a.b.c")):
         with open(file(name), "w", encoding="ascii") as out:
             out.write(text + "\n")
     claims = []
@@ -221,12 +223,12 @@ def signed(schemas, entitle, folder):
     outcomes = [item["outcome"] for claim in claims for item in claim["items"]]
     if outcomes != ["recorded", "known", "refused", "refused"]:
         fail(f"claims by signed transactions came to {outcomes}")
-    asked(schemas, entitle, store)
+    asked(schemas, entitle, store, transaction)
 
 
-def asked(schemas, entitle, store):
+def asked(schemas, entitle, store, transaction):
     """What the App Store is asked: about a customer, about everybody, about a list."""
-    with store.served() as api:
+    with store.served(transaction) as api:
         ask = ["--stores", api.configuration, "--json"]
         whole = entitle("sync", "ivan", *ask)
         schemas.check("sync", whole + entitle("sync", "nobody", *ask), "sync --json")
@@ -237,6 +239,19 @@ def asked(schemas, entitle, store):
         schemas.check("backfill", everybody + listed, "sync --backfill --json, sync --from --json")
         if not everybody[0]["failures"] or listed[0]["completed"] != 1:
             fail(f"asking about everybody came to {everybody}, about a list to {listed}")
+
+
+def scenarios(schemas, entitle):
+    """The published scenarios are of their form, and hold."""
+    folder = os.path.join(FOLDER, "scenarios")
+    files = []
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            files.append(json.load(file))
+    schemas.check("scenario", files, "schemas/scenarios")
+    played = entitle.plain("simulate", "run", "--all", "--json", "--scenarios", folder)
+    if [item["id"] for item in played if item["ok"]] != [file["id"] for file in files]:
+        fail(f"scenarios came to {played}")
 
 
 def served(schemas, entitle):

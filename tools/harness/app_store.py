@@ -22,9 +22,9 @@ class AppStore:
                 "bundleIds": ["com.example.app"], "appAppleId": 1234567890,
                 "roots": ["root.pem"], "builtInRoots": False}, **more}, file)
 
-    def served(self):
-        """Its API on this machine, of one signed transaction, and a configuration that asks it."""
-        return AppStoreAPI(self)
+    def served(self, transaction):
+        """Its API on this machine, of a signed transaction, and a configuration that asks it."""
+        return AppStoreAPI(self, transaction)
 
     def trigger(self, kind, *words):
         """What the simulator signs, for many of it in some minutes."""
@@ -47,8 +47,7 @@ class AppStore:
 class AppStoreAPI:
     """The App Store Server API on loopback: it knows one transaction, and no subscription."""
 
-    def __init__(self, store):
-        known = store.transaction()
+    def __init__(self, store, known):
         payload = json.loads(base64.urlsafe_b64decode(known.split(".")[1] + "=="))
 
         class Handler(http.server.BaseHTTPRequestHandler):

@@ -13,35 +13,43 @@ package struct SyncAnswer: Described {
     /// What the customer owns, and what else their stores told of, by name.
     package var purchases: [SyncedPurchase]
 
+    /// Who did not tell all of the customer as such: RevenueCat, which is asked by customers.
+    package var faults: [SyncFault]
+
     /// Makes an answer.
     package init(
         customer: String,
         environment: StoreEnvironment,
         at: Instant,
         sequence: UInt64,
-        purchases: [SyncedPurchase]
+        purchases: [SyncedPurchase],
+        faults: [SyncFault]
     ) {
         self.customer = customer
         self.environment = environment
         self.at = at
         self.sequence = sequence
         self.purchases = purchases
+        self.faults = faults
     }
 
     /// Whether each purchase whose store can be asked was fetched whole.
-    package var isWhole: Bool { purchases.allSatisfy { $0.outcome != .failed } }
+    package var isWhole: Bool {
+        faults.isEmpty && purchases.allSatisfy { $0.outcome != .failed }
+    }
 
     /// Its members, in the order in which they are written; the sums follow from the purchases.
     package static let fields = Fields(
         "Sync",
         "What the stores told of a customer's purchases",
-        { customer, environment, at, sequence, _, _, purchases in
+        { customer, environment, at, sequence, _, _, purchases, faults in
             Self(
                 customer: customer,
                 environment: environment,
                 at: at,
                 sequence: sequence,
-                purchases: purchases
+                purchases: purchases,
+                faults: faults
             )
         }
     ) {
@@ -57,6 +65,31 @@ package struct SyncAnswer: Described {
             "Events that were missing"
         )
         Field("purchases", \.purchases, .list(.object))
+        Field("faults", \.faults, .list(.object), "Who did not tell all of the customer as such")
+    }
+}
+
+/// That a store which is asked by customers did not tell all.
+package struct SyncFault: Described {
+    /// The store.
+    package var store: String
+    /// Why.
+    package var code: SyncedPurchase.Code
+
+    /// Makes one.
+    package init(store: String, code: SyncedPurchase.Code) {
+        self.store = store
+        self.code = code
+    }
+
+    /// Its members, in the order in which they are written.
+    package static let fields = Fields(
+        "SyncFault",
+        "That a store did not tell all of a customer",
+        Self.init
+    ) {
+        Field("store", \.store, .text(.common(.store)))
+        Field("code", \.code, .word)
     }
 }
 

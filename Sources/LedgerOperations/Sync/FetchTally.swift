@@ -22,9 +22,6 @@ struct FetchTally {
         var isTold: Bool { found > 0 || code != nil || before != nil }
     }
 
-    /// Whether a purchase was told of.
-    func hasFound(_ purchase: PurchaseName) -> Bool { (entries[purchase]?.found ?? 0) > 0 }
-
     /// Begins with a purchase as it stands, unless it was begun with.
     mutating func begin(_ purchase: PurchaseName, _ before: StandingPurchase?) {
         if entries[purchase] == nil { entries[purchase] = Entry(before: before) }
@@ -40,6 +37,11 @@ struct FetchTally {
                 entries[purchase, default: Entry()].appended += appended
             }
         }
+    }
+
+    /// Says that the store of a purchase cannot be asked, unless RevenueCat told of it.
+    mutating func pass(_ purchase: PurchaseName) {
+        if entries[purchase]?.found == 0 { miss(purchase, .notConfigured) }
     }
 
     /// Says why a purchase was not fetched whole.

@@ -7,6 +7,9 @@ package struct StoreClients: Sendable {
     /// Nil: Google Play cannot be asked.
     package var playStore: PlayStore?
 
+    /// Asks RevenueCat, by customers; nil: it cannot be asked.
+    package var revenueCat: RevenueCatAPI?
+
     /// The App Store's API.
     package struct AppStore: Sendable {
         let api: AppStoreServerAPI
@@ -32,11 +35,16 @@ package struct StoreClients: Sendable {
     }
 
     /// Whether no store may be asked.
-    package var isEmpty: Bool { appStore == nil && playStore == nil }
+    package var isEmpty: Bool { appStore == nil && playStore == nil && revenueCat == nil }
 
     /// Names them.
-    package init(appStore: AppStore? = nil, playStore: PlayStore? = nil) {
+    package init(
+        appStore: AppStore? = nil,
+        playStore: PlayStore? = nil,
+        revenueCat: RevenueCatAPI? = nil
+    ) {
         self.appStore = appStore
         self.playStore = playStore
+        self.revenueCat = revenueCat
     }
 }

@@ -44,13 +44,20 @@ package struct StoreSync: Sendable {
         let owned = try await pool.run {
             try ledger.questions.purchases(ownedBy: customer, in: environment, at: start)
         }
-        let synced = try await sync(owned, in: environment)
+        var run = SyncRun(self, in: environment)
+        // First, for what it tells may be what their stores are asked by.
+        let fault = try await run.ask(about: customer)
+        for purchase in Set(owned + run.purchases).sorted() {
+            try await run.ask(about: purchase)
+        }
+        let synced = try await run.finish()
         return SyncAnswer(
             customer: customer.text,
             environment: environment,
             at: start,
             sequence: try await pool.run { try ledger.questions.size() },
-            purchases: synced
+            purchases: synced,
+            faults: fault.map { [SyncFault(store: Source.revenueCat, code: $0)] } ?? []
         )
     }
 

@@ -10,6 +10,8 @@ struct SyncRun {
     private let environment: StoreEnvironment
     private let start: Instant
     private var tally = FetchTally()
+    /// The purchases of which their own stores told.
+    private var told: Set<PurchaseName> = []
 
     init(_ sync: StoreSync, in environment: StoreEnvironment) {
         self.sync = sync
@@ -22,18 +24,50 @@ struct SyncRun {
         let standing = try await standing(of: purchase)
         let names = standing?.names ?? [purchase]
         // The history of one is that of all that its Apple Account bought.
-        guard !names.contains(where: { tally.hasFound($0) }) else { return }
+        guard told.isDisjoint(with: names) else { return }
         tally.begin(purchase, standing)
         switch purchase.store {
         case Source.appStore: try await askAppStore(purchase)
         case Source.playStore: try await askPlayStore(purchase, names)
-        default: tally.miss(purchase, .notConfigured)
+        default: tally.pass(purchase)
         }
+    }
+
+    /// The purchases that were told of so far.
+    var purchases: [PurchaseName] { tally.entries.keys.sorted() }
+
+    /// Asks RevenueCat about a customer.
+    ///
+    /// - Returns: why it did not tell all; nil: it did, or knows nobody of this id.
+    mutating func ask(about customer: CustomerID) async throws -> SyncedPurchase.Code? {
+        guard let revenueCat = sync.clients.revenueCat else { return nil }
+        let answers: [[UInt8]]
+        do throws(StoreFault) {
+            answers = try await revenueCat.answers(of: customer)
+        } catch {
+            return error.code == .notFound ? nil : SyncedPurchase.Code(error)
+        }
+        var code: SyncedPurchase.Code?
+        for answer in answers {
+            do {
+                let json = try JSONValue(parsingStoreText: answer)
+                let submissions =
+                    try RevenueCatImport.outcomes(of: json, body: answer, now: sync.clock())
+                    .map { try $0.get() }
+                // It tells of testers beside everybody else.
+                try await take(submissions.filter { $0.environment == environment })
+            } catch is SignalRefusal {
+                code = .malformed
+            } catch is JSONFault {
+                code = .malformed
+            }
+        }
+        return code
     }
 
     private mutating func askAppStore(_ purchase: PurchaseName) async throws {
         guard let appStore = sync.clients.appStore else {
-            return tally.miss(purchase, .notConfigured)
+            return tally.pass(purchase)
         }
         let fetch = AppStoreFetch(
             appStore,
@@ -41,7 +75,7 @@ struct SyncRun {
             in: environment,
             clock: sync.clock
         )
-        if let fault = try await fetch.run({ try await take($0) }) {
+        if let fault = try await fetch.run({ try await takeOwn($0) }) {
             tally.miss(purchase, SyncedPurchase.Code(fault))
         }
     }
@@ -51,21 +85,27 @@ struct SyncRun {
         _ names: [PurchaseName]
     ) async throws {
         guard let playStore = sync.clients.playStore else {
-            return tally.miss(purchase, .notConfigured)
+            return tally.pass(purchase)
         }
         for id in PlayFetch.ids(of: names) {
             let fetch = PlayFetch(playStore, of: id, now: sync.clock())
-            if let fault = try await fetch.run({ try await take($0) }) {
+            if let fault = try await fetch.run({ try await takeOwn($0) }) {
                 tally.miss(purchase, SyncedPurchase.Code(fault))
             }
         }
     }
 
-    /// Appends what a store told, without what is known.
+    /// Appends what a purchase's own store told.
+    private mutating func takeOwn(_ submissions: [Submission]) async throws {
+        told.formUnion(submissions.flatMap(\.purchases))
+        try await take(submissions)
+    }
+
+    /// Appends what was told, without what is known.
     private mutating func take(_ submissions: [Submission]) async throws {
+        guard !submissions.isEmpty else { return }
         let ledger = sync.ledger
-        for purchase in submissions.reduce(into: Set(), { $0.formUnion($1.purchases) })
-        where tally.entries[purchase] == nil {
+        for purchase in Set(submissions.flatMap(\.purchases)) where tally.entries[purchase] == nil {
             tally.begin(purchase, try await standing(of: purchase))
         }
         let receipts = try await sync.pool.run {

@@ -83,5 +83,17 @@ extension StoreClients {
                 configuration: playConfiguration
             )
         }
+        // Version 1 tells of a subscription its latest period alone, and names it by that.
+        if let revenueCat = configuration.revenueCat, let key = revenueCat.apiKey,
+            let projectID = revenueCat.projectID
+        {
+            self.revenueCat = RevenueCatAPI(
+                key: key,
+                projectID: projectID,
+                baseURL: revenueCat.apiURL,
+                caller: HTTPStoreTransport.caller(policy, clock: clock),
+                clock: clock
+            )
+        }
     }
 }

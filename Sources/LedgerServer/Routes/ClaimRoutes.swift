@@ -105,6 +105,7 @@ extension RouteTable {
             try await service.count(refusal, of: store)
             throw Problem(refusal, of: store)
         }
+        try await service.confirm([handedIn])
         let item = handedIn.transaction
         let customer = try call.customer
         let request = try call.request(
@@ -173,6 +174,7 @@ extension RouteTable {
         _ call: Call,
         _ service: LedgerService
     ) async throws -> [ClaimItem] {
+        try await service.confirm(items)
         let transactions = items.map(\.transaction)
         let customer = try call.customer
         let request = try call.request(service, source: Source.app, environment: .production)
@@ -215,8 +217,8 @@ extension RouteTable {
                 throw Problem(.notConfigured, "the App Store is not configured here")
             }
             let bytes = Array(try entry.required("signedTransaction").utf8)
-            return await verifier.transaction(bytes, now: call.now).flatMap { $0.handedIn() }
-                .map { HandedIn($0) }
+            return await verifier.transaction(bytes, now: call.now)
+                .flatMap { signed in signed.handedIn().map { HandedIn($0, signed: signed) } }
         case Source.playStore:
             guard let configuration = service.stores.playStore else {
                 throw Problem(.notConfigured, "Google Play is not configured here")

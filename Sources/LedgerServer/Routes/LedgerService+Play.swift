@@ -133,15 +133,3 @@ extension LedgerService {
         }
     }
 }
-
-/// What a customer hands in, once its store vouches for it.
-struct HandedIn: Sendable {
-    var transaction: VerifiedTransaction
-    /// What Google wants to be told once it is on the disk; nil: nothing.
-    var acknowledgement: PlayAcknowledgement?
-
-    init(_ transaction: VerifiedTransaction, _ acknowledgement: PlayAcknowledgement? = nil) {
-        self.transaction = transaction
-        self.acknowledgement = acknowledgement
-    }
-}

@@ -29,17 +29,27 @@ extension RouteTable {
 
     @Sendable
     private static func sync(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        let clients = service.stores.clients
-        guard !clients.isEmpty else {
+        guard !service.stores.clients.isEmpty else {
             throw Problem(.notConfigured, "no store's API is configured here")
         }
-        let sync = StoreSync(
-            service.ledger,
-            clients,
-            pool: service,
-            clock: service.clock,
-            makeID: service.makeID
+        return Answer(
+            try await service.sync.sync(try call.customer, in: try call.environment())
         )
-        return Answer(try await sync.sync(try call.customer, in: try call.environment()))
+    }
+}
+
+extension LedgerService {
+    /// Asks the stores that are configured now.
+    fileprivate var sync: StoreSync {
+        StoreSync(ledger, stores.clients, pool: self, clock: clock, makeID: makeID)
+    }
+
+    /// Asks the App Store about what is first claimed by an old signature, for so long in all as a
+    /// caller may wait (Stores, rule 7).
+    func confirm(_ items: [HandedIn]) async throws {
+        let deadline = ContinuousClock.now.advanced(by: StoreSync.confirmationLimit)
+        for signed in items.compactMap(\.signed) {
+            try await sync.confirm(signed, until: deadline)
+        }
     }
 }

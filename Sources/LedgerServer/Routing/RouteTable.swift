@@ -3,8 +3,8 @@ import LedgerAPI
 /// Every call of the HTTP interface, in the order of its description.
 enum RouteTable {
     static let routes: [Route] =
-        signalRoutes + claimRoutes + syncRoutes + changeRoutes + ownerRoutes + eraseRoutes + flowRoutes
-        + questionRoutes + explainRoutes + exportRoutes + differenceRoutes
+        signalRoutes + claimRoutes + syncRoutes + changeRoutes + ownerRoutes + eraseRoutes
+        + flowRoutes + questionRoutes + explainRoutes + exportRoutes + differenceRoutes
         + catalogRoutes + gateRoutes + whatIfRoutes + reportRoutes
         + flagRoutes + logRoutes + auditRoutes + verifyRoutes + operationRoutes
 

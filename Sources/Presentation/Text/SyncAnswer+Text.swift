@@ -3,8 +3,10 @@ package import LedgerAPI
 extension SyncAnswer {
     /// What came of asking the stores, for people: a line for each purchase.
     package var textLines: [String] {
-        purchases.isEmpty
-            ? ["nothing is owned that a store could be asked about"] : purchases.map(\.textLine)
+        let told = purchases.map(\.textLine)
+        let untold = faults.map { "\($0.store): did not tell all (\($0.code.rawValue))" }
+        return told.isEmpty && untold.isEmpty
+            ? ["nothing is owned that a store could be asked about"] : told + untold
     }
 }
 

@@ -81,7 +81,8 @@ package final class AppStoreServerAPI: Sendable {
         let path = "/inApps/v1/notifications/history"
         let asked = JSONValue.members([
             "startDate": .integer(stretch.lowerBound.milliseconds),
-            "endDate": .integer(stretch.upperBound.milliseconds),
+            // Its own ends belong to it, both.
+            "endDate": .integer(stretch.upperBound.milliseconds - 1),
         ])
         return StorePages(continuedAt: Self.place(Self.token)) { [self] last in
             let token = last?[Self.token]?.string.map { "?paginationToken=" + $0.pathSegment }

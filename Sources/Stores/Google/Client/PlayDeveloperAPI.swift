@@ -107,10 +107,10 @@ package final class PlayDeveloperAPI: Sendable {
         StorePages(continuedAt: { page in
             page["answer"]?["tokenPagination"]?["nextPageToken"]?.string.map { .at($0) } ?? .over
         }) { [self] last in
-            // Type 1: subscriptions too.
+            // Type 1: subscriptions too. Its own ends belong to it, both.
             var path =
                 "purchases/voidedpurchases?type=1&startTime=\(stretch.lowerBound.milliseconds)"
-                + "&endTime=\(stretch.upperBound.milliseconds)"
+                + "&endTime=\(stretch.upperBound.milliseconds - 1)"
             if let token = last?["answer"]?["tokenPagination"]?["nextPageToken"]?.string {
                 path += "&token=" + token.pathSegment
             }

@@ -116,7 +116,7 @@ struct Sync: ParsableCommand {
         _ sync: StoreSync,
         _ environment: StoreEnvironment
     ) throws {
-        let answer = try Self.wait { try await sync.sync(customer, in: environment) }
+        let answer = try Blocking.value { try await sync.sync(customer, in: environment) }
         Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
         if !answer.isWhole { throw ExitCode(.tryAgain) }
     }
@@ -129,7 +129,7 @@ struct Sync: ParsableCommand {
         defer { progress.finish() }
         if let from {
             let purchases = try Self.purchases(listedIn: from)
-            return try Self.wait {
+            return try Blocking.value {
                 try await backfill.run(about: purchases, isInterrupted: { Interrupt.isRaised }) {
                     progress.show(UInt64($0), of: UInt64($1))
                 }
@@ -139,7 +139,7 @@ struct Sync: ParsableCommand {
         let since = try since.map { try InstantArgument.parse($0, place: "--since", now: now) }
         let reached = BackfillProgress(ofLedgerAt: options.path, environment, now: now)
         let first = again ? 0 : try reached.next()
-        return try Self.wait {
+        return try Blocking.value {
             try await backfill.run(
                 since: since,
                 from: first,
@@ -155,17 +155,6 @@ struct Sync: ParsableCommand {
         Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
         if Interrupt.isRaised { throw ExitCode(.interrupted) }
         if !answer.isWhole { throw ExitCode(.tryAgain) }
-    }
-
-    private static func wait<Answer: Sendable>(
-        _ body: @escaping @Sendable () async throws -> Answer
-    ) throws -> Answer {
-        try Blocking.wait {
-            do { return Result<Answer, any Error>.success(try await body()) } catch {
-                return .failure(error)
-            }
-        }
-        .get()
     }
 
     private static func purchases(listedIn file: String) throws -> [PurchaseName] {

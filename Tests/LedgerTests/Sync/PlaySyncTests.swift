@@ -1,0 +1,155 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+import LedgerOperations
+import StoreSimulator
+import Stores
+import Testing
+
+/// What Google Play is asked for, and what comes of it (Stores, rule 9).
+struct `A sync with Google Play` {
+    private static let store = Result { try SimulatedPlayStore() }
+    private static let configuration = PlayConfiguration(packageNames: ["com.example.app"])
+
+    private static func subscription(
+        _ order: String,
+        until day: Int64,
+        _ changes: String = "{}"
+    ) throws -> JSONValue {
+        let account = JSONMember(
+            "externalAccountIdentifiers",
+            .members(["obfuscatedExternalAccountId": "alice"])
+        )
+        return try store.get().subscription(
+            order: order,
+            start: Sample.day(1),
+            end: Sample.day(day),
+            .object([account] + (try Sample.json(changes).members ?? []))
+        )
+    }
+
+    /// A ledger on a day, that was told on the first of a subscription; and what the API says now.
+    private static func ledger(
+        on day: Int64,
+        knownBy name: String = "token-1",
+        _ body: (ScratchLedger, SimulatedPlayAPI, StoreSync) async throws -> Void
+    ) async throws {
+        let clock = TestClock(Sample.day(day))
+        try await ScratchLedger.with(clock: clock) { scratch in
+            let told = try store.get().answer(
+                subscription("GPA.1", until: 31),
+                of: name,
+                at: Sample.day(1)
+            )
+            for outcome in PlayImport.outcomes(
+                of: told,
+                configuration: configuration,
+                now: clock.now
+            ) {
+                _ = try scratch.ledger.appender.record(try outcome.get())
+            }
+            let api = try SimulatedPlayAPI()
+            let caller = StoreCaller(
+                api.transport,
+                clock: { clock.now },
+                sleep: { _ in },
+                random: { 0 }
+            )
+            let client = PlayDeveloperAPI(
+                try #require(ServiceAccount(json: api.serviceAccount)),
+                caller: caller,
+                clock: { clock.now }
+            )
+            let playStore = StoreClients.PlayStore(api: client, configuration: configuration)
+            let sync = StoreSync(
+                scratch.ledger,
+                StoreClients(playStore: playStore),
+                pool: DispatchPool(),
+                clock: { clock.now },
+                makeID: { String(UInt64.random(in: 0...(.max))) }
+            )
+            try await body(scratch, api, sync)
+        }
+    }
+
+    // row 6.2, row 8.3
+    @Test func `brings a renewal that was lost, once`() async throws {
+        try await Self.ledger(on: 40) { scratch, api, sync in
+            api.set(try Self.subscription("GPA.1..0", until: 61), ofSubscription: "token-1")
+            let answer = try await sync.sync("alice", in: .production)
+            #expect(answer.purchases.map(\.outcome) == [.reconciled])
+            #expect(answer.purchases.map(\.differences) == [["status", "expiresAt"]])
+            let state = try scratch.show("alice", at: Sample.day(40))["purchases"]?.array?.first
+            #expect(state?["status"]?.string == "active")
+            let again = try await sync.sync("alice", in: .production)
+            #expect(again.purchases.map(\.outcome) == [.completed])
+            #expect(again.purchases.map(\.appended) == [0])
+        }
+    }
+
+    // Stores, rule 3: what is paid and not acknowledged
+    @Test func `acknowledges what is paid`() async throws {
+        try await Self.ledger(on: 2) { scratch, api, sync in
+            api.set(
+                try Self.subscription(
+                    "GPA.1",
+                    until: 31,
+                    #"{"acknowledgementState":"ACKNOWLEDGEMENT_STATE_PENDING"}"#
+                ),
+                ofSubscription: "token-1"
+            )
+            _ = try await sync.sync("alice", in: .production)
+            #expect(api.requests.contains { $0.url.hasSuffix(":acknowledge") })
+            let kinds = try (0..<scratch.ledger.questions.size())
+                .compactMap { try scratch.ledger.questions.event(at: $0)?.event.kind }
+            #expect(kinds.contains(.purchaseAcknowledged))
+        }
+    }
+
+    @Test func `finds the token of a purchase that an order alone names`() async throws {
+        try await Self.ledger(on: 40, knownBy: "GPA.1") { _, api, sync in
+            api.set(try Self.subscription("GPA.1..0", until: 61), ofSubscription: "token-1")
+            api.set("token-1", ofOrder: "GPA.1")
+            let answer = try await sync.sync("alice", in: .production)
+            #expect(answer.purchases.allSatisfy { $0.outcome == .reconciled })
+            #expect(answer.purchases.contains { $0.found > 0 })
+        }
+    }
+
+    // trap 23: what is gone deletes nothing
+    @Test func `takes nothing away where Google Play knows nothing any more`() async throws {
+        try await Self.ledger(on: 20) { scratch, _, sync in
+            let answer = try await sync.sync("alice", in: .production)
+            #expect(answer.purchases.map(\.code) == [.notFound])
+            let state = try scratch.show("alice", at: Sample.day(20))["purchases"]?.array?.first
+            #expect(state?["status"]?.string == "active")
+        }
+    }
+
+    @Test func `brings orders that were given back, in a backfill`() async throws {
+        try await Self.ledger(on: 20) { scratch, api, sync in
+            api.set(try Self.subscription("GPA.1", until: 31), ofSubscription: "token-1")
+            api.setVoided(
+                (0..<3).map { number in
+                    .members([
+                        "purchaseToken": number == 0 ? "token-1" : .string("other-\(number)"),
+                        "orderId": number == 0 ? "GPA.1" : .string("GPA.2\(number)"),
+                        "voidedTimeMillis": .string(String(Sample.day(10).milliseconds)),
+                        "purchaseTimeMillis": .string(String(Sample.day(1).milliseconds)),
+                        "voidedSource": .integer(1), "voidedReason": .integer(1),
+                    ])
+                }
+            )
+            let answer = try await StoreBackfill(sync, in: .production).run(
+                since: nil,
+                isInterrupted: { false },
+                progress: { _, _, _ in }
+            )
+            #expect(answer.sources.map(\.store) == [Source.playStore])
+            #expect(answer.sources.map(\.found) == [3])
+            let state = try scratch.show("alice", at: Sample.day(20))["purchases"]?.array?.first
+            #expect(state?["status"]?.string == "refunded")
+        }
+    }
+}

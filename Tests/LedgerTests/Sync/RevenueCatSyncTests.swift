@@ -1,0 +1,121 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+import LedgerOperations
+import StoreSimulator
+import Stores
+import Testing
+
+/// What RevenueCat is asked for about a customer, and what comes of it (Stores, rule 9).
+struct `A sync with RevenueCat` {
+    private static func ledger(
+        _ body: (ScratchLedger, SimulatedRevenueCatAPI, StoreSync) async throws -> Void
+    ) async throws {
+        let clock = TestClock(Sample.day(40))
+        try await ScratchLedger.with(clock: clock) { scratch in
+            _ = try scratch.ledger.appender.publish(
+                try Sample.catalog(),
+                effective: Sample.newYear,
+                Request(id: "catalog", source: Source.catalog, environment: .production)
+            )
+            let api = SimulatedRevenueCatAPI()
+            let client = RevenueCatAPI(
+                key: Array("sk_simulated_0123456789".utf8),
+                projectID: "proj1",
+                caller: StoreCaller(
+                    api.transport,
+                    clock: { clock.now },
+                    sleep: { _ in },
+                    random: { 0 }
+                ),
+                clock: { clock.now }
+            )
+            let sync = StoreSync(
+                scratch.ledger,
+                StoreClients(revenueCat: client),
+                pool: DispatchPool(),
+                clock: { clock.now },
+                makeID: { String(UInt64.random(in: 0...(.max))) }
+            )
+            try await body(scratch, api, sync)
+        }
+    }
+
+    /// A subscription of the App Store that was renewed on the thirty-first day.
+    private static func tell(_ api: SimulatedRevenueCatAPI) throws {
+        let (first, second, end) = (Sample.day(1), Sample.day(31), Sample.day(61))
+        api.set(
+            subscriptions: [
+                try Sample.json(
+                    """
+                    {"object":"subscription","id":"sub1","customer_id":"alice",
+                     "original_customer_id":"alice","product_id":"prod1",
+                     "starts_at":\(first.milliseconds),
+                     "current_period_starts_at":\(second.milliseconds),
+                     "current_period_ends_at":\(end.milliseconds),"ends_at":\(end.milliseconds),
+                     "gives_access":true,"pending_payment":false,
+                     "auto_renewal_status":"will_renew","status":"active",
+                     "environment":"production","store":"app_store",
+                     "store_subscription_identifier":"t2","ownership":"purchased"}
+                    """
+                )
+            ],
+            of: "alice"
+        )
+        api.set(
+            transactions: [
+                try Sample.json(
+                    """
+                    {"object":"subscription_transaction","id":"t2",
+                     "purchased_at":\(second.milliseconds),
+                     "product_store_identifier":"pro.month",
+                     "expiration_date":\(end.milliseconds),
+                     "effective_expiration_date":\(end.milliseconds)}
+                    """
+                ),
+                try Sample.json(
+                    """
+                    {"object":"subscription_transaction","id":"t1",
+                     "purchased_at":\(first.milliseconds),
+                     "product_store_identifier":"pro.month",
+                     "expiration_date":\(second.milliseconds),
+                     "effective_expiration_date":\(second.milliseconds)}
+                    """
+                ),
+            ],
+            ofSubscription: "sub1"
+        )
+        api.set(try Sample.json(#"{"store_identifier":"pro.month"}"#), ofProduct: "prod1")
+    }
+
+    // rows 6.2 and 8.3: a customer of whom nothing was ever told
+    @Test func `brings what it knows of a customer, once`() async throws {
+        try await Self.ledger { scratch, api, sync in
+            try Self.tell(api)
+            let answer = try await sync.sync("alice", in: .production)
+            #expect(answer.purchases.map(\.purchase) == ["app_store/t1"])
+            #expect(answer.purchases.map(\.outcome) == [.reconciled])
+            #expect(answer.isWhole)
+            for (day, tier): (Int64, String) in [(2, "pro"), (40, "pro"), (62, "free")] {
+                #expect(try scratch.show("alice", at: Sample.day(day))["tier"]?.string == tier)
+            }
+            let again = try await sync.sync("alice", in: .production)
+            #expect(again.purchases.map(\.outcome) == [.completed])
+            #expect(again.purchases.map(\.appended) == [0])
+        }
+    }
+
+    @Test func `knows nobody, or does not answer`() async throws {
+        try await Self.ledger { scratch, api, sync in
+            let size = try scratch.ledger.questions.size()
+            let nobody = try await sync.sync("nobody", in: .production)
+            #expect(nobody.purchases.isEmpty && nobody.isWhole)
+            api.fail(with: Array(repeating: StoreResponse(status: 401), count: 4))
+            let refused = try await sync.sync("alice", in: .production)
+            #expect(refused.faults.map(\.code) == [.notPermitted])
+            #expect(!refused.isWhole)
+            #expect(try scratch.ledger.questions.size() == size)
+        }
+    }
+}

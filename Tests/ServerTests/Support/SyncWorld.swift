@@ -1,0 +1,32 @@
+import Entitlements
+import LedgerOperations
+import StoreSimulator
+import Stores
+import Testing
+
+@testable import LedgerServer
+
+/// An App Store of the tests' own that may be asked.
+enum SyncWorld {
+    /// A server that may ask an App Store of the tests' own.
+    static func setup(_ api: SimulatedAppStoreAPI) throws -> TestServer.Setup {
+        // The start of a test's clock.
+        let now = noon
+        var setup = try AppStoreWorld.setup()
+        setup.stores.clients.appStore = StoreClients.AppStore(
+            api: AppStoreServerAPI(
+                try api.access(),
+                bundleIDs: [try AppStoreWorld.store().bundleID],
+                caller: StoreCaller(
+                    api.transport,
+                    clock: { now },
+                    sleep: { _ in },
+                    random: { 0 }
+                ),
+                clock: { now }
+            ),
+            verifier: try #require(setup.stores.appStore)
+        )
+        return setup
+    }
+}

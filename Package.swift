@@ -201,6 +201,16 @@ let package = Package(
             swiftSettings: house
         ),
 
+        // Row 5: what the stores do, and what customers have then
+        .target(
+            name: "Scenarios",
+            dependencies: [
+                "Encodings", "Entitlements", "EntitlementLedger", "EventLog", "LedgerAPI",
+                "LedgerOperations", "StoreSimulator", "Stores",
+            ],
+            swiftSettings: house
+        ),
+
         // Row 4: what is measured, and the raw storage that it is measured beside
         .target(
             name: "LedgerBenchmarks",
@@ -221,8 +231,8 @@ let package = Package(
                 "CLinux", "DurableFiles", "Encodings", "Entitlements", "EventLog",
                 "EntitlementLedger",
                 "LMDBStorage", "LedgerOperations", "LedgerBenchmarks",
-                "LedgerAPI", "LedgerServer", "Presentation", "Salvage", "StoreSimulator",
-                "Stores",
+                "LedgerAPI", "LedgerServer", "Presentation", "Salvage", "Scenarios",
+                "StoreSimulator", "Stores",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house
@@ -292,7 +302,7 @@ let package = Package(
             dependencies: [
                 "Encodings", "EntitlementLedger", "LMDBStorage", "LedgerOperations", "EventLog",
                 "Entitlements", "LedgerAPI", "Presentation", "Stores", "LMDB", "ModelSupport",
-                "StoreSimulator",
+                "Scenarios", "StoreSimulator",
                 "DurableFiles", "PostingIndex", "Salvage", crypto,
             ],
             swiftSettings: house

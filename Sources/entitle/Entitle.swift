@@ -17,7 +17,7 @@ struct Entitle: ParsableCommand {
             """,
         version: ProductVersion.current,
         groupedSubcommands: [
-            CommandGroup(name: "START", subcommands: [Init.self, Import.self]),
+            CommandGroup(name: "START", subcommands: [Demo.self, Init.self, Import.self]),
             CommandGroup(
                 name: "ASK",
                 subcommands: [

@@ -17,6 +17,7 @@ enum PackageTargets {
         "LedgerServer": ["FoundationEssentials", "Synchronization"],
         "Stores": ["FoundationEssentials", "Synchronization"],
         "StoreSimulator": ["FoundationEssentials", "Synchronization"],
+        "Scenarios": ["Synchronization"],
         "LedgerBenchmarks": ["Dispatch", "Foundation", "Glibc", "Synchronization"],
         "entitle": ["Dispatch", "Foundation", "Glibc", "Synchronization"],
     ]

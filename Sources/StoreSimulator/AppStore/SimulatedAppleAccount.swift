@@ -83,10 +83,11 @@ package struct SimulatedAppleAccount: Sendable {
 
     // MARK: Buying
 
-    /// Buys a product.
+    /// Buys a product; `next`: what it renews to, if that is another one.
     package mutating func buy(
         _ product: Product,
         at time: Instant,
+        renewingTo next: Product? = nil,
         _ changes: JSONValue = .object([])
     ) {
         let id = nextID()
@@ -98,7 +99,7 @@ package struct SimulatedAppleAccount: Sendable {
             Subscription(
                 originalID: id,
                 product: product,
-                next: product,
+                next: next ?? product,
                 end: time.advanced(byMilliseconds: period),
                 last: id
             )

@@ -98,11 +98,15 @@ struct Serve: AsyncParsableCommand {
         return settings
     }
 
-    private func serve(
+    /// Serves an open ledger until it is told to end.
+    ///
+    /// `key`: one that is shown; nil: none is. `isListening`: told the address, once it is there.
+    func serve(
         _ open: OpenLedger,
         at path: String,
         key: String?,
-        masterKey: @escaping @Sendable () throws -> [UInt8]
+        masterKey: @escaping @Sendable () throws -> [UInt8],
+        isListening: @escaping @Sendable (_ url: String) -> Void = { _ in }
     ) async throws {
         var options = try await ServerConfiguration(
             settings(),
@@ -125,6 +129,7 @@ struct Serve: AsyncParsableCommand {
         do {
             try await LedgerServer.run(options) { port in
                 let url = "\(scheme)://\(host):\(port)"
+                defer { isListening(url) }
                 guard wantsJSON else {
                     Terminal.line("listening on \(url)" + (key.map { " with key \($0)" } ?? ""))
                     return
@@ -144,64 +149,5 @@ struct Serve: AsyncParsableCommand {
                 hint: "choose another with --host and --port; --port 0 picks one"
             )
         }
-    }
-}
-
-/// A ledger that is gone when its server ends.
-private struct TemporaryLedger {
-    let path: String
-    let key: String
-    let masterKey: [UInt8]
-
-    init() throws {
-        path =
-            FileManager.default.temporaryDirectory
-            .appending(path: "entitle-" + UUID().uuidString.lowercased()).path
-        var randomness = RandomSource.system
-        masterKey = randomness.bytes(MasterKey.byteCount)
-        var options = OpenLedger.Options(key: .bytes(masterKey))
-        options.origin = "ledger.local/ephemeral"
-        try Ledger.create(at: path, options: options)
-        let made = APIKey.make(
-            name: "ephemeral",
-            scopes: [.admin],
-            createdAt: SystemClock.now(),
-            expiresAt: nil,
-            using: &randomness
-        )
-        key = made.text
-        do {
-            var file = KeyFile()
-            _ = file.add(made.key)
-            try LedgerDirectory.change(KeyFile.name, at: path) { file.bytes }
-        } catch {
-            // The first fault is the one that is told.
-            try? FileManager.default.removeItem(atPath: path)
-            throw error
-        }
-    }
-
-    func open(catalog: String?) throws -> OpenLedger {
-        let options = try Invocation.current.settings.opening(.bytes(masterKey))
-        let open = try OpenLedger(at: path, options: options)
-        do {
-            if let catalog {
-                try CatalogFile.publish(
-                    CatalogFile.read(catalog),
-                    effective: nil,
-                    id: nil,
-                    open.ledger
-                )
-            }
-        } catch {
-            open.close(after: error)
-            throw error
-        }
-        return open
-    }
-
-    func remove() {
-        // What is left behind stands in the system's temporary directory.
-        try? FileManager.default.removeItem(atPath: path)
     }
 }

@@ -12,7 +12,7 @@ struct Simulate: ParsableCommand {
         discussion: """
             No ledger trusts what is signed here unless stores.json names the authority's root.
             """,
-        subcommands: [Authority.self, Trigger.self]
+        subcommands: [Authority.self, Trigger.self, List.self, Run.self]
     )
 
     /// The command `entitle simulate authority`.

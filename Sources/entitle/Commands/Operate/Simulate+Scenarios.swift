@@ -1,0 +1,159 @@
+import ArgumentParser
+import Encodings
+import Entitlements
+import Foundation
+import LedgerAPI
+import LedgerOperations
+import Scenarios
+import StoreSimulator
+
+/// Where scenarios are.
+struct ScenarioOptions: ParsableArguments {
+    @Option(help: "The folder of the scenarios (default: schemas/scenarios).")
+    var scenarios = "schemas/scenarios"
+
+    /// Reads one by its id, or all in the order of their ids.
+    func read(_ id: String?) throws -> [Scenario] {
+        if let id { return [try read(file: "\(scenarios)/\(id).json")] }
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: scenarios)
+        } catch {
+            throw OperationFault(
+                .noInput,
+                "the folder of the scenarios cannot be read",
+                place: scenarios,
+                hint: "--scenarios names it"
+            )
+        }
+        return try names.filter { $0.hasSuffix(".json") }.sorted()
+            .map { try read(file: "\(scenarios)/\($0)") }
+    }
+
+    private func read(file: String) throws -> Scenario {
+        let bytes = try ProofFile.bytes(file)
+        do {
+            return try Scenario(parsing: bytes)
+        } catch {
+            throw OperationFault(
+                .malformed,
+                error.detail,
+                place: file + (error.path.isEmpty ? "" : ": " + error.path)
+            )
+        }
+    }
+}
+
+extension Simulate {
+    /// The command `entitle simulate list`.
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lists the scenarios."
+        )
+
+        @OptionGroup var options: ScenarioOptions
+        @Flag(help: "An object a line.") var json = false
+
+        func run() throws {
+            for scenario in try options.read(nil) {
+                if json {
+                    Terminal.line(
+                        .members(["id": .string(scenario.id), "title": .string(scenario.title)])
+                    )
+                } else {
+                    Terminal.line("\(scenario.id): \(scenario.title)")
+                }
+            }
+        }
+    }
+
+    /// The command `entitle simulate run`.
+    struct Run: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Plays scenarios against a ledger in memory, and checks what customers have.",
+            discussion: HelpText.discussion(
+                """
+                A scenario says what happens in the stores and what a customer is entitled to at T, as \
+                known at R. Messages come at once and in order; with --shuffle up to forty days late, in \
+                any order; with --lose some never, and what they said is fetched in the end. Exit 1 where \
+                something is otherwise than expected.
+                """,
+                examples: "entitle simulate run --all",
+                "entitle simulate run grace_recovered --shuffle 7 --duplicate 20 --lose 30"
+            )
+        )
+
+        @OptionGroup var options: ScenarioOptions
+        @Argument(help: "A scenario's id.") var scenario: String?
+        @Flag(help: "All of them.") var all = false
+        @Option(help: "A seed that makes the order in which messages come.") var shuffle: UInt64?
+        @Option(help: "So many of 100 messages come twice.") var duplicate = 0
+        @Option(help: "So many of 100 messages never come.") var lose = 0
+        @Option(help: "Plays each so often, with seeds from --shuffle on.") var times = 1
+        @Flag(help: "An object a line.") var json = false
+
+        private static let timesLimit = 10_000
+
+        func run() throws {
+            guard (scenario == nil) == all else {
+                throw OperationFault(.usage, "give a scenario, or --all")
+            }
+            guard (0...100).contains(duplicate), (0...100).contains(lose) else {
+                throw OperationFault(.usage, "--duplicate and --lose are 0 to 100")
+            }
+            guard (1...Self.timesLimit).contains(times) else {
+                throw OperationFault(.usage, "expected 1 to \(Self.timesLimit)", place: "--times")
+            }
+            let authority = try ScenarioRun.authority()
+            var failed = 0
+            for scenario in try options.read(scenario) {
+                let failures = try play(scenario, authority)
+                failed += failures.count
+                tell(scenario, failures)
+            }
+            if failed > 0 { throw ExitCode(.no) }
+        }
+
+        /// The first delivery that does not end as expected; empty: all do.
+        private func play(
+            _ scenario: Scenario,
+            _ authority: SigningAuthority
+        ) throws -> [ScenarioRun.Failure] {
+            let run = try ScenarioRun(scenario, authority: authority)
+            let isShuffled = shuffle != nil || duplicate > 0 || lose > 0 || times > 1
+            for number in 0..<UInt64(times) {
+                let delivery = ScenarioDelivery(
+                    seed: isShuffled ? (shuffle ?? 0) &+ number : nil,
+                    duplicatePercent: duplicate,
+                    losePercent: lose
+                )
+                let failures = try Blocking.value { try await run.run(delivery) }
+                guard !failures.isEmpty else { continue }
+                return failures.map { failure in
+                    guard let seed = delivery.seed else { return failure }
+                    var failure = failure
+                    failure.detail += " (--shuffle \(seed))"
+                    return failure
+                }
+            }
+            return []
+        }
+
+        private func tell(_ scenario: Scenario, _ failures: [ScenarioRun.Failure]) {
+            let details = failures.map { "expect[\($0.expectation)]: \($0.detail)" }
+            if json {
+                Terminal.line(
+                    .members([
+                        "id": .string(scenario.id), "ok": .bool(failures.isEmpty),
+                        "failures": .strings(details),
+                    ])
+                )
+            } else if failures.isEmpty {
+                Terminal.line("ok      \(scenario.id)")
+            } else {
+                Terminal.line("failed  \(scenario.id)")
+                for detail in details { Terminal.line("        " + detail) }
+            }
+        }
+    }
+}

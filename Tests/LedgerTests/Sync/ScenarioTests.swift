@@ -1,0 +1,113 @@
+import Encodings
+import Entitlements
+import Foundation
+import Scenarios
+import StoreSimulator
+import Testing
+
+/// The published scenarios, under many deliveries (row Z21).
+struct `A scenario` {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "schemas/scenarios")
+    private static let authority = Result { try ScenarioRun.authority() }
+
+    static let files: [String] = {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
+        return (names ?? []).filter { $0.hasSuffix(".json") }.sorted()
+    }()
+
+    private static func scenario(_ file: String) throws -> Scenario {
+        let scenario = try Scenario(
+            parsing: Array(try Data(contentsOf: folder.appending(path: file)))
+        )
+        #expect(file == scenario.id + ".json")
+        return scenario
+    }
+
+    @Test func `is one of about thirty`() {
+        #expect((28...60).contains(Self.files.count))
+    }
+
+    // row Z21; K7, P9: in order, and each message at once
+    @Test(arguments: files)
+    func `ends as it is expected to`(_ file: String) async throws {
+        let run = try ScenarioRun(Self.scenario(file), authority: Self.authority.get())
+        #expect(try await run.run(ScenarioDelivery()) == [])
+    }
+
+    // E1, T2: late, twice, in any order
+    @Test(arguments: files)
+    func `ends so in whatever order it is told`(_ file: String) async throws {
+        let run = try ScenarioRun(Self.scenario(file), authority: Self.authority.get())
+        for seed in 0..<deliveries {
+            let delivery = ScenarioDelivery(seed: seed, duplicatePercent: 20)
+            #expect(try await run.run(delivery) == [], "seed \(seed)")
+        }
+    }
+
+    // row 8.3, row Z12: what was lost is fetched
+    @Test(arguments: files)
+    func `ends so where messages are lost, after a sync`(_ file: String) async throws {
+        let run = try ScenarioRun(Self.scenario(file), authority: Self.authority.get())
+        for seed in 0..<deliveries {
+            let delivery = ScenarioDelivery(seed: seed, duplicatePercent: 10, losePercent: 50)
+            #expect(try await run.run(delivery) == [], "seed \(seed)")
+        }
+    }
+
+    /// Deliveries of each; all 200 with `tools/test --all`.
+    private static let deliveries: UInt64 =
+        ProcessInfo.processInfo.environment["ENTITLE_SIMULATIONS"] == nil ? 200 : 10
+    private var deliveries: UInt64 { Self.deliveries }
+
+    // the control: a mapping that says another kind, or forgets an end, is found
+    @Test func `finds a planted fault in what messages come to`() async throws {
+        var found = 0
+        for file in Self.files {
+            let run = try ScenarioRun(Self.scenario(file), authority: Self.authority.get())
+            let failures = try await run.run(ScenarioDelivery()) { submission in
+                var changed = submission
+                changed.drafts.removeAll { $0.kind == .revocationRefunded }
+                return changed.drafts.isEmpty ? submission : changed
+            }
+            if !failures.isEmpty { found += 1 }
+        }
+        #expect(found >= 4)
+    }
+
+    @Test(arguments: [
+        ("{", ""), ("[]", ""), (#"{"id":"A","title":"t","steps":[],"expect":[]}"#, "id"),
+        (#"{"id":"a","title":"t","steps":[],"expect":[]}"#, "steps"),
+        (#"{"id":"a","title":"t","steps":[{"at":"1d","do":"fly"}],"expect":[]}"#, "steps[0].do"),
+        (#"{"id":"a","title":"t","steps":[{"at":"1y","do":"buy"}],"expect":[]}"#, "steps[0].at"),
+        (
+            #"{"id":"a","title":"t","steps":[{"at":"1d","do":"buy"}],"expect":[]}"#,
+            "steps[0].product"
+        ),
+        (
+            #"{"id":"a","title":"t","steps":[{"at":"1d","do":"renew"},{"at":"0d","do":"renew"}],"expect":[{"at":"1d","tier":"pro"}]}"#,
+            "steps[1].at"
+        ),
+        (
+            #"{"id":"a","title":"t","steps":[{"at":"9223372036854775807d","do":"renew"}],"expect":[]}"#,
+            "steps[0].at"
+        ),
+    ])
+    func `that cannot be used says where`(_ text: String, _ path: String) throws {
+        let fault = #expect(throws: InputFault.self) { try Scenario(parsing: Array(text.utf8)) }
+        #expect(fault?.path == path)
+    }
+
+    @Test func `about what was not bought says where`() throws {
+        let text = """
+            {"id":"a","title":"t","steps":[{"at":"1d","do":"buy","product":"month"},
+             {"at":"2d","do":"renew","purchase":1}],"expect":[{"at":"1d","tier":"pro"}]}
+            """
+        let scenario = try Scenario(parsing: Array(text.utf8))
+        let fault = #expect(throws: InputFault.self) {
+            try ScenarioRun(scenario, authority: Self.authority.get())
+        }
+        #expect(fault?.path == "steps[1].purchase")
+    }
+}

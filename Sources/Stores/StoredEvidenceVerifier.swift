@@ -39,7 +39,7 @@ package struct StoredEvidenceVerifier: EvidenceVerifier {
         for outcome in outcomes {
             switch outcome {
             case .success(let submission): ids.insert(Name(submission.id))
-            case .failure(let refusal): return .refused(code: refusal.code.rawValue)
+            case .failure(let refusal): return refusal.verdict
             }
         }
         return ids.contains(event.id) ? .verified : .refused(code: Self.otherSignal)
@@ -57,10 +57,21 @@ package struct StoredEvidenceVerifier: EvidenceVerifier {
         case .success(let purchase):
             return purchase.signalID.isSame(as: event.id)
                 ? .verified : .refused(code: Self.otherSignal)
-        case .failure(let refusal): return .refused(code: refusal.code.rawValue)
+        case .failure(let refusal): return refusal.verdict
         }
     }
 
     /// It is the store's word, but not the one that the event was read from.
     static let otherSignal = "other_signal"
+}
+
+extension SignalRefusal {
+    /// What a refusal says of evidence that was taken once.
+    fileprivate var verdict: EvidenceVerdict {
+        switch code {
+        // Of an app or an environment that is configured no more: nobody here can tell.
+        case .wrongBundle, .wrongApp, .wrongEnvironment: .unchecked
+        default: .refused(code: code.rawValue)
+        }
+    }
 }

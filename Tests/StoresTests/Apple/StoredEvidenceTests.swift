@@ -73,6 +73,9 @@ struct `Stored evidence` {
         var (evidence, event) = try await Self.sample()
         let verifier = try AppStoreSample.verifier()
         #expect(await Self.verdict(on: evidence, of: event, by: nil) == .unchecked)
+        // Of an app that is configured no more: it takes nothing from anybody.
+        let ofOthers = try AppStoreSample.verifier { $0.bundleIDs = ["com.example.other"] }
+        #expect(await Self.verdict(on: evidence, of: event, by: ofOthers) == .unchecked)
         event.environment = .local
         #expect(await Self.verdict(on: [], of: event, by: verifier) == .unsigned)
         event.environment = .production

@@ -29,7 +29,8 @@ struct Entitle: ParsableCommand {
                 name: "CHANGE",
                 subcommands: [
                     CatalogCommand.self, Claim.self, Transfer.self, Release.self, Grant.self,
-                    Withdraw.self, Trial.self, LinkCommand.self, Use.self, Sync.self, Erase.self,
+                    Withdraw.self, Trial.self, LinkCommand.self, Use.self, Sync.self,
+                    Extend.self, Consumption.self, Erase.self,
                 ]
             ),
             CommandGroup(

@@ -237,6 +237,9 @@ def asked(schemas, entitle, store, transaction):
         everybody = entitle("sync", "--backfill", *ask, exits=(75,))
         listed = entitle("sync", "--from", "-", *ask, data=(api.purchase + "\n").encode())
         schemas.check("backfill", everybody + listed, "sync --backfill --json, sync --from --json")
+        extended = entitle("extend", api.purchase, "--days", "7", "--because", "outage", *ask)
+        schemas.check("extension", extended, "extend --json")
+        entitle("consumption", api.purchase.split("/")[1], "--consented", "--stores", api.configuration)
         if not everybody[0]["failures"] or listed[0]["completed"] != 1:
             fail(f"asking about everybody came to {everybody}, about a list to {listed}")
 

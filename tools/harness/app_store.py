@@ -64,10 +64,16 @@ class AppStoreAPI:
             def do_POST(self):
                 self.answer(200, {"hasMore": False, "notificationHistory": []})
 
+            def do_PUT(self):
+                if "/subscriptions/extend/" not in self.path:
+                    return self.answer(202, None)
+                self.answer(200, {"success": True, "effectiveDate": 1798761600000})
+
             def answer(self, status, body):
                 self.send_response(status)
                 self.end_headers()
-                self.wfile.write(json.dumps(body).encode())
+                if body is not None:
+                    self.wfile.write(json.dumps(body).encode())
 
             def log_message(self, *_):
                 pass

@@ -120,6 +120,7 @@ package struct SchemaFile: Sendable {
             ImportAnswer.self,
             "`import --json`. Counts are of items: lines, or webhooks of a line that holds several."
         ),
+        SchemaFile("extension", ExtensionAnswer.self, "`extend --json`."),
         SchemaFile("export", ExportAnswer.self, "`export --json`."),
         SchemaFile(
             "export-manifest",

@@ -5,6 +5,7 @@ import Foundation
 import Glibc
 import LMDBStorage
 import SQLite
+import Stores
 
 /// Faults of the layers below, as a command tells them.
 extension OperationFault {
@@ -19,6 +20,7 @@ extension OperationFault {
         case let fault as LedgerFault: self.init(fault)
         case let fault as ArchiveFault: self.init(fault)
         case let fault as FileFault: self.init(fault)
+        case let fault as StoreFault: self.init(fault)
         case let fault as NoteFault:
             self.init(Code(fault.code.rawValue, .integrity), fault.message)
         case let fault as DecodingFault where fault.isNewer: self.init(newer: fault.what, place)
@@ -35,6 +37,22 @@ extension OperationFault {
                 hint: "this is a fault of the program: please report it"
             )
         }
+    }
+
+    private init(_ fault: StoreFault) {
+        let (status, hint): (ExitStatus, String?) =
+            switch fault.code {
+            case .unavailable, .rateLimited, .resting, .malformed: (.tryAgain, nil)
+            case .notPermitted:
+                (.notPermitted, "look at the store's key in stores.json, and at its rights")
+            case .notFound: (.conflict, "is it of this app, and of this environment?")
+            case .rejected: (.failed, nil)
+            }
+        self.init(
+            Code("store_" + fault.code.rawValue, status),
+            "the store did not do it" + (fault.status.map { " (HTTP \($0))" } ?? ""),
+            hint: fault.retryAfter.map { "try again in \($0) seconds" } ?? hint
+        )
     }
 
     private init(_ fault: LedgerOpenFault, _ place: String?) {

@@ -12,7 +12,7 @@ package struct StoreClients: Sendable {
 
     /// The App Store's API.
     package struct AppStore: Sendable {
-        let api: AppStoreServerAPI
+        package let api: AppStoreServerAPI
         let verifier: AppStoreVerifier
 
         /// Names both.

@@ -62,7 +62,9 @@ package struct StoreSync: Sendable {
     }
 
     /// Fetches some purchases, and what else their accounts bought.
-    func sync(
+    ///
+    /// - Throws: `LedgerFault`, `LogStorageFault`.
+    package func sync(
         _ purchases: [PurchaseName],
         in environment: StoreEnvironment
     ) async throws -> [SyncedPurchase] {

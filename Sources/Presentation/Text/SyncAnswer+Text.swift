@@ -44,3 +44,11 @@ extension BackfilledSource {
             + (code.map { "; not all (\($0.rawValue))" } ?? "")
     }
 }
+
+extension ExtensionAnswer {
+    /// What became of it, for people.
+    package var textLines: [String] {
+        guard let endsAt else { return ["the App Store did not move it"] }
+        return ["renews at \(endsAt)"] + purchases.map(\.textLine)
+    }
+}

@@ -99,6 +99,7 @@ package final class SimulatedAppStoreAPI: Sendable {
         if words == ["v1", "notifications", "history"] {
             return try notificationHistory(query, JSONValue(parsing: body), accounts)
         }
+        if words.count == 4 { return change(words, body, accounts) }
         guard words.count == 3 else { return StoreResponse(status: 404) }
         let account = accounts.first { account in
             account.transactions.contains { $0["transactionId"]?.string == words[2] }
@@ -187,6 +188,37 @@ package final class SimulatedAppStoreAPI: Sendable {
             "notificationHistory": .array(items), "hasMore": .bool(end < found.count),
             "paginationToken": end < found.count ? .string(String(end)) : .null,
         ])
+    }
+
+    /// Extends a subscription, or takes what is said of a consumption.
+    private func change(
+        _ words: [String],
+        _ body: [UInt8],
+        _ accounts: [SimulatedAppleAccount]
+    ) -> StoreResponse {
+        let place = accounts.firstIndex { account in
+            account.transactions.contains { $0["transactionId"]?.string == words[3] }
+        }
+        // What is not JSON lacks every member.
+        guard let place, let asked = try? JSONValue(parsing: body) else { return Self.notFound }
+        switch words[0...2].joined(separator: "/") {
+        case "v2/transactions/consumption":
+            let isTaken =
+                asked["customerConsented"]?.bool == true && asked["deliveryStatus"]?.string != nil
+            return StoreResponse(status: isTaken ? 202 : 400)
+        case "v1/subscriptions/extend":
+            guard let days = asked["extendByDays"]?.integer, (1...90).contains(days),
+                let end = accounts[place].end(ofSubscription: words[3])
+            else { return StoreResponse(status: 400) }
+            // Fits: ninety days.
+            let later = end.advanced(byMilliseconds: days * Instant.millisecondsPerDay)
+            state.withLock { $0.accounts[place].extend(0, to: later, at: clock()) }
+            return ok([
+                "success": .bool(true), "effectiveDate": .integer(later.milliseconds),
+                "originalTransactionId": .string(words[3]),
+            ])
+        default: return StoreResponse(status: 404)
+        }
     }
 
     /// A payload as it is signed now.

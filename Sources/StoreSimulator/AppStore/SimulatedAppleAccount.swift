@@ -81,6 +81,11 @@ package struct SimulatedAppleAccount: Sendable {
     /// Whether so many subscriptions were bought, and one more.
     package func hasSubscription(_ place: Int) -> Bool { subscriptions.indices.contains(place) }
 
+    /// The end of a subscription's last period; nil: it is none.
+    func end(ofSubscription originalID: String) -> Instant? {
+        subscriptions.first { $0.originalID == originalID }?.end
+    }
+
     // MARK: Buying
 
     /// Buys a product; `next`: what it renews to, if that is another one.

@@ -28,4 +28,35 @@ struct StoresOptions: ParsableArguments {
     func appStore(_ options: LedgerOptions) throws -> AppStoreVerifier? {
         try configuration(at: options.path).flatMap { try StoresFile.appStoreVerifier($0) }
     }
+
+    /// The stores that may be asked; each is waited for long, since nobody waits for an answer.
+    ///
+    /// - Throws: `OperationFault` where there is none.
+    func clients(_ options: LedgerOptions) throws -> StoreClients {
+        var policy = StoreCaller.Policy()
+        policy.attempts = 8
+        policy.deadline = 600_000
+        guard let configuration = try configuration(at: options.path) else {
+            throw Self.notConfigured(options)
+        }
+        let clients = StoreClients(
+            configuration,
+            verifier: try StoresFile.appStoreVerifier(configuration),
+            policy: policy,
+            clock: SystemClock.now
+        )
+        if clients.isEmpty { throw Self.notConfigured(options) }
+        return clients
+    }
+
+    /// No store can be asked what is to be asked.
+    static func notConfigured(_ options: LedgerOptions) -> OperationFault {
+        OperationFault(
+            .notConfigured,
+            "no store's API is configured for it",
+            place: options.path + "/stores.json",
+            hint: "name its key there (appStore.privateKeyFile, playStore.serviceAccountFile, "
+                + "revenueCat.apiKeyFile), or give --stores FILE"
+        )
+    }
 }

@@ -200,4 +200,68 @@ struct `The App Store Server API` {
         #expect(found == 40)
         #expect(simulated.requests.allSatisfy { $0.method == .post })
     }
+
+    @Test func `moves a renewal date`() async throws {
+        let simulated = try Self.simulated()
+        let api = try Self.api(simulated, apps: ["com.example.aaa", "com.example.app"])
+        let end = try await api.extend(
+            Self.id,
+            byDays: 7,
+            because: .outage,
+            id: "r1",
+            in: .production
+        )
+        #expect(end == AppStoreSample.start.advanced(byMilliseconds: 8 * 86_400_000))
+        let asked = try #require(simulated.requests.last)
+        #expect(asked.method == .put)
+        #expect(
+            try JSONValue(parsing: asked.body).description
+                == #"{"extendByDays":7,"extendReasonCode":3,"requestIdentifier":"r1"}"#
+        )
+        let fault = await #expect(throws: StoreFault.self) {
+            try await api.extend("2999", byDays: 7, because: .other, id: "r2", in: .production)
+        }
+        #expect(fault?.code == .notFound)
+        simulated.fail(with: [Self.response(#"{"success":false}"#)])
+        let unmoved = try await api.extend(
+            Self.id,
+            byDays: 7,
+            because: .other,
+            id: "r3",
+            in: .production
+        )
+        #expect(unmoved == nil)
+    }
+
+    // developer.apple.com/documentation/appstoreserverapi/deliverystatus
+    @Test(arguments: [
+        (
+            AppStoreConsumption(delivery: .delivered, isSampled: true, percentage: 40),
+            #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":true,"consumptionPercentage":40000}"#
+        ),
+        (
+            AppStoreConsumption(
+                delivery: .qualityIssue,
+                isSampled: false,
+                percentage: 40,
+                preference: .grantFull
+            ),
+            #"{"customerConsented":true,"deliveryStatus":"UNDELIVERED_QUALITY_ISSUE","sampleContentProvided":false,"consumptionPercentage":0,"refundPreference":"GRANT_FULL"}"#
+        ),
+        (
+            AppStoreConsumption(delivery: .delivered, isSampled: false, preference: .decline),
+            #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false,"refundPreference":"DECLINE"}"#
+        ),
+    ])
+    func `is told what was made of a purchase`(
+        _ consumption: AppStoreConsumption,
+        _ body: String
+    ) async throws {
+        let simulated = try Self.simulated()
+        let api = try Self.api(simulated)
+        try await api.send(consumption, of: Self.id, in: .production)
+        let asked = try #require(simulated.requests.last)
+        #expect(asked.url.hasSuffix("/inApps/v2/transactions/consumption/" + Self.id))
+        #expect(String(decoding: asked.body, as: UTF8.self) == body)
+    }
 }

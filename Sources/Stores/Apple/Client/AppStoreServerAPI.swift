@@ -43,7 +43,7 @@ package final class AppStoreServerAPI: Sendable {
                     return .success(try await ofAnyApp(path, environment))
                 }
                 let query = "?revision=" + (last[Self.revision]?.string ?? "").pathSegment
-                return .success(try await get(path + query, environment, bundleID))
+                return .success(try await ask(.get, path + query, nil, environment, bundleID))
             } catch {
                 return .failure(error)
             }
@@ -88,7 +88,7 @@ package final class AppStoreServerAPI: Sendable {
             let token = last?[Self.token]?.string.map { "?paginationToken=" + $0.pathSegment }
             do throws(StoreFault) {
                 return .success(
-                    try await post(path + (token ?? ""), asked, environment, bundleID)
+                    try await ask(.post, path + (token ?? ""), asked, environment, bundleID)
                 )
             } catch {
                 return .failure(error)
@@ -108,56 +108,48 @@ package final class AppStoreServerAPI: Sendable {
     private static let token = "paginationToken"
 
     /// Asks for one app after the other until one has what is asked for: an id does not tell whose it is.
-    private func ofAnyApp(
+    func ofAnyApp(
         _ path: String,
-        _ environment: StoreEnvironment
+        _ environment: StoreEnvironment,
+        putting body: JSONValue? = nil
     ) async throws(StoreFault) -> JSONValue {
-        for bundleID in bundleIDs.dropLast() {
+        let method = body == nil ? StoreRequest.Method.get : .put
+        var fault = StoreFault(.notFound)
+        for bundleID in bundleIDs {
             do throws(StoreFault) {
-                return try await get(path, environment, bundleID)
+                return try await ask(method, path, body, environment, bundleID)
             } catch  where error.code == .notFound {
-                continue
+                fault = error
             }
         }
-        guard let last = bundleIDs.last else { throw StoreFault(.notFound) }
-        return try await get(path, environment, last)
+        throw fault
     }
 
     // MARK: One question
 
-    private func get(
+    private func ask(
+        _ method: StoreRequest.Method,
         _ path: String,
+        _ body: JSONValue?,
         _ environment: StoreEnvironment,
         _ bundleID: String
     ) async throws(StoreFault) -> JSONValue {
-        try await answer(StoreRequest(.get, address(environment) + path), bundleID)
-    }
-
-    private func post(
-        _ path: String,
-        _ body: JSONValue,
-        _ environment: StoreEnvironment,
-        _ bundleID: String
-    ) async throws(StoreFault) -> JSONValue {
-        let request = StoreRequest(
-            .post,
-            address(environment) + path,
-            headers: ["Content-Type": "application/json"],
-            body: Array(body.description.utf8)
-        )
-        return try await answer(request, bundleID)
-    }
-
-    private func answer(
-        _ request: StoreRequest,
-        _ bundleID: String
-    ) async throws(StoreFault) -> JSONValue {
-        var request = request
+        // What cannot sign for us is a key that asks nothing.
         guard let token = try? access.token(bundleID: bundleID, at: clock()) else {
             throw StoreFault(.notPermitted)
         }
-        request.headers["Authorization"] = "Bearer " + token
+        var request = StoreRequest(
+            method,
+            address(environment) + path,
+            headers: ["Authorization": "Bearer " + token]
+        )
+        if let body {
+            request.headers["Content-Type"] = "application/json"
+            request.body = Array(body.description.utf8)
+        }
         let response = try await caller.send(request, isAtFault: Self.isAtFault)
+        // That consumption was taken is said by its status alone.
+        if response.body.isEmpty, method == .put { return .object([]) }
         guard let json = try? JSONValue(parsingStoreText: response.body), json.members != nil else {
             throw StoreFault(.malformed, status: response.status)
         }

@@ -48,14 +48,6 @@ struct Sync: ParsableCommand {
     @Option(help: ArgumentHelp("A list of purchases, or - for standard input.", valueName: "file"))
     var from: String?
 
-    /// How long a store is waited for: nobody waits for an answer.
-    private static let policy: StoreCaller.Policy = {
-        var policy = StoreCaller.Policy()
-        policy.attempts = 8
-        policy.deadline = 600_000
-        return policy
-    }()
-
     func run() throws {
         guard [customer != nil, backfill, from != nil].count(where: \.self) == 1 else {
             throw OperationFault(
@@ -67,7 +59,7 @@ struct Sync: ParsableCommand {
         guard backfill || (since == nil && !again) else {
             throw OperationFault(.usage, "--since and --again go with --backfill")
         }
-        let clients = try clients()
+        let clients = try stores.clients(options)
         let environment = try options.environment()
         Interrupt.catchSignals(says: true)
         try options.withLedger(writing: true) { ledger in
@@ -85,30 +77,6 @@ struct Sync: ParsableCommand {
             try Signing.signIfAllowed(ledger, warn: Terminal.warn)
             try tell(answer)
         }
-    }
-
-    private func clients() throws -> StoreClients {
-        guard let configuration = try stores.configuration(at: options.path) else {
-            throw notConfigured()
-        }
-        let clients = StoreClients(
-            configuration,
-            verifier: try StoresFile.appStoreVerifier(configuration),
-            policy: Self.policy,
-            clock: SystemClock.now
-        )
-        if clients.isEmpty { throw notConfigured() }
-        return clients
-    }
-
-    private func notConfigured() -> OperationFault {
-        OperationFault(
-            .notConfigured,
-            "no store's API is configured",
-            place: options.path + "/stores.json",
-            hint: "name its key there (appStore.privateKeyFile, playStore.serviceAccountFile), "
-                + "or give --stores FILE"
-        )
     }
 
     private func sync(

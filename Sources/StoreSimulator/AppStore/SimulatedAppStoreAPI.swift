@@ -208,11 +208,11 @@ package final class SimulatedAppStoreAPI: Sendable {
             return StoreResponse(status: isTaken ? 202 : 400)
         case "v1/subscriptions/extend":
             guard let days = asked["extendByDays"]?.integer, (1...90).contains(days),
-                let end = accounts[place].end(ofSubscription: words[3])
+                let found = accounts[place].subscription(words[3])
             else { return StoreResponse(status: 400) }
             // Fits: ninety days.
-            let later = end.advanced(byMilliseconds: days * Instant.millisecondsPerDay)
-            state.withLock { $0.accounts[place].extend(0, to: later, at: clock()) }
+            let later = found.end.advanced(byMilliseconds: days * Instant.millisecondsPerDay)
+            state.withLock { $0.accounts[place].extend(found.place, to: later, at: clock()) }
             return ok([
                 "success": .bool(true), "effectiveDate": .integer(later.milliseconds),
                 "originalTransactionId": .string(words[3]),

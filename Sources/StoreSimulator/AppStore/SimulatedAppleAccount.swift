@@ -81,9 +81,10 @@ package struct SimulatedAppleAccount: Sendable {
     /// Whether so many subscriptions were bought, and one more.
     package func hasSubscription(_ place: Int) -> Bool { subscriptions.indices.contains(place) }
 
-    /// The end of a subscription's last period; nil: it is none.
-    func end(ofSubscription originalID: String) -> Instant? {
-        subscriptions.first { $0.originalID == originalID }?.end
+    /// A subscription's place, and the end of its last period; nil: it is none.
+    func subscription(_ originalID: String) -> (place: Int, end: Instant)? {
+        subscriptions.firstIndex { $0.originalID == originalID }
+            .map { ($0, subscriptions[$0].end) }
     }
 
     // MARK: Buying

@@ -48,7 +48,8 @@ extension Simulate {
     /// The command `entitle simulate list`.
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists the scenarios."
+            abstract: "Lists the scenarios.",
+            discussion: HelpText.discussion(examples: "entitle simulate list")
         )
 
         @OptionGroup var options: ScenarioOptions

@@ -108,12 +108,22 @@ package struct BackfilledSource: Described {
     package var found: Int
     /// Events of them that were missing.
     package var appended: Int
+    /// Messages that are not the store's word, or cannot be read.
+    package var refused: Int
     /// Why it did not tell all; nil: it did.
     package var code: SyncedPurchase.Code?
 
     /// Makes one of which nothing was told yet.
     package init(store: String, since: Instant) {
-        self.init(store: store, since: since, through: since, found: 0, appended: 0, code: nil)
+        self.init(
+            store: store,
+            since: since,
+            through: since,
+            found: 0,
+            appended: 0,
+            refused: 0,
+            code: nil
+        )
     }
 
     private init(
@@ -122,6 +132,7 @@ package struct BackfilledSource: Described {
         through: Instant,
         found: Int,
         appended: Int,
+        refused: Int,
         code: SyncedPurchase.Code?
     ) {
         self.store = store
@@ -129,6 +140,7 @@ package struct BackfilledSource: Described {
         self.through = through
         self.found = found
         self.appended = appended
+        self.refused = refused
         self.code = code
     }
 
@@ -143,6 +155,7 @@ package struct BackfilledSource: Described {
         Field("through", \.through, .instant, "Until when it told")
         Field("found", \.found, .count, "Messages")
         Field("appended", \.appended, .count, "Events that were missing")
+        Field("refused", \.refused, .count, "Messages that are not the store's word")
         Field("code", \.code, .orAbsent(.word), "Why it did not tell all")
     }
 }

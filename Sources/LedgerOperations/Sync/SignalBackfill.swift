@@ -24,6 +24,9 @@ struct SignalBackfill {
         now = sync.clock()
     }
 
+    /// Gets what the messages of a page come to.
+    private typealias Take = ([Result<Submission, SignalRefusal>]) async throws -> Void
+
     /// Asks each store that may be asked.
     func run(
         since: Instant?,
@@ -56,10 +59,7 @@ struct SignalBackfill {
         days: Int64,
         since: Instant?,
         _ isInterrupted: @Sendable () -> Bool,
-        _ fetch: (
-            _ stretch: Range<Instant>,
-            _ take: ([Submission]) async throws -> Void
-        ) async throws -> Void
+        _ fetch: (_ stretch: Range<Instant>, _ take: Take) async throws -> Void
     ) async throws -> BackfilledSource {
         let (ledger, environment) = (sync.ledger, environment)
         let known = try await sync.pool.run {
@@ -67,19 +67,23 @@ struct SignalBackfill {
         }
         let oldest = now.advanced(byMilliseconds: -days * Instant.millisecondsPerDay)
         let first = min(max(since ?? known ?? oldest, oldest), now)
+        // What was sent between is known to nobody, unless the store tells it no more.
+        let isGapless = first <= max(known ?? oldest, oldest)
         var source = BackfilledSource(store: store, since: first)
         do {
             while source.through < now, !isInterrupted() {
                 let end = min(source.through.advanced(byMilliseconds: Self.stretch), now)
                 let before = source
-                try await fetch(source.through..<end) { submissions in
+                try await fetch(source.through..<end) { outcomes in
+                    // Why one is refused makes no difference here; that it was is counted.
+                    let submissions = outcomes.compactMap { try? $0.get() }
                     let receipts = try await sync.pool.run {
                         try ledger.appender.record(fetched: submissions)
                     }
-                    source.count(receipts)
+                    source.count(receipts, refused: outcomes.count - submissions.count)
                 }
                 source.through = end
-                try await record(source, since: before)
+                try await record(source, since: before, isGapless: isGapless)
             }
         } catch let fault as StoreFault {
             source.code = SyncedPurchase.Code(fault)
@@ -90,7 +94,7 @@ struct SignalBackfill {
     private func notifications(
         _ stretch: Range<Instant>,
         _ appStore: StoreClients.AppStore,
-        _ take: ([Submission]) async throws -> Void
+        _ take: Take
     ) async throws {
         for bundleID in appStore.api.bundleIDs {
             var pages = appStore.api.notifications(
@@ -104,7 +108,7 @@ struct SignalBackfill {
                     verifier: appStore.verifier,
                     now: sync.clock()
                 )
-                try await take(usable(outcomes))
+                try await take(outcomes)
             }
         }
     }
@@ -112,7 +116,7 @@ struct SignalBackfill {
     private func voidedPurchases(
         _ stretch: Range<Instant>,
         _ playStore: StoreClients.PlayStore,
-        _ take: ([Submission]) async throws -> Void
+        _ take: Take
     ) async throws {
         for packageName in playStore.configuration.packageNames.sorted() {
             var pages = playStore.api.voidedPurchases(
@@ -125,19 +129,18 @@ struct SignalBackfill {
                     configuration: playStore.configuration,
                     now: sync.clock()
                 )
-                try await take(usable(outcomes))
+                try await take(outcomes)
             }
         }
     }
 
-    /// What an answer comes to, whatever else stands beside it.
-    private func usable(_ outcomes: [Result<Submission, SignalRefusal>]) -> [Submission] {
-        // Why one is refused makes no difference here: another's message is none of ours.
-        outcomes.compactMap { try? $0.get() }
-    }
-
-    /// Records until when the log is complete, and what one stretch brought.
-    private func record(_ source: BackfilledSource, since before: BackfilledSource) async throws {
+    /// Records what one stretch brought, and where nothing was left out before it, until when the log is
+    /// complete.
+    private func record(
+        _ source: BackfilledSource,
+        since before: BackfilledSource,
+        isGapless: Bool
+    ) async throws {
         let appended = source.appended - before.appended
         let draft = EventDraft(
             subject: .store(source.store),
@@ -146,7 +149,8 @@ struct SignalBackfill {
                 appended > 0 ? .syncReconciled : .syncCompleted,
                 [
                     .found: .integer(Int64(source.found - before.found)),
-                    .appended: .integer(Int64(appended)), .through: .instant(source.through),
+                    .appended: .integer(Int64(appended)),
+                    .through: isGapless ? .instant(source.through) : nil,
                 ]
             )
         )
@@ -156,8 +160,9 @@ struct SignalBackfill {
 
 extension BackfilledSource {
     /// Counts what became of messages.
-    fileprivate mutating func count(_ receipts: [Receipt]) {
-        found += receipts.count
+    fileprivate mutating func count(_ receipts: [Receipt], refused: Int) {
+        found += receipts.count + refused
+        self.refused += refused
         for case .appended(_, let count) in receipts { appended += count }
     }
 }

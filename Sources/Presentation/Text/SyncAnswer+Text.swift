@@ -41,6 +41,7 @@ extension BackfillAnswer {
 extension BackfilledSource {
     fileprivate var textLine: String {
         "\(store): \(since) to \(through): \(found) messages, \(appended) events appended"
+            + (refused == 0 ? "" : "; \(refused) refused")
             + (code.map { "; not all (\($0.rawValue))" } ?? "")
     }
 }

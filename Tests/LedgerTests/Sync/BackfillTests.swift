@@ -53,6 +53,23 @@ struct `A backfill` {
         }
     }
 
+    // row Z12: what was not asked for is not known to be complete
+    @Test func `does not say that all is known where it left something out`() async throws {
+        let story = try AppStoreStory.wholeLife()
+        try await story.ledger(on: 120, told: []) { scratch, api in
+            func through() throws -> Instant? {
+                try scratch.ledger.questions.completeThrough(of: Source.appStore, in: .production)
+            }
+            _ = try await Self.run(story, scratch, api, since: Sample.day(90))
+            #expect(try through() == nil)
+            _ = try await Self.run(story, scratch, api)
+            #expect(try through() == Sample.day(120))
+            scratch.clock.now = Sample.day(160)
+            _ = try await Self.run(story, scratch, api, since: Sample.day(150))
+            #expect(try through() == Sample.day(120))
+        }
+    }
+
     // resumable: it goes on where the log is known to be complete
     @Test func `goes on where it was ended`() async throws {
         let story = try AppStoreStory.wholeLife()

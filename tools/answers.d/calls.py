@@ -236,6 +236,8 @@ def changes(c):
             "app-store-bad": ("POST", "/v1/signals/app-store", {"signedPayload": "a.b.c"}, None, {}),
             "revenuecat": ("POST", "/v1/signals/revenuecat", webhook, None, revenuecat),
             "revenuecat-stranger": ("POST", "/v1/signals/revenuecat", webhook, None, {}),
+            "play-stranger": ("POST", "/v1/signals/play", {"message": {"data": "e30="}}, None, {}),
+            "sync": ("POST", alice + "/sync", None, "support", {}),
             "publish": ("POST", "/v1/catalog?effective=2025-10-01T00:00:00Z", catalog, "admin", {}),
             "publish-bad": ("POST", "/v1/catalog", {"tiers": []}, "admin", {}),
             "noted": ("GET", alice + "?knownSequence=2700", None, "support",

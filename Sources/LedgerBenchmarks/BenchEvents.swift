@@ -1,25 +1,6 @@
 import Encodings
 import Entitlements
-
-/// Words from a seed (splitmix64, Steele and others 2014): every run is over the same events.
-struct SplitMix64: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        return Self.mix(state)
-    }
-
-    /// A number that looks like no other.
-    static func mix(_ word: UInt64) -> UInt64 {
-        var word = word
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
-}
+import StoreSimulator
 
 /// Customers who each buy a subscription: the events of many, woven into one another.
 ///
@@ -89,7 +70,7 @@ struct BenchStory {
     /// An instant at which every story is in its first month: the last moment of the first one.
     static let everybodySubscribes = start.advanced(byMilliseconds: month - 1)
 
-    private var word: UInt64 { SplitMix64.mix(UInt64(customer) &+ 1) }
+    private var word: UInt64 { SeededWords.mix(UInt64(customer) &+ 1) }
 
     /// The customer's id.
     var id: CustomerID { CustomerID(stringLiteral: "user-" + String(word, radix: 16)) }
@@ -180,7 +161,7 @@ struct BenchStory {
         _ time: Instant,
         _ data: EventData
     ) -> Event {
-        let high = String(SplitMix64.mix(word &+ UInt64(step)), radix: 16)
+        let high = String(SeededWords.mix(word &+ UInt64(step)), radix: 16)
         return Event(
             id: high + "-\(customer)-\(step)",
             source: Source.appStore,

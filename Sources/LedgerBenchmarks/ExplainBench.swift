@@ -2,6 +2,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import LedgerAPI
+import StoreSimulator
 
 /// Explanations in process, each beside the state that it explains (row Z2).
 struct ExplainBench {
@@ -27,7 +28,7 @@ struct ExplainBench {
             )
         }
         let rows = try plan.rows(headings) { run in
-            var random = SplitMix64(seed: UInt64(run))
+            var random = SeededWords(seed: UInt64(run))
             var (ours, theirs) = (Samples(), Samples())
             for number in 0..<operations {
                 let question = Self.question(about: events, span, size, &random)
@@ -74,7 +75,7 @@ struct ExplainBench {
         about events: BenchEvents,
         _ span: Int64,
         _ size: UInt64,
-        _ random: inout SplitMix64
+        _ random: inout SeededWords
     ) -> CustomerQuestion {
         CustomerQuestion(
             customer: BenchStory(customer: Int.random(in: 0..<events.customers, using: &random)).id,

@@ -3,6 +3,7 @@ import EntitlementLedger
 import EventLog
 import Glibc
 import LMDBStorage
+import StoreSimulator
 import Synchronization
 
 /// Proofs out of a log, and what its archive costs (row Z4).
@@ -29,7 +30,7 @@ struct ProofBench {
             "proof-inclusion", "proof-inclusion-p99", "proof-consistency", "proof-consistency-p99",
         ].map { BenchHeading($0, unit: $0.hasSuffix("99") ? "µs p99" : "µs p50", against: nil) }
         let rows = try plan.rows(headings) { run in
-            var random = SplitMix64(seed: UInt64(run))
+            var random = SeededWords(seed: UInt64(run))
             var (inclusion, consistency) = (Samples(), Samples())
             for _ in 0..<operations {
                 let place = UInt64.random(in: 0..<size, using: &random)

@@ -1,5 +1,6 @@
 import EntitlementLedger
 import Entitlements
+import StoreSimulator
 
 /// Questions in process, each beside a look-up of as many customers.
 struct QuestionBench {
@@ -47,7 +48,7 @@ struct QuestionBench {
         }
         let population = BenchHeading("access-customers", unit: "customers", against: nil)
         let rows = try plan.rows(headings("access", "ns") + [population]) { run in
-            var random = SplitMix64(seed: UInt64(run))
+            var random = SeededWords(seed: UInt64(run))
             let asked = (0..<operations).map { _ in
                 Int.random(in: 0..<events.customers, using: &random)
             }
@@ -93,7 +94,7 @@ struct QuestionBench {
                 .state(at: at).tier
         }
         let rows = try plan.rows(headings("state-\(steps)", "µs")) { run in
-            var random = SplitMix64(seed: UInt64(run))
+            var random = SeededWords(seed: UInt64(run))
             var ours = Samples()
             var asked: [Int] = []
             for _ in 0..<operations {

@@ -2,6 +2,7 @@ import EventLog
 import Foundation
 import LMDB
 import LedgerOperations
+import StoreSimulator
 
 /// LMDB with nothing on top, synchronous: what the ledger is measured against.
 struct RawLMDB {
@@ -80,8 +81,8 @@ struct RawLMDB {
     }
 
     private static func key(_ number: Int) -> Key {
-        let word = SplitMix64.mix(UInt64(number))
-        return Key(word, SplitMix64.mix(word))
+        let word = SeededWords.mix(UInt64(number))
+        return Key(word, SeededWords.mix(word))
     }
 
     /// Nanoseconds of one `mdb_get` for each number, all in one transaction.

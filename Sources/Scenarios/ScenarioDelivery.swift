@@ -1,4 +1,5 @@
 import Entitlements
+import StoreSimulator
 
 /// How what a store sends reaches a ledger.
 package struct ScenarioDelivery: Sendable, Hashable {
@@ -24,7 +25,7 @@ package struct ScenarioDelivery: Sendable, Hashable {
     /// What a customer asks comes when it is asked, behind what was sent before, if that is not late.
     func deliveries(of messages: [ScenarioMessage]) -> [(at: Instant, message: ScenarioMessage)] {
         guard let seed else { return messages.map { ($0.at, $0) } }
-        var random = SeededNumbers(seed: seed)
+        var random = SeededWords(seed: seed)
         var deliveries: [(at: Instant, order: UInt64, message: ScenarioMessage)] = []
         for message in messages {
             guard message.isSent else {
@@ -34,7 +35,6 @@ package struct ScenarioDelivery: Sendable, Hashable {
             if random.percent() < losePercent { continue }
             let count = random.percent() < duplicatePercent ? 2 : 1
             for _ in 0..<count {
-                // Within three days, as the App Store sends again what was not taken.
                 let late = Int64(random.next() % UInt64(Self.latest))
                 deliveries.append(
                     (message.at.advanced(byMilliseconds: late), random.next(), message)
@@ -45,23 +45,8 @@ package struct ScenarioDelivery: Sendable, Hashable {
             .map { ($0.at, $0.message) }
     }
 
+    /// Milliseconds that a message may be late: longer than the App Store sends again (157 hours,
+    /// developer.apple.com/documentation/appstoreservernotifications/responding-to-app-store-server-notifications),
+    /// so that whole periods overtake one another.
     private static let latest = 40 * Instant.millisecondsPerDay
-}
-
-/// Numbers that a seed makes (SplitMix64, prng.di.unimi.it/splitmix64.c).
-struct SeededNumbers {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var number = state
-        number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
-        return number ^ (number >> 31)
-    }
-
-    /// 0 to 99.
-    mutating func percent() -> Int { Int(next() % 100) }
 }

@@ -10,7 +10,7 @@ package struct SimulatedYear {
     private let store: SimulatedAppStore
     private let start: Instant
     private let end: Instant
-    private var random: SeededNumbers
+    private var random: SeededWords
     private var accounts: [SimulatedAppleAccount] = []
 
     private static let day = Instant.millisecondsPerDay
@@ -21,7 +21,7 @@ package struct SimulatedYear {
         store = SimulatedAppStore(authority: authority)
         self.end = end
         start = end.advanced(byMilliseconds: -Self.length)
-        random = SeededNumbers(seed: seed)
+        random = SeededWords(seed: seed)
         for number in 1...max(1, customers) { accounts.append(account(number)) }
     }
 

@@ -156,6 +156,30 @@ struct `A transaction that a customer hands in` {
         }
     }
 
+    // row 6.3, P2: an end that was told since is taken back by a later statement, not by the same one
+    @Test(arguments: [(Sample.day(10), true), (Sample.day(31), false)])
+    func `adds what takes an end back, and no more`(_ end: Instant, _ isAdded: Bool) async throws {
+        try await Self.withCatalog { scratch in
+            let ledger = scratch.ledger
+            _ = try ledger.appender.claim(SampleTransaction.make(), for: "ann", Self.request("a"))
+            let expired = try Sample.event(
+                "e",
+                "purchase.expired",
+                "purchase/app_store/1",
+                data: #"{"transactionId":"1.1"}"#,
+                time: end
+            )
+            _ = try ledger.appender.record(Submission(event: expired))
+            let size = try ledger.questions.size()
+            let again = SampleTransaction.make(signed: 40 * 86_400)
+            _ = try ledger.appender.claim(again, for: "ann", Self.request("b"))
+            let kinds = try Self.kinds(ledger, from: size)
+            #expect(kinds.contains(.purchaseCompleted) == isAdded, "\(kinds)")
+            let status = try scratch.show("ann", at: Sample.day(20))["purchases"]?.array?.first
+            #expect(status?["status"]?.string == "active")
+        }
+    }
+
     // row CL2, C1: nothing of the second customer's request is recorded
     @Test func `is refused whole under keep if another customer owns its purchase`() async throws {
         try await Self.withCatalog { scratch in

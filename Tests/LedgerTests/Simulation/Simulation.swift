@@ -10,8 +10,8 @@ import ModelSupport
 /// One schedule of callers, faults, crashes and reopenings, drawn from a seed: the same seed plays
 /// the same again.
 ///
-/// Everything runs on one thread. Where the engine calls its storage, the schedule may let another
-/// caller go first, let a reader ask, or let the process die.
+/// Everything runs on one thread. Where the engine calls its storage, another caller may go first, a
+/// reader may ask, or the process may die.
 actor Simulation {
     let seed: UInt64
     let folder: String
@@ -369,13 +369,6 @@ actor Simulation {
         try ask()
         try witness.checkAnswers(log)
     }
-}
-
-/// An invariant that does not hold.
-struct SimulationFailure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
 }
 
 extension RandomSource {

@@ -117,6 +117,36 @@ struct `A sync with Google Play` {
         }
     }
 
+    // Stores, rule 3: a hint that nobody could ask about waits until somebody can
+    @Test func `asks in a backfill about what only waits`() async throws {
+        try await Self.ledger(on: 20, knownBy: "token-1") { scratch, api, sync in
+            let hint = try Self.store.get()
+                .push(subscription: 4, token: "token-2", id: "m1", at: Sample.day(10))
+            for outcome in PlayImport.outcomes(
+                of: hint,
+                configuration: Self.configuration,
+                now: scratch.clock.now
+            ) {
+                _ = try scratch.ledger.appender.record(try outcome.get())
+            }
+            api.set(try Self.subscription("GPA.1", until: 31), ofSubscription: "token-1")
+            api.set(try Self.subscription("GPA.7", until: 41), ofSubscription: "token-2")
+            let answer = try await StoreBackfill(sync, in: .production).run(
+                since: nil,
+                isInterrupted: { false },
+                progress: { _, _, _ in }
+            )
+            #expect(answer.completed + answer.reconciled == 2)
+            let purchases = try scratch.show("alice", at: Sample.day(20))["purchases"]?.array ?? []
+            #expect(
+                purchases.compactMap { $0["purchase"]?.string } == [
+                    "play_store/token-1", "play_store/token-2",
+                ]
+            )
+            #expect(purchases.allSatisfy { $0["status"]?.string == "active" })
+        }
+    }
+
     // trap 23: what is gone deletes nothing
     @Test func `takes nothing away where Google Play knows nothing any more`() async throws {
         try await Self.ledger(on: 20) { scratch, _, sync in

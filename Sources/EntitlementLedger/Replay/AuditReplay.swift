@@ -83,37 +83,23 @@ package struct AuditReplay: Sendable {
         _ verify: Verify,
         progress: (_ done: UInt64, _ of: UInt64) -> Void = { _, _ in }
     ) throws -> EvidenceReplay {
-        var filter = EventFilter(sequences: 0..<size)
-        filter.customer = customer
-        filter.environment = environment
         var replay = EvidenceReplay()
-        for sequence in try prefix.questions.withEvidence(filter) {
-            progress(sequence, size)
-            guard let evidence = try prefix.questions.evidence(of: sequence),
-                let event = try prefix.questions.event(at: sequence)
+        let recorded = RecordedEvidence(prefix.questions, environment, below: size)
+        try recorded.forEach(of: customer) { first in
+            progress(first, size)
+            guard let evidence = try prefix.questions.evidence(of: first),
+                let event = try prefix.questions.event(at: first)
             else {
                 replay.erased += 1
-                continue
+                return
             }
-            replay.add(verify(evidence, event.event, event.recordedAt), sequence)
+            replay.add(verify(evidence, event.event, event.recordedAt), first)
         }
         return replay
     }
 }
 
 extension Questions {
-    /// The first event of each signal whose evidence was kept, ascending.
-    fileprivate func withEvidence(_ filter: EventFilter) throws -> [UInt64] {
-        var sequences: [UInt64] = []
-        var last: UInt64?
-        try headers(filter) { header in
-            guard header.attached == .evidence, header.attachedAt != last else { return }
-            last = header.attachedAt
-            sequences.append(header.sequence)
-        }
-        return sequences
-    }
-
     /// What a token comes to.
     fileprivate func outcome(
         of token: DecisionToken,

@@ -148,4 +148,40 @@ struct `An auditor's replay` {
             #expect(none.verified == 0)
         }
     }
+
+    // E1: a signal's evidence is judged by its first event, whichever of them the customer is shown
+    @Test func `judges what one message told of two customers`() async throws {
+        try await ScratchLedger.with { scratch in
+            let drafts = try ["ann", "bob"].map { customer in
+                try Sample.event(
+                    "s",
+                    "purchase.completed",
+                    "purchase/play_store/\(customer)",
+                    data: """
+                        {"transactionId":"1","productId":"pro.month",
+                         "productKind":"auto_renewable","account":"\(customer)"}
+                        """
+                ).draft
+            }
+            let signal = Submission(
+                id: "s",
+                source: Source.playStore,
+                environment: .production,
+                nature: .signal,
+                drafts: drafts,
+                evidenceParts: [.bytes(Array("what was told".utf8))]
+            )
+            _ = try scratch.ledger.appender.record(signal)
+            let replay = try scratch.ledger.auditor.replay(knownAt: .everything)
+            for customer: CustomerID in ["ann", "bob"] {
+                let report = try replay.evidence(of: customer, environment: .production) {
+                    _,
+                    event,
+                    _ in
+                    event.id == "s" ? .verified : .refused(code: "other_signal")
+                }
+                #expect(report.verified == 1 && report.refused == 0, "\(customer)")
+            }
+        }
+    }
 }

@@ -15,6 +15,10 @@ POINTS = {
 }
 ALICE = ("--at", "2025-04-15", "--known", "2025-04-20")
 REPORTS = ("customers", "revenue", "refunds", "funnel", "stages", "errors", "experiments")
+# What RevenueCat exports of two customers, one of whom the history has.
+TOLD = [{"rc_original_app_user_id": customer, "product_identifier": "pro.month", "store": "app_store",
+         "start_time": "2025-03-01 00:00:00", "end_time": "2025-04-01 00:00:00", "is_auto_renewable": "true",
+         "is_sandbox": "false", "store_transaction_id": "90" + customer} for customer in ("alice", "zoe")]
 # Folded by several threads, written as each is done.
 UNORDERED = "whatif.ndjson"
 # Commands that are not asked: what they print is a server's, a machine's or new keys.
@@ -104,6 +108,12 @@ def reports(c):
            "--samples", "5", "--output", UNORDERED, files=[UNORDERED])
     c.both("whatif-loss", "whatif", "--catalog", "catalog.json", "--at", "2025-08-01",
            "--fail-on-loss")
+    with open(os.path.join(c.tool.scratch, "rows.ndjson"), "w", encoding="utf-8") as rows:
+        for row in TOLD:
+            rows.write(json.dumps(row) + "\n")
+    for point in ("now", "march"):
+        c.both("compare-revenuecat-" + point, "compare", "revenuecat", "--from", "rows.ndjson", "--complete",
+               "--at", "2025-03-15" if point == "march" else "2026-01-01")
     for report in REPORTS:
         for point, words in (*POINTS.items(), (
                 "quarter", ("--from", "2025-04-01", "--to", "2025-07-01"))):

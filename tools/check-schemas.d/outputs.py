@@ -150,6 +150,17 @@ def changes(schemas, entitle, file):
     schemas.check("whatif-line", lines(moves), "whatif --output")
     if len(lines(moves)) != len(found[0]["gains"]) + len(found[0]["losses"]):
         fail("whatif --output and --json list other changes")
+    rows, differ = file("rows.ndjson"), file("differences.ndjson")
+    with open(rows, "w", encoding="utf-8") as told:
+        told.write(json.dumps({
+            "rc_original_app_user_id": "frank", "product_identifier": "pro.month", "store": "play_store",
+            "start_time": "2025-01-01 00:00:00", "end_time": "2035-01-01 00:00:00", "is_auto_renewable": "true",
+            "is_sandbox": "false", "store_transaction_id": "GPA.1"}) + "\n")
+    compared = entitle("compare", "revenuecat", "--from", rows, "--complete", "--output", differ, "--json", exits=(1,))
+    schemas.check("compare", compared, "compare revenuecat --json")
+    schemas.check("compare-line", lines(differ), "compare revenuecat --output")
+    if len(lines(differ)) != compared[0]["differing"]:
+        fail("compare revenuecat --output and --json list other differences")
     schemas.check("catalog-diff", entitle("catalog", "diff", file("catalog-july.json"), "--at", "2025-06-01", "--json"),
                   "catalog diff --json")
     schemas.check("drift", entitle("drift", "--all", "--json") + entitle("drift", "--sample", "5", "--json"), "drift --json")

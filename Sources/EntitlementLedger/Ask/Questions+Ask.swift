@@ -345,6 +345,18 @@ extension Questions {
         return try event(at: history.publications[index].sequence)?.event.data.document
     }
 
+    /// Every catalog that was published, with from when on it is in force, in their order.
+    ///
+    /// Cost: a record for each.
+    package func publishedCatalogs() throws -> [(document: JSONValue, effective: Instant)] {
+        try catalogHistory(size: log.end().size).publications
+            .sorted { $0.sequence < $1.sequence }
+            .compactMap { publication in
+                try event(at: publication.sequence)?.event.data.document
+                    .map { (document: $0, effective: publication.time) }
+            }
+    }
+
     /// Where a request was recorded (E1); nil: never.
     func sequence(of request: Request) throws -> UInt64? {
         try sequence(

@@ -64,4 +64,31 @@ extension Questions {
             owner: PurchaseOwnership(purchase: number, facts: facts, catalogs: catalogs).owner
         )
     }
+
+    /// All names of a customer (C2), the given one first; that one alone where nothing is known.
+    ///
+    /// Cost: the facts about the customer.
+    package func names(
+        of customer: CustomerID,
+        in environment: StoreEnvironment
+    ) throws -> [CustomerID] {
+        let loaded = try loadFacts(of: customer, environment: environment, size: log.end().size)
+        let links = Links(loaded.facts, of: .customerLinked)
+        let number = links.canonical(loaded.asked)
+        let others = loaded.facts.filter { $0.kind == .customerLinked }
+            .flatMap { [$0.subject, $0.other].compactMap(\.self) }
+        let same = Set(others).filter { $0 != loaded.asked && links.canonical($0) == number }
+        return [customer] + (try same.sorted().compactMap { try vault.customer(of: $0) })
+    }
+
+    /// What only compares with `StandingPurchase.owner`; nil: nothing was recorded of the customer.
+    ///
+    /// Cost: the facts about the customer.
+    package func number(
+        of customer: CustomerID,
+        in environment: StoreEnvironment
+    ) throws -> UInt64? {
+        let loaded = try loadFacts(of: customer, environment: environment, size: log.end().size)
+        return loaded.isSeen ? loaded.timeline.customer : nil
+    }
 }

@@ -1,3 +1,4 @@
+import Encodings
 package import Entitlements
 import EventLog
 
@@ -34,5 +35,20 @@ extension Questions {
             catalogs: try catalogHistory(size: size)
         )
         return try fold.run(into: initial, add)
+    }
+
+    /// Everybody of whom something was told, once each, by the names that links lead to (C2), in their
+    /// order; those whose name is erased are passed over.
+    ///
+    /// Cost: as `foldCustomers`.
+    package func customers(in environment: StoreEnvironment) throws -> [CustomerID] {
+        let found = try foldCustomers(
+            upTo: log.end().size,
+            environment: environment,
+            into: [CustomerID]()
+        ) { found, timeline in
+            if let customer = try vault.customer(of: timeline.customer) { found.append(customer) }
+        }
+        return found.joined().sorted { $0.text.precedes($1.text) }
     }
 }

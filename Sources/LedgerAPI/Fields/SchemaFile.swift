@@ -77,6 +77,16 @@ package struct SchemaFile: Sendable {
             CatalogDifferenceAnswer.self,
             "`catalog diff --json`: the catalog in force beside another one, and whom the change would affect."
         ),
+        SchemaFile(
+            "compare",
+            ComparisonAnswer.self,
+            "`compare revenuecat --json`. The counts are exact; the lists hold the first of each."
+        ),
+        SchemaFile(
+            "compare-line",
+            ComparedCustomer.self,
+            "A line of the file that `compare revenuecat --output` writes."
+        ),
         SchemaFile("check-export", ExportCheckAnswer.self, "`check-export --json`."),
         SchemaFile(
             "check-proof",

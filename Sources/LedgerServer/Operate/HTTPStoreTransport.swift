@@ -84,16 +84,28 @@ extension StoreClients {
             )
         }
         // Version 1 tells of a subscription its latest period alone, and names it by that.
-        if let revenueCat = configuration.revenueCat, let key = revenueCat.apiKey,
-            let projectID = revenueCat.projectID
-        {
-            self.revenueCat = RevenueCatAPI(
-                key: key,
-                projectID: projectID,
-                baseURL: revenueCat.apiURL,
-                caller: HTTPStoreTransport.caller(policy, clock: clock),
-                clock: clock
-            )
+        if configuration.revenueCat?.projectID != nil {
+            revenueCat = RevenueCatAPI(configuration, policy: policy, clock: clock)
         }
+    }
+}
+
+extension RevenueCatAPI {
+    /// Asks over HTTP, of the version that is configured; nil: none is.
+    package convenience init?(
+        _ configuration: StoresConfiguration,
+        policy: StoreCaller.Policy,
+        clock: @escaping @Sendable () -> Instant
+    ) {
+        guard let revenueCat = configuration.revenueCat, let key = revenueCat.apiKey else {
+            return nil
+        }
+        self.init(
+            key: key,
+            projectID: revenueCat.projectID,
+            baseURL: revenueCat.apiURL,
+            caller: HTTPStoreTransport.caller(policy, clock: clock),
+            clock: clock
+        )
     }
 }

@@ -29,20 +29,25 @@ struct StoresOptions: ParsableArguments {
         try configuration(at: options.path).flatMap { try StoresFile.appStoreVerifier($0) }
     }
 
-    /// The stores that may be asked; each is waited for long, since nobody waits for an answer.
-    ///
-    /// - Throws: `OperationFault` where there is none.
-    func clients(_ options: LedgerOptions) throws -> StoreClients {
+    /// Nobody waits for an answer of a store, so that it is waited for long.
+    static var patience: StoreCaller.Policy {
         var policy = StoreCaller.Policy()
         policy.attempts = 8
         policy.deadline = 600_000
+        return policy
+    }
+
+    /// The stores that may be asked; each with `patience`.
+    ///
+    /// - Throws: `OperationFault` where there is none.
+    func clients(_ options: LedgerOptions) throws -> StoreClients {
         guard let configuration = try configuration(at: options.path) else {
             throw Self.notConfigured(options)
         }
         let clients = StoreClients(
             configuration,
             verifier: try StoresFile.appStoreVerifier(configuration),
-            policy: policy,
+            policy: Self.patience,
             clock: SystemClock.now
         )
         if clients.isEmpty { throw Self.notConfigured(options) }

@@ -2,7 +2,8 @@
 enum CommandPaths {
     /// A file that is written.
     static let writtenFiles: Set<String> = [
-        "whatif --output", "prove --output", "checkpoint --publish", "audit --html",
+        "whatif --output", "compare revenuecat --output", "prove --output", "checkpoint --publish",
+        "audit --html",
         "timeline --svg", "simulate authority <file>", "simulate authority --root",
         "bench --partner-records",
     ]
@@ -18,7 +19,8 @@ enum CommandPaths {
         "--key-file", "--stores", "init --catalog", "serve --catalog", "whatif --catalog",
         "catalog diff <file>", "catalog publish <file>", "catalog validate <file>",
         "catalog gates --file", "import <files>", "claim --purchase-data",
-        "claim --signed-transaction", "sync --from", "--scenarios",
+        "claim --signed-transaction", "sync --from", "compare revenuecat --from",
+        "compare revenuecat --customers", "--scenarios",
         "show --questions",
         "replay --tokens", "erase --customers", "audit --against", "audit --archive",
         "checkpoint --cosignature", "check-proof <file>", "check-proof --record",

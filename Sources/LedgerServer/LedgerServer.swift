@@ -40,6 +40,8 @@ package enum LedgerServer {
         package var bodyByteLimit = 64 << 20
         /// How live views are held against the log; nil: not at all.
         package var drift: DriftSchedule? = .standard
+        /// How often purchases are looked for of which a store has not told; nil: never.
+        package var storeWatch: Duration? = StoreWatch.standardInterval
         /// How checkpoints are signed and published, and the log archived; nil: not at all.
         package var publication: PublicationSchedule?
         /// Whether checkpoints and hash tiles are for everybody.
@@ -154,6 +156,9 @@ package enum LedgerServer {
         }
         if let schedule = options.drift {
             services.append(DriftWatch(service: service, schedule: schedule))
+        }
+        if let interval = options.storeWatch {
+            services.append(StoreWatch(service: service, interval: interval))
         }
         if let schedule = options.publication {
             services.append(LogPublisher(service: service, schedule: schedule))

@@ -10,6 +10,8 @@ package struct StandingPurchase: Sendable {
     package var names: [PurchaseName]
     /// What it is, as `show` says it.
     package var state: PurchaseState
+    /// Whether it was claimed by old evidence and its store was not asked since (Stores, rule 7).
+    package var isUnconfirmed: Bool
     /// Whom it belongs to, as a number that only compares; nil: nobody.
     package var owner: UInt64?
 }
@@ -57,11 +59,13 @@ extension Questions {
         )
         let others = try Set(own.map(\.subject)).filter { $0 != number }.sorted()
             .compactMap(purchaseName(ofStream:))
+        let owners = OwnerFacts(facts, catalogs: catalogs).ownership(of: number)
         return StandingPurchase(
             shown: shown,
             names: [shown] + others,
             state: PurchaseState(timeline.state(at: instant), name: shown.description),
-            owner: PurchaseOwnership(purchase: number, facts: facts, catalogs: catalogs).owner
+            isUnconfirmed: timeline.isUnconfirmed(owners),
+            owner: owners.last
         )
     }
 

@@ -12,6 +12,8 @@ extension Auditor {
         var counts: [UInt8: Int] = [:]
         var through: [String: Int64] = [:]
         var events: [String: Int] = [:]
+        var refused: [String: Int64] = [:]
+        let stores = try storeStreams()
         try questions.log.scan(from: 0, upTo: end.size) { header, record in
             counts[header.environment, default: 0] += 1
             let source = SourceCode.name(of: header.source) ?? "other"
@@ -21,6 +23,11 @@ extension Auditor {
                 let instant = try header.through(record)
             {
                 through[source] = max(through[source] ?? .min, instant.milliseconds)
+            }
+            if kind == .signalNoted, let store = stores[header.stream],
+                try header.notesRefusals(record)
+            {
+                refused[store] = max(refused[store] ?? .min, header.time)
             }
             return true
         }
@@ -44,15 +51,55 @@ extension Auditor {
                 StatusAnswer.SignedSize(size: $0.size, rootHash: $0.root.base64)
             },
             completeness: events.sorted { $0.key < $1.key }.map { source, count in
-                let instant = through[source].map { Instant(milliseconds: $0) }
-                return Keyed(source, StatusAnswer.Completeness(events: count, through: instant))
+                Keyed(
+                    source,
+                    StatusAnswer.Completeness(
+                        of: source,
+                        events: count,
+                        through: through[source].map { Instant(milliseconds: $0) },
+                        lastRefusedAt: refused[source].map { Instant(milliseconds: $0) }
+                    )
+                )
             },
             lost: lost
         )
     }
+
+    /// The stores by the streams that are about them.
+    private func storeStreams() throws -> [UInt64: String] {
+        var stores: [UInt64: String] = [:]
+        for store in Source.stores {
+            for environment in StoreEnvironment.allCases {
+                let name = StreamName(.store(store), in: environment)
+                if let stream = try questions.vault.stream(of: name) { stores[stream] = store }
+            }
+        }
+        return stores
+    }
+}
+
+extension StatusAnswer.Completeness {
+    /// How complete a source is; of what is no store nothing can be missing in this way.
+    fileprivate init(of source: String, events: Int, through: Instant?, lastRefusedAt: Instant?) {
+        var gaps: [Gap] = []
+        if Source.stores.contains(source) {
+            if through == nil { gaps.append(.neverAsked) }
+            if let lastRefusedAt, through.map({ $0 < lastRefusedAt }) ?? true {
+                gaps.append(.refused)
+            }
+        }
+        self.init(events: events, through: through, lastRefusedAt: lastRefusedAt, gaps: gaps)
+    }
 }
 
 extension RecordHeader {
+    /// Whether a `signal.noted` says that signals were refused.
+    fileprivate func notesRefusals(_ record: Span<UInt8>) throws -> Bool {
+        var opened = OpenedEvent(header: self, kind: try eventKind())
+        try opened.read(record, facts) { _ in nil }
+        return opened.values[.name] == .text(RefusalNote.name)
+    }
+
     /// `through` of a sync event.
     fileprivate func through(_ record: Span<UInt8>) throws -> Instant? {
         var opened = OpenedEvent(header: self, kind: try eventKind())

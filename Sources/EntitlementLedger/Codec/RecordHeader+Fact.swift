@@ -17,6 +17,8 @@ extension RecordHeader {
             observedAt: Instant(milliseconds: observedAt),
             subject: stream
         )
+        // Fits: both are instants between 2000 and 2200.
+        fact.isLate = recordedAt - observedAt > Fact.lateness
         var origins: [UInt64] = []
         var reader = FactsReader(self.facts)
         while !reader.isAtEnd {
@@ -94,6 +96,7 @@ extension FactsReader {
         case .tier: fact.tier = try name(record, &names)
         case .productKind: fact.productKind = try productKind(record)
         case .autoRenew: fact.autoRenew = try mark(record) != 0
+        case .method: fact.method = try method(record)
         case .features:
             if case .texts(let ids) = try value(of: field, record) {
                 fact.features = names.list(ids)
@@ -108,5 +111,14 @@ extension FactsReader {
             throw .newerWord(at: self)
         }
         return kind
+    }
+
+    private mutating func method(
+        _ bytes: Span<UInt8>
+    ) throws(DecodingFault) -> VerificationMethod {
+        let methods = VerificationMethod.allCases
+        let place = Int(try mark(bytes))
+        guard place < methods.count else { throw .newerWord(at: self) }
+        return methods[place]
     }
 }

@@ -117,6 +117,8 @@ public struct CustomerState: Sendable {
         case noCatalog
         /// A purchase expired by time alone and would renew (P10): the store has not told.
         case renewalExpected(purchase: UInt64)
+        /// A purchase was claimed by evidence of which the store was not asked since (Stores, rule 7).
+        case unconfirmed(purchase: UInt64)
         /// Nothing was ever recorded of the customer; the fold, which passes over what counts for
         /// nothing, does not know it.
         case neverSeen

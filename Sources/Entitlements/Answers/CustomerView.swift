@@ -117,10 +117,13 @@ package struct CustomerView: Sendable {
             }
             return purchase
         }
-        // Whether a later owner renewed it is theirs.
+        // What its store told a later owner is theirs.
         shown.warnings.removeAll { warning in
-            guard case .renewalExpected(let purchase) = warning else { return false }
-            return !isKept(purchase, from: state.at)
+            switch warning {
+            case .renewalExpected(let purchase), .unconfirmed(let purchase):
+                !isKept(purchase, from: state.at)
+            case .unmapped, .noCatalog, .neverSeen, .eventsLost: false
+            }
         }
         return shown
     }

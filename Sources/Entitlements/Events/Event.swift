@@ -75,4 +75,7 @@ public enum Source {
     public static let catalog = "catalog"
     /// The ledger itself.
     public static let ledger = "ledger"
+
+    /// Those that are stores.
+    package static let stores = [appStore, playStore, revenueCat]
 }

@@ -92,8 +92,7 @@ public enum Field: UInt8, CaseIterable, Sendable, Comparable {
         case .productKind: .choice(ProductKind.names)
         case .ownership: .choice(["purchased", "family_shared"])
         case .offer: .choice(["trial", "introductory", "promotional", "code", "win_back"])
-        case .method:
-            .choice(["app_store_jws", "play_signature", "store_api", "channel_secret", "manual"])
+        case .method: .choice(VerificationMethod.allCases.map(\.rawValue))
         case .currencyCode: .currency
         case .expiresAt, .graceUntil, .resumesAt, .through: .instant
         case .priceMicros: .integer(-FieldShape.largestPrice...FieldShape.largestPrice)
@@ -192,4 +191,18 @@ public enum ProductKind: UInt8, CaseIterable, Sendable {
         guard let index = Self.names.firstIndex(of: name) else { return nil }
         self.init(rawValue: UInt8(index + 1))
     }
+}
+
+/// By what evidence was checked, in the order of the numbers that records have.
+public enum VerificationMethod: String, CaseIterable, Sendable {
+    /// What the App Store signed.
+    case appStoreJWS = "app_store_jws"
+    /// What Google Play signed.
+    case playSignature = "play_signature"
+    /// The store was asked.
+    case storeAPI = "store_api"
+    /// Whoever knows the channel's secret told.
+    case channelSecret = "channel_secret"
+    /// Somebody vouches for it.
+    case manual
 }

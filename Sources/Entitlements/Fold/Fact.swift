@@ -37,6 +37,13 @@ package struct Fact: Sendable, Hashable {
     package var productKind: ProductKind?
     /// `autoRenew`.
     package var autoRenew: Bool?
+    /// Whether it was recorded more than a day after it was observed (Stores, rule 7).
+    package var isLate = false
+    /// `method`.
+    package var method: VerificationMethod?
+
+    /// Milliseconds between T2 and T3 after which a refund or an erasure may lie between.
+    package static let lateness = Instant.millisecondsPerDay
 
     /// Makes a fact; the rest is set by name.
     package init(

@@ -21,6 +21,8 @@ package struct Ownership: Sendable {
         /// Place in the log of the account's claim before it, without which an account that was
         /// named earlier would claim nothing anew; nil: it rests on none.
         var claimBefore: UInt64?
+        /// Whether it was recorded more than a day after it was observed.
+        var isLate = false
         var kind: Kind
 
         enum Kind: Sendable {
@@ -107,6 +109,18 @@ package struct Ownership: Sendable {
         self.restsOnPolicy = restsOnPolicy
     }
 
+    /// The first claim in the log that somebody asked for when it was recorded; nil: the first was told
+    /// later, or there is none (Stores, rule 7).
+    var askedFirst: UInt64? {
+        let claims = steps.filter { step in
+            if case .claim = step.kind { true } else { false }
+        }
+        guard let first = claims.min(by: { $0.statement < $1.statement }), !first.isLate else {
+            return nil
+        }
+        return first.statement
+    }
+
     /// The same claims under other catalogs.
     func under(_ catalogs: CatalogHistory) -> Ownership {
         restsOnPolicy ? Ownership(ordered: steps, passedOver, catalogs) : self
@@ -186,6 +200,7 @@ extension Ownership.Step {
             sequence: fact.sequence,
             statement: fact.sequence,
             claimBefore: nil,
+            isLate: fact.isLate,
             kind: kind
         )
     }

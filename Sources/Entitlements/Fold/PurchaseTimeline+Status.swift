@@ -45,11 +45,36 @@ extension PurchaseTimeline {
 
     /// Whether the last period ended by time alone and would renew (P10): the store has told neither
     /// of a renewal nor of an end.
-    func expectsRenewal(at instant: Instant) -> Bool {
+    package func expectsRenewal(at instant: Instant) -> Bool {
         guard let last = periods.indices.last, index(at: instant) == last else { return false }
         return status(ofPeriod: last, at: instant) == .expired && !hasExpired(last, at: instant)
             && willRenew(at: instant) == true
     }
+
+    /// Whether all that was known when somebody asked for it first had been said more than a day before,
+    /// and the store has not been asked about it since (Stores, rule 7).
+    package func isUnconfirmed(_ owners: Ownership) -> Bool {
+        guard let claim = owners.askedFirst else { return false }
+        let verdicts = facts[.verificationPassed]
+        let known = (facts[.purchaseCompleted, .purchaseRenewed] + verdicts).filter {
+            $0.sequence < claim
+        }
+        return !known.isEmpty && known.allSatisfy(\.isLate)
+            && !verdicts.contains { $0.method == .storeAPI && !$0.isLate }
+    }
+
+    /// Whether it is known by Google Play's signature, began less than three days before, and nobody has
+    /// told that it was acknowledged: then Google takes it back (Stores, rule 3).
+    package func awaitsAcknowledgement(at instant: Instant) -> Bool {
+        guard let first = periods.first, first.start <= instant,
+            instant < first.start.advanced(byMilliseconds: Self.acknowledgementLimit)
+        else { return false }
+        return facts[.verificationPassed].contains { $0.method == .playSignature }
+            && facts[.purchaseAcknowledged].isEmpty
+    }
+
+    /// Google's three days (developer.android.com/google/play/billing/integrate#process).
+    private static let acknowledgementLimit = 3 * Instant.millisecondsPerDay
 
     private func statusBeforePeriods(at instant: Instant) -> PurchaseStatus {
         let last = facts[.purchasePending, .purchaseAbandoned].filter { $0.time <= instant }

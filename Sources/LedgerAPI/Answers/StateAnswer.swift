@@ -142,7 +142,7 @@ public struct StateWarning: Described {
     public var code: Code
     /// The product of `unmapped`.
     public var productID: String?
-    /// The purchase of `renewal_expected`.
+    /// The purchase of `renewal_expected` and `unconfirmed`.
     public var purchase: String?
 
     /// What may be odd.
@@ -153,6 +153,8 @@ public struct StateWarning: Described {
         case noCatalog = "no_catalog"
         /// A purchase expired by time alone and would renew: the store has not told.
         case renewalExpected = "renewal_expected"
+        /// A purchase was claimed by evidence that was old, and its store was not asked since.
+        case unconfirmed
         /// Nothing was ever recorded of the customer.
         case neverSeen = "never_seen"
         /// A salvage left gaps in what is known, which may concern the customer.
@@ -163,6 +165,7 @@ public struct StateWarning: Described {
             switch self {
             case .unmapped, .noCatalog: 1
             case .renewalExpected, .neverSeen, .eventsLost: 2
+            case .unconfirmed: 3
             }
         }
     }

@@ -27,7 +27,7 @@ extension StateContent {
             },
             warnings: try state.warnings.map { try StateWarning($0, names) }
                 .filter { $0.code.since <= rules }
-                .sorted { ($0.purchase ?? "").precedes($1.purchase ?? "") }
+                .sorted { $0.precedes($1) }
         )
     }
 }
@@ -64,12 +64,23 @@ extension GrantState {
 }
 
 extension StateWarning {
+    /// By purchase, those about none first; of one purchase by code; the others stay as they come.
+    fileprivate func precedes(_ other: StateWarning) -> Bool {
+        let (own, others) = (purchase ?? "", other.purchase ?? "")
+        if purchase != nil, own.isSame(as: others) {
+            return code.rawValue < other.code.rawValue
+        }
+        return own.precedes(others)
+    }
+
     fileprivate init(_ warning: CustomerState.Warning, _ names: some AnswerNames) throws {
         switch warning {
         case .unmapped(let productID): self.init(code: .unmapped, productID: productID)
         case .noCatalog: self.init(code: .noCatalog)
         case .renewalExpected(let purchase):
             self.init(code: .renewalExpected, purchase: try names.purchaseName(purchase))
+        case .unconfirmed(let purchase):
+            self.init(code: .unconfirmed, purchase: try names.purchaseName(purchase))
         case .neverSeen: self.init(code: .neverSeen)
         case .eventsLost: self.init(code: .eventsLost)
         }

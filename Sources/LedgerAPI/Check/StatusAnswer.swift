@@ -136,17 +136,38 @@ public struct StatusAnswer: Described {
         public var events: Int
         /// Until when nothing is missing; nil: nobody said so.
         public var through: Instant?
+        /// When signals in its name were refused last; nil: never.
+        public var lastRefusedAt: Instant?
+        /// Why something of a store may be missing; empty: nothing says so.
+        public var gaps: [Gap]
+
+        /// Why something of a store may be missing.
+        public enum Gap: String, Sendable, CaseIterable {
+            /// It was never asked for everything that it sent: what did not arrive is not known.
+            case neverAsked = "never_asked"
+            /// Signals in its name were refused since: they may have been its own.
+            case refused
+        }
 
         /// Makes one.
-        package init(events: Int, through: Instant?) {
+        package init(events: Int, through: Instant?, lastRefusedAt: Instant?, gaps: [Gap]) {
             self.events = events
             self.through = through
+            self.lastRefusedAt = lastRefusedAt
+            self.gaps = gaps
         }
 
         /// Its members, in the order in which they are written.
         package static let fields = Fields("Completeness", "How complete a source is", Self.init) {
             Field("events", \.events, .count)
             Field("through", \.through, .orNull(.instant))
+            Field(
+                "lastRefusedAt",
+                \.lastRefusedAt,
+                .orNull(.instant),
+                "When signals in its name were refused last"
+            )
+            Field("gaps", \.gaps, .list(.word), "Why something of a store may be missing")
         }
     }
 

@@ -14,7 +14,7 @@ extension StoreSync {
     /// after it was signed, and appends what it tells (Stores, rule 7).
     ///
     /// Where the App Store cannot be asked, or does not answer until the deadline, the transaction
-    /// counts as it was signed.
+    /// counts as it was signed, with the warning `unconfirmed`.
     ///
     /// - Throws: `LedgerFault`, `LogStorageFault`.
     package func confirm(
@@ -45,7 +45,25 @@ extension StoreSync {
             verifier: appStore.verifier,
             now: now
         ).compactMap { try? $0.get() }
+        guard !told.isEmpty else { return }
         _ = try await pool.run { try ledger.appender.record(fetched: told) }
+        try await record(
+            [Self.confirmation(of: purchase, at: now)],
+            from: Source.ledger,
+            in: environment
+        )
+    }
+
+    /// That a store was asked about a purchase, and knows it.
+    static func confirmation(of purchase: PurchaseName, at instant: Instant) -> EventDraft {
+        EventDraft(
+            subject: .purchase(purchase),
+            time: instant,
+            data: EventData(
+                .verificationPassed,
+                [.method: .text(VerificationMethod.storeAPI.rawValue)]
+            )
+        )
     }
 
     /// What a body comes to, if it does before a deadline.

@@ -124,16 +124,20 @@ struct SyncRun {
     /// Records of each purchase that its store was asked, and says what came of it, by name.
     func finish() async throws -> [SyncedPurchase] {
         var synced: [PurchaseName: SyncedPurchase] = [:]
+        var confirmations: [EventDraft] = []
         for (name, entry) in tally.entries.sorted(by: { $0.key < $1.key }) where entry.isTold {
             let after = try await standing(of: name)
             let shown = after?.shown ?? name
             let found = SyncedPurchase(shown, entry, after: after)
+            if after?.isUnconfirmed == true, found.isAnswered {
+                confirmations.append(StoreSync.confirmation(of: shown, at: start))
+            }
             // Two names of one purchase are one.
             synced[shown] = synced[shown].map { $0.joined(with: found) } ?? found
         }
         let sorted = synced.sorted { $0.key < $1.key }
         let drafts = sorted.compactMap { $0.value.draft(of: $0.key, askedAt: start) }
-        try await sync.record(drafts, from: Source.ledger, in: environment)
+        try await sync.record(confirmations + drafts, from: Source.ledger, in: environment)
         return sorted.map(\.value)
     }
 }

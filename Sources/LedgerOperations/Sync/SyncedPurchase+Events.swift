@@ -16,6 +16,9 @@ extension SyncedPurchase {
         )
     }
 
+    /// Whether its store told all of it.
+    var isAnswered: Bool { code == nil && found > 0 }
+
     /// With what came of asking about it under another name.
     func joined(with other: SyncedPurchase) -> SyncedPurchase {
         var joined = self

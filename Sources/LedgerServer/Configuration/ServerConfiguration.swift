@@ -56,6 +56,7 @@ package struct ServerConfiguration: Sendable {
         options.bodyByteLimit =
             try settings.number(.bodyBytes, in: Self.bodyBytes) ?? options.bodyByteLimit
         options.drift = try drift(options.drift)
+        options.storeWatch = try settings.interval(.storeSeconds, standard: options.storeWatch)
         options.audits.quick =
             try settings.interval(.auditSeconds, standard: options.audits.quick)
         options.audits.everything =

@@ -9,6 +9,8 @@ final class ServerMetrics: Sendable {
     private let state: Mutex<State>
     /// What drift checks came to.
     let drift = DriftCounters()
+    /// What is known of the stores' signals.
+    let stores = StoreGauges()
     /// What audits came to.
     let audits = AuditCounters()
 
@@ -132,6 +134,7 @@ final class ServerMetrics: Sendable {
             )
         }
         drift.append(to: &text)
+        stores.append(to: &text)
         audits.append(to: &text)
         let rows = operations.filter { !$0.statuses.isEmpty }.sorted { $0.name < $1.name }
         text.family("entitle_requests_total", "Requests by operation and status.", .counter)

@@ -40,7 +40,7 @@ extension RouteTable {
 
 extension LedgerService {
     /// Asks the stores that are configured now.
-    fileprivate var sync: StoreSync {
+    var sync: StoreSync {
         StoreSync(ledger, stores.clients, pool: self, clock: clock, makeID: makeID)
     }
 

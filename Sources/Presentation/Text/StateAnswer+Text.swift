@@ -56,6 +56,9 @@ extension StateAnswer {
             case .renewalExpected:
                 "\(CellText.text(warning.purchase)) expired by time alone and would have renewed: "
                     + "the store has not told"
+            case .unconfirmed:
+                "\(CellText.text(warning.purchase)) was claimed by an old signature: "
+                    + "the store was not asked since"
             case .neverSeen: "nothing was ever recorded of this customer"
             case .eventsLost: "a salvage left gaps in the log: something may be missing here"
             }

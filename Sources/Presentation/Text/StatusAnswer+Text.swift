@@ -19,6 +19,7 @@ extension StatusAnswer {
                     [
                         source.name, "\(source.value.events) events",
                         source.value.through.map { "complete until \($0)" } ?? "",
+                        source.value.gaps.map(source.value.sentence).joined(separator: "; "),
                     ]
                 }
             )
@@ -53,5 +54,14 @@ extension StatusAnswer {
 
     private static func megabytes(_ bytes: Int64) -> String {
         "\((bytes + 999_999) / 1_000_000) MB"
+    }
+}
+
+extension StatusAnswer.Completeness {
+    fileprivate func sentence(_ gap: Gap) -> String {
+        switch gap {
+        case .neverAsked: "the store was never asked: `entitle sync --backfill`"
+        case .refused: "signals were refused at \(CellText.text(lastRefusedAt))"
+        }
     }
 }

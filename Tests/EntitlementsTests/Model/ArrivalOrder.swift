@@ -2,7 +2,8 @@ import Entitlements
 import ModelSupport
 
 extension [RecordedEvent] {
-    /// The same events at distinct times, observed at distinct times.
+    /// The same events at distinct times, observed at distinct times, and recorded before any of them: what
+    /// was recorded late is warned of by the order of arrival (`unconfirmed`).
     var withoutTies: [RecordedEvent] {
         enumerated().map { index, recorded in
             var recorded = recorded
@@ -10,6 +11,7 @@ extension [RecordedEvent] {
             recorded.event.time = recorded.time.advanced(byMilliseconds: shift)
             recorded.event.observedAt =
                 recorded.event.observedAt.advanced(byMilliseconds: shift)
+            recorded.recordedAt = Instant(milliseconds: 0)
             return recorded
         }
     }

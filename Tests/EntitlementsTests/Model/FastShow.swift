@@ -109,6 +109,8 @@ struct InternedHistory: AnswerNames {
         fact.nextProductID = data.text(.nextProductID).map { texts.name($0) }
         fact.productKind = data.text(.productKind).flatMap(ProductKind.init(name:))
         fact.autoRenew = data.flag(.autoRenew)
+        fact.isLate = recorded.isLate
+        fact.method = data.text(.method).flatMap(VerificationMethod.init(rawValue:))
         fact.features = data.texts(.features).map { texts.list($0) }
         fact.tier = data.text(.tier).map { texts.name($0) }
         guard let origins = data.texts(.from) else { return [fact] }

@@ -100,6 +100,61 @@ struct `A warning` {
         }
     }
 
+    // Stores, rule 7
+    @Test func `tells that a claim by old evidence was not confirmed, until the store was asked`()
+        async throws
+    {
+        try await Self.with { scratch in
+            let now = scratch.clock.now
+            let old = Sample.ownedPurchase("ann", "app_store/1", until: nil)
+            try Self.record(scratch, Array(old.dropLast()))
+            #expect(try Self.codes("ann", scratch) == ["never_seen"])
+            func claim(_ customer: String, _ purchase: String) -> String {
+                Sample.line(
+                    "claim-now-" + purchase,
+                    "customer.claimed",
+                    "customer/" + customer,
+                    data: #"{"purchase":"\#(purchase)"}"#,
+                    time: now
+                )
+            }
+            try Self.record(scratch, [claim("ann", "app_store/1")])
+            #expect(try Self.codes("ann", scratch) == ["unconfirmed"])
+            let before = try scratch.ledger.questions.size()
+            func verdict(_ id: String, _ method: String, at time: Instant) -> String {
+                Sample.line(
+                    id,
+                    "verification.passed",
+                    "purchase/app_store/1",
+                    data: #"{"method":"\#(method)"}"#,
+                    time: time
+                )
+            }
+            try Self.record(scratch, [verdict("again", "app_store_jws", at: now)])
+            try Self.record(scratch, [verdict("late", "store_api", at: Sample.newYear)])
+            #expect(try Self.codes("ann", scratch) == ["unconfirmed"])
+            try Self.record(scratch, [verdict("asked", "store_api", at: now)])
+            #expect(try Self.codes("ann", scratch) == [])
+            #expect(try Self.codes("ann", scratch, known: .sequence(before)) == ["unconfirmed"])
+            // Neither what was heard in time nor a claim of long ago, that is told now.
+            let fresh = Sample.line(
+                "heard",
+                "verification.passed",
+                "purchase/app_store/2",
+                data: #"{"method":"app_store_jws"}"#,
+                time: now
+            )
+            try Self.record(
+                scratch,
+                [Sample.purchaseLine("heard-2", "app_store/2", until: nil), fresh]
+                    + [claim("ben", "app_store/2")]
+                    + Sample.ownedPurchase("cleo", "app_store/3", until: nil)
+            )
+            #expect(try Self.codes("ben", scratch) == [])
+            #expect(try Self.codes("cleo", scratch) == [])
+        }
+    }
+
     // Row 9.4: handed on on day 35; whether the next owner renewed is none of the former one's.
     @Test(arguments: [false, true])
     func `tells a former owner nothing of the next one`(_ isRenewed: Bool) async throws {

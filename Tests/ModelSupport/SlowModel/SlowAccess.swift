@@ -154,11 +154,30 @@ extension SlowWorld {
         }
     }
 
-    /// Purchases that expired by time alone and would renew (P9, P10), by name.
-    func expectedRenewals(at instant: Instant) -> [JSONValue] {
-        ownedPurchases(at: instant).filter { $0.expectsRenewal(at: instant) }.map {
-            .members(["code": "renewal_expected", "purchase": .string($0.name.description)])
+    /// By name: purchases that expired by time alone and would renew (P9, P10), and those that were
+    /// claimed by old evidence and of which the store was not asked since (Stores, rule 7).
+    func doubts(at instant: Instant) -> [JSONValue] {
+        ownedPurchases(at: instant).flatMap { purchase in
+            [
+                "renewal_expected": purchase.expectsRenewal(at: instant),
+                "unconfirmed": isUnconfirmed(purchase),
+            ].filter(\.value).keys.sorted().map {
+                .members([
+                    "code": .string($0), "purchase": .string(purchase.name.description),
+                ])
+            }
         }
+    }
+
+    private func isUnconfirmed(_ purchase: SlowPurchase) -> Bool {
+        guard let claim = purchase.events.first(where: { $0.kind == .customerClaimed }),
+            !claim.isLate
+        else { return false }
+        let verdicts = purchase.events.of(.verificationPassed)
+        let statements = purchase.events.of(.purchaseCompleted, .purchaseRenewed) + verdicts
+        let known = statements.filter { $0.sequence < claim.sequence }
+        return !known.isEmpty && known.allSatisfy(\.isLate)
+            && !verdicts.contains { $0.data.text(.method) == "store_api" && !$0.isLate }
     }
 
     /// Every instant after T at which anything might change, and many at which nothing does.

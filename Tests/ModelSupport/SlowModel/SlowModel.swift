@@ -48,7 +48,7 @@ package struct SlowModel {
             "warnings": .array(
                 world.warnings(at: at)
                     + (hasSeen(customer, environment) ? [] : [.members(["code": "never_seen"])])
-                    + world.expectedRenewals(at: at)
+                    + world.doubts(at: at)
             ),
         ])
     }

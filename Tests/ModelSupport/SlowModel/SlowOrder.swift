@@ -6,6 +6,11 @@ extension RecordedEvent {
     package var time: Instant { event.time }
     package var data: EventData { event.data }
 
+    /// Whether it was recorded more than a day after it was observed.
+    package var isLate: Bool {
+        event.observedAt.advanced(byMilliseconds: 86_400_000) < recordedAt
+    }
+
     /// T2: "newer" compares `(observedAt, sequence)`.
     func isNewer(than other: RecordedEvent) -> Bool {
         event.observedAt != other.event.observedAt

@@ -73,4 +73,37 @@ struct `A claim by an old signature` {
         #expect(try await Self.status(api, "/purchases", kept) == "active")
         #expect(api.requests.count > 1)
     }
+
+    private static func purchases(
+        _ server: TestServer,
+        _ state: String
+    ) async throws -> Double? {
+        let answer = try await server.get("/metrics")
+        return try PrometheusReader(answer.body).families.flatMap(\.samples)
+            .first {
+                $0.name == "entitle_store_purchases"
+                    && $0.labels == ["store": "app_store", "state": state]
+            }?.value
+    }
+
+    @Test func `is asked about again, until the store answers`() async throws {
+        let (api, kept) = try Self.refunded()
+        try await TestServer.with(SyncWorld.setup(api)) { server in
+            try server.publishCatalog()
+            api.fail(with: Array(repeating: nil, count: 9))
+            _ = try await server.post("/v1/customers/carol-1/purchases", kept, as: .write)
+            let before = try await server.get("/v1/customers/carol-1", as: .read)
+            let codes = before.json["warnings"]?.array?.compactMap { $0["code"]?.string }
+            #expect(codes?.contains("unconfirmed") == true)
+            let watch = StoreWatch(service: server.service, interval: .seconds(1))
+            await watch.look()
+            #expect(try await Self.purchases(server, "unconfirmed") == 1)
+            // The faults end, sooner or later.
+            for _ in 0..<3 { await watch.look() }
+            #expect(try await Self.purchases(server, "unconfirmed") == 0)
+            let after = try await server.get("/v1/customers/carol-1", as: .read)
+            #expect(after.json["purchases"]?.array?.first?["status"]?.string == "refunded")
+            #expect(after.json["warnings"]?.array == [])
+        }
+    }
 }

@@ -104,7 +104,10 @@ extension PlayMapping {
         )
         let verdict = EventData(
             .verificationPassed,
-            [.transactionID: .text(product.orderID), .method: .text("store_api")]
+            [
+                .transactionID: .text(product.orderID),
+                .method: .text(VerificationMethod.storeAPI.rawValue),
+            ]
         )
         var drafts = [bought, verdict].map {
             statement($0, on: product.purchase, at: start, in: answer)

@@ -54,7 +54,10 @@ extension PlayMapping {
             )
             let verdict = EventData(
                 .verificationPassed,
-                [.transactionID: .text(transaction), .method: .text("play_signature")]
+                [
+                    .transactionID: .text(transaction),
+                    .method: .text(VerificationMethod.playSignature.rawValue),
+                ]
             )
             return [statement(period), statement(verdict)]
         default:

@@ -180,7 +180,7 @@ extension PlayLineItem {
         )
         let verdict = EventData(
             .verificationPassed,
-            [.transactionID: .text(order.id), .method: .text("store_api")]
+            [.transactionID: .text(order.id), .method: .text(VerificationMethod.storeAPI.rawValue)]
         )
         return [
             draft(statement, at: start, saidAt: saidAt), draft(verdict, at: start, saidAt: saidAt),

@@ -39,7 +39,10 @@ struct RevenueCatPeriod: Hashable, Sendable {
         )
         let verdict = EventData(
             .verificationPassed,
-            [.transactionID: .text(transactionID), .method: .text("store_api")]
+            [
+                .transactionID: .text(transactionID),
+                .method: .text(VerificationMethod.storeAPI.rawValue),
+            ]
         )
         return [period, verdict].map {
             EventDraft(

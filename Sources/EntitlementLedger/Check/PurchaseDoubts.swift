@@ -1,0 +1,82 @@
+package import Encodings
+package import Entitlements
+import EventLog
+
+/// What is doubtful about purchases at an instant: signs of signals that were lost, and purchases of which
+/// a store should be asked (Stores, rules 3 and 7; Z12).
+package struct PurchaseDoubts: Sendable {
+    /// By store.
+    package private(set) var counts: [Name: Counts] = [:]
+    /// The first about which their stores should be asked, by the names that they are shown by.
+    package fileprivate(set) var purchases: [PurchaseName] = []
+
+    /// Purchases of a store.
+    package struct Counts: Sendable, Hashable {
+        /// Those that renew by themselves, with those that were to and did not.
+        package var renewing = 0
+        /// Those that ended by time alone and would renew: the store has not told.
+        package var renewalsExpected = 0
+        /// Those that were claimed by old evidence and of which the store was not asked since.
+        package var unconfirmed = 0
+        /// Those that Google takes back unless they are acknowledged within three days.
+        package var unacknowledged = 0
+    }
+
+    fileprivate mutating func add(_ counts: Counts, of store: Name) {
+        let known = self.counts[store] ?? Counts()
+        self.counts[store] = Counts(
+            renewing: known.renewing + counts.renewing,
+            renewalsExpected: known.renewalsExpected + counts.renewalsExpected,
+            unconfirmed: known.unconfirmed + counts.unconfirmed,
+            unacknowledged: known.unacknowledged + counts.unacknowledged
+        )
+    }
+}
+
+extension Questions {
+    /// What is doubtful about the purchases that somebody owns at an instant, by all that is known.
+    ///
+    /// `limit`: so many purchases are named.
+    ///
+    /// Cost: as `foldCustomers`.
+    package func purchaseDoubts(
+        in environment: StoreEnvironment,
+        at instant: Instant,
+        limit: Int
+    ) throws -> PurchaseDoubts {
+        let parts = try foldCustomers(
+            upTo: log.end().size,
+            environment: environment,
+            into: (doubts: PurchaseDoubts(), numbers: [UInt64]())
+        ) { part, timeline in
+            for owned in timeline.owned(at: instant) {
+                let purchase = owned.timeline
+                guard let store = purchase.store else { continue }
+                let counts = owned.counts(at: instant)
+                part.doubts.add(counts, of: Name(store))
+                let isDoubtful =
+                    counts.renewalsExpected + counts.unconfirmed + counts.unacknowledged > 0
+                if isDoubtful, part.numbers.count < limit { part.numbers.append(purchase.number) }
+            }
+        }
+        var whole = PurchaseDoubts()
+        for (store, counts) in parts.flatMap(\.doubts.counts) { whole.add(counts, of: store) }
+        whole.purchases = try parts.flatMap(\.numbers).sorted().prefix(limit)
+            .compactMap(purchaseName(ofStream:))
+        return whole
+    }
+}
+
+extension CustomerTimeline.OwnedPurchase {
+    /// The purchase counted by itself.
+    fileprivate func counts(at instant: Instant) -> PurchaseDoubts.Counts {
+        let isExpected = timeline.expectsRenewal(at: instant)
+        let isRunning = [.active, .grace].contains(timeline.status(at: instant))
+        return PurchaseDoubts.Counts(
+            renewing: isExpected || (isRunning && timeline.willRenew(at: instant) == true) ? 1 : 0,
+            renewalsExpected: isExpected ? 1 : 0,
+            unconfirmed: timeline.isUnconfirmed(owners) ? 1 : 0,
+            unacknowledged: timeline.awaitsAcknowledgement(at: instant) ? 1 : 0
+        )
+    }
+}

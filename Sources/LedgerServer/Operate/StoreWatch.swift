@@ -1,0 +1,86 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+import LedgerOperations
+import Logging
+import ServiceLifecycle
+
+/// Looks for purchases of which a store has not told what it should have, counts them, and asks about some
+/// (Stores, rules 3 and 7; Z12): a renewal that does not come, a claim that was not confirmed, a purchase
+/// that Google takes back unless it is acknowledged.
+struct StoreWatch: Service {
+    let service: LedgerService
+    let interval: Duration
+
+    /// An hour.
+    static let standardInterval = Duration.seconds(3600)
+    /// Purchases that are asked about each time.
+    private static let askedLimit = 100
+    /// Renewals that do not come of a hundred that renew, beyond which signals may be missing.
+    private static let alertPercentage = 5
+    /// So many are nothing by themselves.
+    private static let alertLeast = 5
+
+    /// Looks until the server is told to stop; first after one interval.
+    func run() async throws {
+        while await interval.passes() { await look() }
+    }
+
+    /// Looks once.
+    func look() async {
+        do {
+            let now = service.clock()
+            let (doubts, status) = try await service.blocking { [service] in
+                (
+                    try service.ledger.questions.purchaseDoubts(
+                        in: .production,
+                        at: now,
+                        limit: Self.askedLimit
+                    ),
+                    try service.ledger.auditor.status()
+                )
+            }
+            service.metrics.stores.set(doubts, status.completeness)
+            tell(doubts)
+            guard !service.stores.clients.isEmpty, !service.ledger.isReadOnly,
+                !doubts.purchases.isEmpty
+            else { return }
+            let synced = try await service.sync.sync(doubts.purchases, in: .production)
+            service.logger.notice(
+                "stores were asked about purchases of which they had not told",
+                metadata: [
+                    "purchases": "\(doubts.purchases.count)",
+                    "reconciled": "\(synced.count { $0.outcome == .reconciled })",
+                ]
+            )
+        } catch {
+            service.logger.error(
+                "the look for purchases of which a store has not told could not be finished",
+                metadata: ["fault": "\(type(of: error))"]
+            )
+        }
+    }
+
+    private func tell(_ doubts: PurchaseDoubts) {
+        for (store, counts) in doubts.counts.sorted(by: { $0.key < $1.key }) {
+            let metadata: Logger.Metadata = ["store": "\(store.text)"]
+            if counts.renewalsExpected >= Self.alertLeast,
+                counts.renewalsExpected * 100 > counts.renewing * Self.alertPercentage
+            {
+                service.logger.error(
+                    "renewals do not come: signals may be lost, run `entitle sync --backfill`",
+                    metadata: metadata.merging([
+                        "expected": "\(counts.renewalsExpected)", "renewing": "\(counts.renewing)",
+                    ]) { $1 }
+                )
+            }
+            if counts.unacknowledged > 0, service.stores.clients.playStore == nil {
+                service.logger.error(
+                    "purchases were not acknowledged: Google takes them back after three days",
+                    metadata: metadata.merging(["purchases": "\(counts.unacknowledged)"]) { $1 }
+                )
+            }
+        }
+    }
+}

@@ -5,6 +5,7 @@ import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
 package import LedgerAPI
+package import LedgerOperations
 package import Logging
 import NIOCore
 import NIOPosix
@@ -44,6 +45,8 @@ package enum LedgerServer {
         package var storeWatch: Duration? = StoreWatch.standardInterval
         /// How checkpoints are signed and published, and the log archived; nil: not at all.
         package var publication: PublicationSchedule?
+        /// What stores say of what they sell, as it is kept; nil: nowhere.
+        package var products: KeptProducts?
         /// Whether checkpoints and hash tiles are for everybody.
         package var isLogPublic = false
         /// Audits the ledger in a process of its own; nil: in this one.

@@ -14,6 +14,8 @@ final class LedgerService: Sendable, BlockingPool {
     let access: AccessControl
     let metrics: ServerMetrics
     let reports = ReportQueue()
+    /// What stores say of what they sell; nil: nothing is kept anywhere.
+    let products: KeptProducts?
     private let audits: AuditGate
     /// Audits the ledger, where a damaged file cannot take the server down.
     private let auditing: LedgerServer.Auditing
@@ -46,6 +48,7 @@ final class LedgerService: Sendable, BlockingPool {
             isLogPublic: options.isLogPublic
         )
         self.metrics = metrics
+        products = options.products
         logger = options.logger
         accesses = AccessLog(options.ledger, options.logger)
         faults = FaultNotes(options.logger, every: options.faultInterval)

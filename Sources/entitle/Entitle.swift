@@ -22,7 +22,7 @@ struct Entitle: ParsableCommand {
                 name: "ASK",
                 subcommands: [
                     Show.self, Can.self, Explain.self, Timeline.self, Diff.self, WhatIf.self,
-                    Report.self, Events.self, Tail.self, Export.self, Compare.self,
+                    Report.self, Products.self, Events.self, Tail.self, Export.self, Compare.self,
                 ]
             ),
             CommandGroup(

@@ -95,6 +95,7 @@ def outputs(schemas, entitle, history):
                   + entitle("catalog", "show", "--at", "2025-02-01")
                   + entitle("catalog", "show", "--at", "2025-08-01"), "catalog show")
     schemas.check("gates", entitle("catalog", "gates", "--json"), "catalog gates --json")
+    sold(schemas, entitle, history)
     schemas.check("receipt", entitle("grant", "frank", "--tier", "premium", "--dry-run", "--json")
                   + entitle("catalog", "publish", file("catalog-july.json"), "--dry-run", "--json"), "--dry-run --json")
     problems = entitle("show", "alice", "--json", ledger="/nonexistent", exits=(66,), stream="stderr")
@@ -104,6 +105,23 @@ def outputs(schemas, entitle, history):
     problems += entitle("trial", "frank", "week", "--json", exits=(1, 4), stream="stderr")
     schemas.check("problem", problems, "problems")
     return answers
+
+
+def sold(schemas, entitle, folder):
+    """What stores say of what they sell: nothing, a file's products, and those after a load that failed."""
+    whole, none = os.path.join(folder, "whole.storekit"), os.path.join(folder, "none.storekit")
+    offer = {"paymentMode": "payAsYouGo", "subscriptionPeriod": "P1M", "numberOfPeriods": 2, "displayPrice": "0.99"}
+    subscription = {"productID": "com.example.pro.month", "type": "RecurringSubscription", "displayPrice": "4.99",
+                    "recurringSubscriptionPeriod": "P1M", "introductoryOffer": offer,
+                    "localizations": [{"locale": "en_US", "displayName": "Pro", "description": "All of it"}]}
+    for path, subscriptions in ((whole, [subscription]), (none, [])):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"subscriptionGroups": [{"id": "g", "subscriptions": subscriptions}]}, file)
+    told = entitle("products", "--json") + entitle("products", "--from", whole, "--json")
+    told += entitle("products", "--from", none, "--json", exits=(65,))
+    schemas.check("products", told, "products --json")
+    if [len(answer["products"]) for answer in told] != [0, 1, 1] or not told[2]["sources"][0]["fault"]:
+        fail(f"products came to {told}")
 
 
 def exported(schemas, entitle, folder, answers):

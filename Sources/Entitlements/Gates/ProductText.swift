@@ -65,7 +65,7 @@ package struct LanguageTag: Sendable, Hashable {
     package static let byteLimit = 64
 
     /// In lower case.
-    private let text: String
+    package let text: String
 
     /// Checks a tag; nil for what is none.
     package init?(_ text: String) {
@@ -83,7 +83,7 @@ package struct LanguageTag: Sendable, Hashable {
     }
 
     /// The tag, and what it begins with, the longest first.
-    fileprivate var ranges: [String] {
+    var ranges: [String] {
         var ranges = [text]
         while let hyphen = ranges[ranges.count - 1].lastIndex(of: "-") {
             ranges.append(String(ranges[ranges.count - 1][..<hyphen]))

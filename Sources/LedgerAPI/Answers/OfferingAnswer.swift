@@ -26,6 +26,8 @@ package struct OfferingAnswer: Described {
         package var locale: String?
         /// Its text, as the catalog has it; null: it has none.
         package var text: JSONValue
+        /// What its stores say of it, as it was loaded last (rows 1.1, 1.4); none: nothing was.
+        package var metadata: [ProductMetadata]
 
         /// Makes a product.
         package init(
@@ -35,7 +37,8 @@ package struct OfferingAnswer: Described {
             features: [String],
             stores: [Keyed<[String]>],
             locale: String?,
-            text: JSONValue
+            text: JSONValue,
+            metadata: [ProductMetadata] = []
         ) {
             self.id = id
             self.kind = kind
@@ -44,21 +47,46 @@ package struct OfferingAnswer: Described {
             self.stores = stores
             self.locale = locale
             self.text = text
+            self.metadata = metadata
+        }
+
+        /// What it is called: the catalog's title, else a store's name; nil: nothing says it.
+        private var name: String? {
+            text["title"]?.string ?? metadata.lazy.compactMap(\.name).first
+        }
+
+        /// What it is: in the catalog's words, else in a store's; nil: nothing says it.
+        private var description: String? {
+            text["description"]?.string ?? metadata.lazy.compactMap(\.description).first
         }
 
         /// Its members, in the order in which they are written.
         package static let fields = Fields(
             "OfferedProduct",
             "A product as a paywall shows it",
-            Self.init
+            { id, kind, tier, features, stores, _, _, locale, text, metadata in
+                Self(
+                    id: id,
+                    kind: kind,
+                    tier: tier,
+                    features: features,
+                    stores: stores,
+                    locale: locale,
+                    text: text,
+                    metadata: metadata
+                )
+            }
         ) {
             Field("productId", \.id, .name)
             Field("kind", \.kind, .productKind)
             Field("tier", \.tier, .orNull(.name))
             Field("features", \.features, .list(.name))
             Field("stores", \.stores, .map(.list(.text)), "Its ids in stores that say their own")
+            Field("name", \.name, .orNull(.text), "The catalog's title, else a store's name")
+            Field("description", \.description, .orNull(.text), "The catalog's, else a store's")
             Field("locale", \.locale, .orNull(.text), "The language of its text")
             Field("text", \.text, .anything, "As the catalog has it; null: it has none")
+            Field("metadata", \.metadata, .list(.object), "What its stores say of it")
         }
     }
 

@@ -139,6 +139,11 @@ package struct SchemaFile: Sendable {
         ),
         SchemaFile("heal", HealAnswer.self, "`salvage --heal --json`."),
         SchemaFile(
+            "products",
+            ProductsAnswer.self,
+            "`products --json`: what stores said last of what they sell, with its age."
+        ),
+        SchemaFile(
             "purchases",
             PurchasesAnswer.self,
             "`GET /v1/customers/{id}/purchases`: each purchase as in `show`, and its periods."

@@ -3,17 +3,17 @@ import Foundation
 
 /// Files and keys that a proof is checked with.
 package enum ProofFile {
-    /// Bytes of a file at most.
-    private static let byteLimit = 4 << 20
+    /// Bytes of a file at most, unless it is said otherwise.
+    package static let byteLimit = 4 << 20
 
     /// The bytes of a file.
     ///
     /// - Throws: `OperationFault`.
-    package static func bytes(_ path: String) throws -> [UInt8] {
+    package static func bytes(_ path: String, upTo limit: Int = byteLimit) throws -> [UInt8] {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw OperationFault(.noFile, "the file cannot be read", place: path)
         }
-        guard data.count <= byteLimit else {
+        guard data.count <= limit else {
             throw OperationFault(.tooLarge, "the file is too long", place: path)
         }
         return Array(data)

@@ -47,6 +47,7 @@ package struct ServerConfiguration: Sendable {
             resolveTimeZones: { TimeZones.resolved($0) }
         )
         options.timeZone = { TimeZones.zone(named: $0) }
+        options.products = KeptProducts(ofLedgerAt: path)
         options.host = settings[.host] ?? options.host
         options.port = try settings.number(.port, in: Self.ports) ?? options.port
         options.connectionLimit = try connectionLimit(options.connectionLimit)

@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import LedgerAPI
+import LedgerOperations
 
 /// Gates and what is sold where they are closed.
 extension RouteTable {
@@ -30,6 +31,11 @@ extension RouteTable {
                     name: "locale",
                     text: "A language tag (BCP 47; default: en)",
                     shape: .languageTag
+                ),
+                Route.Parameter(
+                    name: "storefront",
+                    text: "The country of prices (ISO 3166-1; default: where there is one price)",
+                    shape: .pattern(Storefront.pattern)
                 ),
                 viewerParameter,
             ] + pointParameters,
@@ -60,6 +66,11 @@ extension RouteTable {
     private static func offering(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let (point, viewer) = (try call.point(), try call.viewer())
         let (feature, locale) = (call.query[.feature], try call.locale())
+        let view = KeptProducts.View(
+            locale: locale,
+            storefront: try call.storefront(),
+            now: service.clock()
+        )
         try await service.require(call.minimumSequence())
         let shown = try await service.blocking { () throws -> OfferingAnswer? in
             guard let map = try service.ledger.questions.gateMap(at: point, for: viewer) else {
@@ -68,12 +79,18 @@ extension RouteTable {
             if let feature, map.features[feature] == nil {
                 throw Problem(.unknownFeature, "the catalog in force has no such feature")
             }
-            return try service.ledger.questions.offering(
+            var offering = try service.ledger.questions.offering(
                 for: feature,
                 locale: locale,
                 at: point,
                 for: viewer
             )
+            // Rows 1.1, 1.4: what its stores say, as it is kept here.
+            if let products = service.products, var shown = offering {
+                try products.join(&shown, view)
+                offering = shown
+            }
+            return offering
         }
         guard let shown else { throw Problem(.notFound, "no catalog was published yet") }
         return revalidated(Answer(shown))
@@ -98,6 +115,19 @@ extension Call {
             )
         }
         return tag
+    }
+
+    /// The country of prices; nil: not asked for.
+    fileprivate func storefront() throws(Problem) -> Storefront? {
+        guard let text = query[.storefront] else { return nil }
+        guard let storefront = Storefront(text) else {
+            throw Problem(
+                .invalidValue,
+                "expected a country of ISO 3166-1, of two letters or three",
+                path: "storefront"
+            )
+        }
+        return storefront
     }
 
     /// Whose experiments count; nil: nobody's.

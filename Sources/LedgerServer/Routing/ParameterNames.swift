@@ -13,8 +13,8 @@ enum PathName: String, Sendable {
 enum QueryName: String, Sendable {
     case at, known, knownSequence, environment
     case dryRun = "dry-run"
-    case customer, effective, feature, from, locale, record, redact, scope, thresholds, to, toAt,
-        token
+    case customer, effective, feature, from, locale, record, redact, scope, storefront, thresholds,
+        to, toAt, token
 }
 
 extension Query {

@@ -135,7 +135,8 @@ package final class PlayDeveloperAPI: Sendable {
         "purchases/productsv2/tokens/" + token.pathSegment
     }
 
-    private func get(_ packageName: String, _ path: String) async throws(StoreFault) -> [UInt8] {
+    /// Asks below an app's address; the body is an object.
+    func get(_ packageName: String, _ path: String) async throws(StoreFault) -> [UInt8] {
         let url = address(packageName) + path
         let response = try await signedIn { token in
             StoreRequest(.get, url, headers: ["Authorization": "Bearer \(token)"])

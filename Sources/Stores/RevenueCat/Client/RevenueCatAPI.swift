@@ -6,7 +6,7 @@ import Synchronization
 /// (revenuecat.com/docs/api-v2, and revenuecat.com/docs/api-v1 where no project is named).
 package final class RevenueCatAPI: Sendable {
     private let authorization: String
-    private let projectID: String?
+    let projectID: String?
     private let caller: StoreCaller
     private let baseURL: String
     private let clock: @Sendable () -> Instant
@@ -74,13 +74,13 @@ package final class RevenueCatAPI: Sendable {
 
     // MARK: Version 2
 
-    private struct Page {
+    struct Page {
         var body: [UInt8]
         var items: [JSONValue]
     }
 
     /// All pages of a list.
-    private func pages(_ path: String) async throws(StoreFault) -> [Page] {
+    func pages(_ path: String) async throws(StoreFault) -> [Page] {
         var pages: [Page] = []
         var asked: Set<Name> = []
         var next: String? = path

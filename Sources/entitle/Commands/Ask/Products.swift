@@ -1,0 +1,140 @@
+import ArgumentParser
+import Encodings
+import EntitlementLedger
+import Entitlements
+import Foundation
+import LedgerAPI
+import LedgerOperations
+import Presentation
+import Stores
+
+/// The command `entitle products`.
+struct Products: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Shows what stores say of what they sell, and loads it.",
+        discussion: HelpText.discussion(
+            """
+            Names, prices, periods and offers as they were loaded last, with their age, and what the \
+            catalog in force opens by each; nobody is asked but with --load. A load that fails leaves what \
+            was there, and exits 75; products are never replaced by none.
+            """,
+            examples: "entitle products --from Products.storekit",
+            "entitle products --load",
+            "entitle products --locale ja --storefront JP"
+        )
+    )
+
+    @OptionGroup var options: LedgerOptions
+    @OptionGroup var stores: StoresOptions
+    @Flag(help: "Asks the stores that stores.json names: Google Play and RevenueCat.")
+    var load = false
+    @Option(
+        help: ArgumentHelp(
+            "Takes the App Store's products out of a StoreKit configuration of Xcode.",
+            valueName: "file"
+        )
+    )
+    var from: String?
+    @Option(help: "Only \(ProductSource.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var store: String?
+    @Option(help: "The language of names and prices (default: en).") var locale: String?
+    @Option(help: "The country of prices: US or USA (default: where there is one price).")
+    var storefront: String?
+
+    func run() throws {
+        let source = try source()
+        let view = try view()
+        guard !(load && from != nil) else {
+            throw OperationFault(.usage, "--load and --from exclude one another")
+        }
+        let outcomes = try outcomes(source)
+        let answer = try options.withLedger(writing: false) { ledger in
+            try KeptProducts(ofLedgerAt: options.path)
+                .listing(Self.catalog(of: ledger, at: view.now), only: source, view)
+        }
+        Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
+        try tell(outcomes)
+    }
+
+    // MARK: Loads
+
+    private func outcomes(_ source: ProductSource?) throws -> [ProductLoad.Outcome] {
+        guard load || from != nil else { return [] }
+        let loader = ProductLoad(
+            ProductFiles(ofLedgerAt: options.path),
+            clock: SystemClock.now
+        )
+        // Nothing is kept where there is no ledger.
+        try options.withLedger(writing: false) { _ in }
+        if let from {
+            guard source ?? .appStore == .appStore else {
+                throw OperationFault(.usage, "a StoreKit configuration is of app_store")
+            }
+            let bytes = try ProofFile.bytes(from, upTo: StoreKitFile.byteLimit)
+            return [try loader.load(storeKitFile: bytes)]
+        }
+        let clients = try stores.clients(options)
+        let outcomes = try Blocking.value { try await loader.load(clients, only: source) }
+        if outcomes.isEmpty { throw StoresOptions.notConfigured(options) }
+        return outcomes
+    }
+
+    /// Records what failed, and ends so.
+    private func tell(_ outcomes: [ProductLoad.Outcome]) throws {
+        let failed = outcomes.filter { $0.fault != nil }
+        guard let fault = failed.first?.fault else { return }
+        do {
+            try options.withLedger(writing: true) { ledger in
+                let id = UUID().uuidString.lowercased()
+                try ProductLoad.record(failed, id: id, in: ledger)
+            }
+        } catch {
+            // It stands beside what is kept, all the same.
+            Terminal.warn("the failure is not recorded in the log: another process writes to it")
+        }
+        guard from == nil else {
+            throw OperationFault(
+                .malformed,
+                "nothing was loaded: \(fault.detail)",
+                place: from,
+                hint: "what was kept before is kept"
+            )
+        }
+        throw ExitCode(.tryAgain)
+    }
+
+    // MARK: What is asked
+
+    private func source() throws -> ProductSource? {
+        guard let store else { return nil }
+        guard let source = ProductSource(rawValue: store) else {
+            throw OperationFault(
+                .usage,
+                "no such source of products",
+                place: "--store",
+                hint: ProductSource.allCases.map(\.rawValue).joined(separator: ", ")
+            )
+        }
+        return source
+    }
+
+    private func view() throws -> KeptProducts.View {
+        let tag = locale.flatMap { LanguageTag($0) }
+        guard locale == nil || tag != nil else {
+            throw OperationFault(.usage, "expected a language tag", place: "--locale")
+        }
+        let country = storefront.flatMap { Storefront($0) }
+        guard storefront == nil || country != nil else {
+            throw OperationFault(
+                .usage,
+                "expected a country, such as US or USA",
+                place: "--storefront"
+            )
+        }
+        return KeptProducts.View(locale: tag, storefront: country, now: SystemClock.now())
+    }
+
+    private static func catalog(of ledger: Ledger, at now: Instant) throws -> Catalog? {
+        try ledger.questions.catalogHistory(size: ledger.questions.size()).catalog(at: now)
+    }
+}

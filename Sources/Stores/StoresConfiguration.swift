@@ -15,6 +15,8 @@ package struct StoresConfiguration: Sendable {
     package var checksRevocation = false
     /// How to ask the App Store, for fetching.
     package var appStoreAccess: AppStoreAccess?
+    /// How to ask what the App Store sells.
+    package var appStoreConnectAccess: AppStoreConnectAccess?
     /// Google Play; nil: its messages are refused.
     package var playStore: PlayConfiguration?
     /// RevenueCat; nil: its messages are refused.
@@ -42,6 +44,7 @@ package struct StoresConfiguration: Sendable {
             appStore = try Self.appStore(reader, file)
             checksRevocation = try reader.flag("checkRevocation") ?? false
             appStoreAccess = try AppStoreAccess(reader, file)
+            appStoreConnectAccess = try AppStoreConnectAccess(reader, file)
         }
         if let member = json.present("revenueCat") {
             let reader = try ObjectReader(member, at: "revenueCat", of: Self.revenueCatNames)
@@ -55,7 +58,7 @@ package struct StoresConfiguration: Sendable {
 
     private static let appStoreNames: Set<Name> = [
         "bundleIds", "appAppleId", "environments", "roots", "builtInRoots", "checkRevocation",
-        "issuerId", "keyId", "privateKeyFile", "apiURL",
+        "issuerId", "keyId", "privateKeyFile", "apiURL", "connectKeyFile", "connectKeyId",
     ]
     private static let playStoreNames: Set<Name> = [
         "packageNames", "licenseKeys", "pushAudience", "pushServiceAccount",

@@ -1,4 +1,5 @@
 import Encodings
+package import EntitlementLedger
 package import Entitlements
 package import LedgerAPI
 import Stores
@@ -27,29 +28,45 @@ package struct ProductLoad: Sendable {
 
     /// Asks each store that can be asked, one after the other.
     ///
-    /// `sources`: whom, of them; nil: all. Cost: for Google Play and RevenueCat a question for each page of
-    /// each list.
+    /// `source`: only it; nil: all. `pool`: threads that may wait for the disk. Cost: a question for each page
+    /// of each list, and for the App Store some for each product.
     ///
-    /// - Throws: `FileFault`, `CocoaError` where the ledger's directory takes no files.
+    /// - Throws: `FileFault`, `CocoaError` where the ledger's directory takes no files; `CancellationError`,
+    ///   which notes nothing.
     package func load(
         _ clients: StoreClients,
-        only source: ProductSource? = nil
+        only source: ProductSource? = nil,
+        pool: any BlockingPool
     ) async throws -> [Outcome] {
         var outcomes: [Outcome] = []
-        if let playStore = clients.playStore, source ?? .playStore == .playStore {
-            let answer = await Self.ask { () throws(StoreFault) in
-                try await playStore.products()
-            }
-            outcomes.append(try keep(answer, of: .playStore, .api))
+        for asked in ProductSource.allCases where source == nil || source == asked {
+            guard let answer = await Self.answer(of: asked, clients) else { continue }
+            // Who stops asking learns nothing of the store.
+            try Task.checkCancellation()
+            outcomes.append(try await pool.run { [self] in try keep(answer, of: asked, .api) })
         }
-        if let revenueCat = clients.revenueCat, source ?? .revenueCat == .revenueCat {
-            let answer = await Self.ask { () throws(StoreFault) in
+        return outcomes
+    }
+
+    /// What a source tells; nil: it cannot be asked.
+    private static func answer(
+        of source: ProductSource,
+        _ clients: StoreClients
+    ) async -> Result<Told, Refused>? {
+        switch source {
+        case .appStore:
+            guard let connect = clients.appStoreConnect else { return nil }
+            return await ask { () throws(StoreFault) in Told(read: try await connect.products()) }
+        case .playStore:
+            guard let playStore = clients.playStore else { return nil }
+            return await ask { () throws(StoreFault) in try await playStore.products() }
+        case .revenueCat:
+            guard let revenueCat = clients.revenueCat else { return nil }
+            return await ask { () throws(StoreFault) in
                 let told = try await revenueCat.products()
                 return Told(read: told.read, offerings: told.offerings)
             }
-            outcomes.append(try keep(answer, of: .revenueCat, .api))
         }
-        return outcomes
     }
 
     /// Takes the products of the App Store out of a StoreKit configuration of Xcode.

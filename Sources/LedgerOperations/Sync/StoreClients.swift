@@ -9,6 +9,8 @@ package struct StoreClients: Sendable {
 
     /// Asks RevenueCat, by customers; nil: it cannot be asked.
     package var revenueCat: RevenueCatAPI?
+    /// Tells what the App Store sells; nil: it cannot be asked.
+    package var appStoreConnect: AppStoreConnectAPI?
 
     /// The App Store's API.
     package struct AppStore: Sendable {
@@ -36,6 +38,10 @@ package struct StoreClients: Sendable {
 
     /// Whether no store may be asked.
     package var isEmpty: Bool { appStore == nil && playStore == nil && revenueCat == nil }
+    /// Whether one may be asked what it sells.
+    package var tellProducts: Bool {
+        appStoreConnect != nil || playStore != nil || revenueCat != nil
+    }
 
     /// Names them.
     package init(

@@ -72,6 +72,13 @@ extension StoreClients {
                 verifier: verifier
             )
         }
+        if let access = configuration.appStoreConnectAccess {
+            appStoreConnect = AppStoreConnectAPI(
+                access,
+                caller: HTTPStoreTransport.caller(policy, clock: clock),
+                clock: clock
+            )
+        }
         if let playConfiguration = configuration.playStore, let access = playConfiguration.access {
             playStore = PlayStore(
                 api: PlayDeveloperAPI(

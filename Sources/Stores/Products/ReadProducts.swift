@@ -85,6 +85,17 @@ extension StoreProduct.Price {
     }
 }
 
+extension ExactDecimal {
+    /// A decimal as JSON writes it, in a text, as Apple writes amounts; nil for any other, such as `1,99`.
+    init?(text: String) {
+        // What JSON does not read is none.
+        guard case .number(let digits)? = try? JSONValue(parsing: Array(text.utf8)) else {
+            return nil
+        }
+        self.init(jsonNumber: digits)
+    }
+}
+
 /// How long a period of a subscription lasts: ISO 8601 without times of day, as all stores write it.
 enum SubscriptionPeriod {
     private static let byteLimit = 24

@@ -135,12 +135,7 @@ extension StoreProduct.Price {
     private static func micros(_ amount: JSONValue?) -> Int64? {
         switch amount {
         case .number(let digits): return ExactDecimal(jsonNumber: digits).micros
-        case .string(let text):
-            // A text that is no number of JSON, such as `1,99`, is no amount.
-            guard case .number(let digits)? = try? JSONValue(parsing: Array(text.utf8)) else {
-                return nil
-            }
-            return ExactDecimal(jsonNumber: digits).micros
+        case .string(let text): return ExactDecimal(text: text)?.micros
         default: return nil
         }
     }

@@ -41,26 +41,43 @@ struct StoresOptions: ParsableArguments {
     ///
     /// - Throws: `OperationFault` where there is none.
     func clients(_ options: LedgerOptions) throws -> StoreClients {
-        guard let configuration = try configuration(at: options.path) else {
-            throw Self.notConfigured(options)
+        let clients = try configuredClients(options)
+        if clients.isEmpty { throw Self.notConfigured(options) }
+        return clients
+    }
+
+    /// The stores that may be asked what they sell.
+    ///
+    /// - Throws: `OperationFault` where there is none.
+    func productClients(_ options: LedgerOptions) throws -> StoreClients {
+        let clients = try configuredClients(options)
+        guard clients.tellProducts else {
+            throw Self.notConfigured(options, keys: "appStore.connectKeyFile")
         }
-        let clients = StoreClients(
+        return clients
+    }
+
+    /// The stores that may be asked, or none.
+    func configuredClients(_ options: LedgerOptions) throws -> StoreClients {
+        guard let configuration = try configuration(at: options.path) else { return StoreClients() }
+        return StoreClients(
             configuration,
             verifier: try StoresFile.appStoreVerifier(configuration),
             policy: Self.patience,
             clock: SystemClock.now
         )
-        if clients.isEmpty { throw Self.notConfigured(options) }
-        return clients
     }
 
-    /// No store can be asked what is to be asked.
-    static func notConfigured(_ options: LedgerOptions) -> OperationFault {
+    /// No store can be asked what is to be asked; `keys`: what of the App Store is to be set.
+    static func notConfigured(
+        _ options: LedgerOptions,
+        keys: String = "appStore.privateKeyFile"
+    ) -> OperationFault {
         OperationFault(
             .notConfigured,
             "no store's API is configured for it",
             place: options.path + "/stores.json",
-            hint: "name its key there (appStore.privateKeyFile, playStore.serviceAccountFile, "
+            hint: "name its key there (\(keys), playStore.serviceAccountFile, "
                 + "revenueCat.apiKeyFile), or give --stores FILE"
         )
     }

@@ -1,5 +1,6 @@
 import DurableFiles
 import Encodings
+import EntitlementLedger
 import Entitlements
 import EventLog
 import Foundation
@@ -153,12 +154,14 @@ struct `Loading products` {
             {"object":"list","next_page":null,"items":[
               {"id":"prod1","store_identifier":"pro","display_name":"Pro","app":{"type":"app_store"}}]}
             """
-        let first = try await loader.load(clients(told))
+        let pool = DispatchPool()
+        let first = try await loader.load(clients(told), pool: pool)
         #expect(first.map(\.source) == [.revenueCat] && first.allSatisfy { $0.fault == nil })
-        let away = try await loader.load(clients(nil))
+        let away = try await loader.load(clients(nil), pool: pool)
         #expect(away.compactMap(\.fault?.code) == [.unavailable])
         let none = try await loader.load(
-            clients(#"{"object":"list","items":[],"next_page":null}"#)
+            clients(#"{"object":"list","items":[],"next_page":null}"#),
+            pool: pool
         )
         #expect(none.compactMap(\.fault?.code) == [.empty])
         guard case .whole(let kept) = place.files.kept(of: .revenueCat) else {
@@ -166,8 +169,8 @@ struct `Loading products` {
             return
         }
         #expect(kept.products.map(\.id) == ["pro"])
-        #expect(try await loader.load(clients(told), only: .playStore).isEmpty)
-        #expect(try await loader.load(StoreClients()).isEmpty)
+        #expect(try await loader.load(clients(told), only: .playStore, pool: pool).isEmpty)
+        #expect(try await loader.load(StoreClients(), pool: pool).isEmpty)
     }
 
     // row 1.5: an error event

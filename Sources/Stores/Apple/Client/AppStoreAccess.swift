@@ -37,7 +37,9 @@ package struct AppStoreAccess: Sendable {
         let names = ["issuerId", "keyId", "privateKeyFile"]
         let members = try names.map { try reader.text($0) }
         let given = members.compactMap(\.self)
-        if given.isEmpty { return nil }
+        // An issuer has keys for App Store Connect, too.
+        let isConnect = try members[0] != nil && reader.text("connectKeyFile") != nil
+        if given.count == (isConnect ? 1 : 0) { return nil }
         guard given.count == names.count else {
             let missing = zip(names, members).first { $0.1 == nil }
             throw reader.fault(missing?.0 ?? "", "issuerId, keyId and privateKeyFile go together")

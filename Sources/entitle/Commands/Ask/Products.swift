@@ -26,7 +26,7 @@ struct Products: ParsableCommand {
 
     @OptionGroup var options: LedgerOptions
     @OptionGroup var stores: StoresOptions
-    @Flag(help: "Asks the stores that stores.json names: Google Play and RevenueCat.")
+    @Flag(help: "Asks the stores that stores.json names.")
     var load = false
     @Option(
         help: ArgumentHelp(
@@ -73,9 +73,13 @@ struct Products: ParsableCommand {
             let bytes = try ProofFile.bytes(from, upTo: StoreKitFile.byteLimit)
             return [try loader.load(storeKitFile: bytes)]
         }
-        let clients = try stores.clients(options)
-        let outcomes = try Blocking.value { try await loader.load(clients, only: source) }
-        if outcomes.isEmpty { throw StoresOptions.notConfigured(options) }
+        let clients = try stores.productClients(options)
+        let outcomes = try Blocking.value {
+            try await loader.load(clients, only: source, pool: DispatchPool())
+        }
+        if outcomes.isEmpty {
+            throw StoresOptions.notConfigured(options, keys: "appStore.connectKeyFile")
+        }
         return outcomes
     }
 

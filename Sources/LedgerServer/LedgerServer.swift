@@ -47,6 +47,8 @@ package enum LedgerServer {
         package var publication: PublicationSchedule?
         /// What stores say of what they sell, as it is kept; nil: nowhere.
         package var products: KeptProducts?
+        /// How they are loaded; nil: not at all.
+        package var productLoads: ProductSchedule?
         /// Whether checkpoints and hash tiles are for everybody.
         package var isLogPublic = false
         /// Audits the ledger in a process of its own; nil: in this one.
@@ -165,6 +167,9 @@ package enum LedgerServer {
         }
         if let schedule = options.publication {
             services.append(LogPublisher(service: service, schedule: schedule))
+        }
+        if let schedule = options.productLoads {
+            services.append(ProductRefresh(service: service, schedule: schedule))
         }
         services += options.audits.watches(service)
         var configuration = ServiceGroupConfiguration(

@@ -59,6 +59,8 @@ package enum Setting: String, CaseIterable, Sendable {
     case auditSeconds
     /// Seconds between two audits of everything; 0: none.
     case auditFullSeconds
+    /// Seconds between two loads of stores' products (21 600); 0: none.
+    case productSeconds
     /// The directory that the log is archived in, behind its writing.
     case archive
     /// Seconds between two signed checkpoints (300); 0: none.

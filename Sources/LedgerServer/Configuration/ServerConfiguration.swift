@@ -62,7 +62,10 @@ package struct ServerConfiguration: Sendable {
             try settings.interval(.auditSeconds, standard: options.audits.quick)
         options.audits.everything =
             try settings.interval(.auditFullSeconds, standard: options.audits.everything)
-        if !ledger.isReadOnly { options.publication = try publication() }
+        if !ledger.isReadOnly {
+            options.publication = try publication()
+            options.productLoads = try productLoads()
+        }
         options.isLogPublic = try settings.flag(.publicLog) ?? false
         options.trust = try await trust()
         options.readTrust = { () async throws(InputFault) in
@@ -102,6 +105,19 @@ package struct ServerConfiguration: Sendable {
         schedule.interval = interval
         schedule.sample =
             try settings.number(.driftSample, in: 1...1_000_000) ?? schedule.sample
+        return schedule
+    }
+
+    /// How often products are loaded; nil: never.
+    private func productLoads() throws -> LedgerServer.ProductSchedule? {
+        let standard = LedgerServer.ProductSchedule.standard
+        guard let interval = try settings.interval(.productSeconds, standard: standard) else {
+            return nil
+        }
+        var schedule = LedgerServer.ProductSchedule(
+            ProductLoad(ProductFiles(ofLedgerAt: path), clock: SystemClock.now)
+        )
+        schedule.interval = interval
         return schedule
     }
 

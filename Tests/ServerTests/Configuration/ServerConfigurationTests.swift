@@ -34,10 +34,12 @@ struct `A server's configuration` {
         #expect(options.addressConnectionLimit == 1000 && options.bodyByteLimit == 64 << 20)
         #expect(options.quotas == LedgerServer.Options.standardQuotas && !options.isLogPublic)
         #expect(options.drift?.sample == 1000 && options.publication?.interval == .seconds(300))
+        #expect(options.productLoads?.interval == .seconds(21_600) && options.products != nil)
         #expect(options.trust.tls == nil && options.trust.customers == nil)
         #expect(options.logger.logLevel == .notice)
         let reading = try await Self.options(isReadOnly: true, [])
         #expect(reading.publication == nil, "what only reads signs nothing")
+        #expect(reading.productLoads == nil && reading.products != nil)
     }
 
     @Test func `is what is set`() async throws {
@@ -55,8 +57,10 @@ struct `A server's configuration` {
         #expect(options.publication?.interval == .seconds(10))
         #expect(options.quotas[.keys] == nil)
         #expect(options.quotas[.customers] == RateLimitQuota(requests: 5, windowSeconds: 2))
-        let never = try await Self.options([(.driftSeconds, "0"), (.checkpointSeconds, "0")])
-        #expect(never.drift == nil && never.publication == nil)
+        let never = try await Self.options([
+            (.driftSeconds, "0"), (.checkpointSeconds, "0"), (.productSeconds, "0"),
+        ])
+        #expect(never.drift == nil && never.publication == nil && never.productLoads == nil)
     }
 
     @Test(arguments: [

@@ -1,0 +1,73 @@
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+package import LedgerOperations
+import Logging
+import ServiceLifecycle
+
+/// Loads what stores say of their products while the server runs, so that prices are not those of long
+/// ago (rows 1.1, 1.4): at the start, then at intervals.
+///
+/// A load that fails leaves what was kept, and is told, noted and recorded (row 1.5).
+struct ProductRefresh: Service {
+    let service: LedgerService
+    let schedule: LedgerServer.ProductSchedule
+
+    func run() async throws {
+        // Whoever stops the server does not wait for stores.
+        repeat {
+            await cancelWhenGracefulShutdown { await load() }
+        } while await schedule.interval.passes()
+    }
+
+    /// Loads once, from the stores that can be asked now.
+    func load() async {
+        let clients = service.stores.clients
+        guard clients.tellProducts else { return }
+        do {
+            let outcomes = try await schedule.load.load(clients, pool: service)
+            try await service.blocking { [service] in
+                try ProductLoad.record(outcomes, id: service.makeID(), in: service.ledger)
+            }
+            for outcome in outcomes { tell(outcome) }
+        } catch is CancellationError {
+            // The server stops.
+        } catch {
+            service.logger.error(
+                "products of stores could not be kept",
+                metadata: ["fault": "\(type(of: error))"]
+            )
+        }
+    }
+
+    private func tell(_ outcome: ProductLoad.Outcome) {
+        guard let fault = outcome.fault else {
+            service.logger.info(
+                "products were loaded",
+                metadata: ["source": "\(outcome.source.rawValue)"]
+            )
+            return
+        }
+        service.logger.warning(
+            "products were not loaded: what was kept is kept",
+            metadata: [
+                "source": "\(outcome.source.rawValue)", "code": "\(fault.code.rawValue)",
+            ]
+        )
+    }
+}
+
+extension LedgerServer {
+    /// How often products are loaded, and where they are kept.
+    package struct ProductSchedule: Sendable {
+        /// Between two loads.
+        package var interval = Self.standard
+        let load: ProductLoad
+
+        /// Makes a schedule.
+        package init(_ load: ProductLoad) { self.load = load }
+
+        /// What holds unless it is configured: prices change seldom.
+        package static let standard = Duration.seconds(6 * 3600)
+    }
+}

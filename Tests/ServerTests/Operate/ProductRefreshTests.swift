@@ -1,0 +1,120 @@
+import DurableFiles
+import Encodings
+import EntitlementLedger
+import Entitlements
+import Foundation
+import LedgerOperations
+import Stores
+import Synchronization
+import Testing
+
+@testable import LedgerServer
+
+/// A server that loads products by itself (rows 1.1, 1.3, 1.5).
+struct `A server's own loads of products` {
+    /// What RevenueCat answers; nil: nothing at all.
+    private final class Answers: Sendable {
+        let text = Mutex<String?>(nil)
+
+        static let products = """
+            {"object":"list","next_page":null,"items":[{"id":"prod1","display_name":"Pro",
+              "store_identifier":"com.example.app.pro.month","app":{"type":"app_store"}}]}
+            """
+        static let none = #"{"object":"list","items":[],"next_page":null}"#
+    }
+
+    private static func with(
+        _ body: @escaping @Sendable (TestServer, ProductRefresh, Answers) async throws -> Void
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "products-" + UUID().uuidString).path
+        try DurableFile.makeFolder(folder)
+        // A folder for temporary files is emptied by itself.
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let answers = Answers()
+        let now = noon
+        var setup = TestServer.Setup()
+        setup.stores.clients.revenueCat = RevenueCatAPI(
+            key: Array("sk_0123456789abcdef".utf8),
+            projectID: "proj1",
+            caller: StoreCaller(
+                { request in
+                    guard let text = answers.text.withLock({ $0 }) else { return nil }
+                    let isList = request.url.contains("/products?")
+                    let body = isList ? text : Answers.none
+                    return StoreResponse(status: 200, body: Array(body.utf8))
+                },
+                clock: { now },
+                sleep: { _ in },
+                random: { 0 }
+            ),
+            clock: { now }
+        )
+        setup.adjust = { $0.products = KeptProducts(ofLedgerAt: folder) }
+        try await TestServer.with(setup) { server in
+            try server.publishCatalog()
+            let load = ProductLoad(
+                ProductFiles(ofLedgerAt: folder),
+                clock: { server.clock.now }
+            )
+            let refresh = ProductRefresh(
+                service: server.service,
+                schedule: LedgerServer.ProductSchedule(load)
+            )
+            try await body(server, refresh, answers)
+        }
+    }
+
+    private static func names(_ server: TestServer) async throws -> [String] {
+        let answer = try await server.get("/v1/offerings")
+        return (answer.json["products"]?.array ?? [])
+            .flatMap { $0["metadata"]?.array ?? [] }.compactMap { $0["name"]?.string }
+    }
+
+    @Test func `show in offerings, and stay where a later one fails`() async throws {
+        try await Self.with { server, refresh, answers in
+            answers.text.withLock { $0 = Answers.products }
+            let before = try server.ledger.questions.size()
+            await refresh.load()
+            #expect(try await Self.names(server) == ["Pro"])
+            #expect(try server.ledger.questions.size() == before, "what went well is no event")
+            for (text, code) in [(nil, "unavailable"), (Answers.none, "empty"), ("<", "malformed")]
+            {
+                answers.text.withLock { $0 = text }
+                let size = try server.ledger.questions.size()
+                await refresh.load()
+                #expect(try await Self.names(server) == ["Pro"])
+                #expect(try server.ledger.questions.size() == size + 1, "failure.recorded")
+                #expect(server.log.all.contains { $0.contains("not loaded") && $0.contains(code) })
+            }
+        }
+    }
+
+    @Test func `note nothing where the server stops meanwhile`() async throws {
+        try await Self.with { server, refresh, _ in
+            let before = try server.ledger.questions.size()
+            let task = Task {
+                while !Task.isCancelled { await Task.yield() }
+                await refresh.load()
+            }
+            task.cancel()
+            await task.value
+            #expect(try server.ledger.questions.size() == before)
+            await refresh.load()
+            #expect(try server.ledger.questions.size() == before + 1, "the control")
+        }
+    }
+
+    @Test func `ask nobody where no store can be asked`() async throws {
+        try await TestServer.with { server in
+            let folder = "/nonexistent"
+            let load = ProductLoad(ProductFiles(ofLedgerAt: folder), clock: { server.clock.now })
+            let refresh = ProductRefresh(
+                service: server.service,
+                schedule: LedgerServer.ProductSchedule(load)
+            )
+            await refresh.load()
+            #expect(server.log.all.isEmpty)
+        }
+    }
+}

@@ -52,6 +52,13 @@ package final class KeptProducts: Sendable {
         }
     }
 
+    /// The sources of which what is kept is damaged, and is not shown.
+    ///
+    /// - Throws: `FileFault` where the system does not tell of a file.
+    package func damaged() throws -> [ProductSource] {
+        try current().filter(\.loaded.isDamaged).map(\.source)
+    }
+
     private func read(_ source: ProductSource, _ versions: [FileVersion?]) -> Loaded {
         var loaded = Loaded(versions: versions, document: nil, isDamaged: false)
         switch files.kept(of: source) {

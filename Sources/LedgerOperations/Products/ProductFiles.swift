@@ -12,9 +12,9 @@ import LedgerAPI
 package struct ProductFiles: Sendable {
     private let folder: String
 
-    /// Bytes of a file: ten thousand products in fifty languages and two hundred countries have less
-    /// only if few of them do.
-    static let byteLimit = 64 << 20
+    /// Bytes of a file: room for a few hundred products with two hundred prices and fifty languages each,
+    /// and little enough to be read by a server.
+    static let byteLimit = 16 << 20
 
     /// Those of a ledger's directory.
     package init(ofLedgerAt ledgerPath: String) { folder = ledgerPath + "/products" }

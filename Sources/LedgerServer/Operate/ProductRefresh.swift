@@ -23,8 +23,9 @@ struct ProductRefresh: Service {
     /// Loads once, from the stores that can be asked now.
     func load() async {
         let clients = service.stores.clients
-        guard clients.tellProducts else { return }
         do {
+            try await tellDamage()
+            guard clients.tellProducts else { return }
             let outcomes = try await schedule.load.load(clients, pool: service)
             try await service.blocking { [service] in
                 try ProductLoad.record(outcomes, id: service.makeID(), in: service.ledger)
@@ -36,6 +37,17 @@ struct ProductRefresh: Service {
             service.logger.error(
                 "products of stores could not be kept",
                 metadata: ["fault": "\(type(of: error))"]
+            )
+        }
+    }
+
+    /// Says what is kept and cannot be shown: whoever asks for an offering only misses it.
+    private func tellDamage() async throws {
+        guard let products = service.products else { return }
+        for source in try await service.blocking({ try products.damaged() }) {
+            service.logger.error(
+                "products that were kept are damaged, and are not shown: load them again",
+                metadata: ["source": "\(source.rawValue)"]
             )
         }
     }

@@ -13,8 +13,8 @@ package struct RevenueCatProducts: Sendable {
 
     /// Offerings of a project; nobody has more.
     private static let offeringLimit = 1000
-    /// RevenueCat's names are its makers' own, and say no language.
-    private static let locale = "en"
+    /// RevenueCat's names are its makers' own, in a language that is not said (RFC 5646, section 4.1).
+    private static let locale = "und"
 
     /// Reads a page of products, with the app of each.
     mutating func add(products page: JSONValue) {

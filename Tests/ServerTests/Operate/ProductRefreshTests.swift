@@ -15,6 +15,10 @@ struct `A server's own loads of products` {
     /// What RevenueCat answers; nil: nothing at all.
     private final class Answers: Sendable {
         let text = Mutex<String?>(nil)
+        /// Where they are kept.
+        let path: String
+
+        init(keptAt path: String) { self.path = path }
 
         static let products = """
             {"object":"list","next_page":null,"items":[{"id":"prod1","display_name":"Pro",
@@ -31,7 +35,7 @@ struct `A server's own loads of products` {
         try DurableFile.makeFolder(folder)
         // A folder for temporary files is emptied by itself.
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let answers = Answers()
+        let answers = Answers(keptAt: folder + "/products/revenuecat.json")
         let now = noon
         var setup = TestServer.Setup()
         setup.stores.clients.revenueCat = RevenueCatAPI(
@@ -87,6 +91,21 @@ struct `A server's own loads of products` {
                 #expect(try server.ledger.questions.size() == size + 1, "failure.recorded")
                 #expect(server.log.all.contains { $0.contains("not loaded") && $0.contains(code) })
             }
+        }
+    }
+
+    @Test func `tell of what is kept and damaged, and mend it`() async throws {
+        try await Self.with { server, refresh, answers in
+            answers.text.withLock { $0 = Answers.products }
+            await refresh.load()
+            func isTold() -> Bool { server.log.all.contains { $0.contains("are damaged") } }
+            await refresh.load()
+            #expect(!isTold(), "the control")
+            try DurableFile.replace(answers.path, with: Array("{".utf8))
+            #expect(try await Self.names(server) == [])
+            await refresh.load()
+            #expect(isTold())
+            #expect(try await Self.names(server) == ["Pro"])
         }
     }
 

@@ -35,7 +35,7 @@ struct `RevenueCat's products` {
             id: "pro.month",
             kind: .autoRenewable,
             period: "P1M",
-            texts: [StoreProduct.Text(locale: "en", name: "Pro")],
+            texts: [StoreProduct.Text(locale: "und", name: "Pro")],
             offers: [StoreProduct.Offer(kind: .introductory, mode: .free, period: "P3D")]
         )
         #expect(read.products == [expected] && read.passedOver == 0)

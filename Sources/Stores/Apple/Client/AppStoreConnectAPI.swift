@@ -37,6 +37,7 @@ package final class AppStoreConnectAPI: Sendable {
         let purchases = app + "inAppPurchasesV2" + Self.listed("inAppPurchaseLocalizations")
         for page in try await all(purchases) {
             for sold in products.purchases(of: page) {
+                // A purchase's schedule of prices has the purchase's id.
                 let schedule = "/v1/inAppPurchasePriceSchedules/\(sold.id.pathSegment)/"
                 // What was set by hand goes before what Apple makes of the base country's price.
                 let manual = try await all(schedule + "manualPrices" + Self.purchasePrices)

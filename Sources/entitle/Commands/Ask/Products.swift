@@ -93,8 +93,9 @@ struct Products: ParsableCommand {
                 try ProductLoad.record(failed, id: id, in: ledger)
             }
         } catch {
-            // It stands beside what is kept, all the same.
-            Terminal.warn("the failure is not recorded in the log: another process writes to it")
+            // It stands beside what is kept, all the same; mostly another process writes to the log.
+            let fault = OperationFault(telling: error, ofLedgerAt: options.path)
+            Terminal.warn("the failure is not recorded in the log: \(fault.message)")
         }
         guard from == nil else {
             throw OperationFault(

@@ -124,10 +124,13 @@ extension PlayMapping {
         return drafts
     }
 
+    /// Where the purchase is what made us ask, that came late, and says nothing of when it was given back:
+    /// by now.
     private static func refund(of product: PlayProduct, in answer: PlayAnswer) -> EventDraft {
         statement(
             EventData(.revocationRefunded, [.transactionID: .text(product.orderID)]),
             on: product.purchase,
+            at: answer.isOfPurchase ? answer.observedAt : answer.changedAt,
             in: answer
         )
     }
@@ -189,6 +192,12 @@ extension PlayAnswer {
         case .product(let fields, _): fields.integer("purchaseType") == 0
         case .productV2(let fields): fields["testPurchaseContext"] != nil
         }
+    }
+
+    /// Whether what made us ask was that a one-time product was bought.
+    fileprivate var isOfPurchase: Bool {
+        guard case .oneTimeProduct(let type, _) = cause?.notification.content else { return false }
+        return PlayRows.oneTimeProduct(type)?.hint == .exists
     }
 
     /// Whether what made us ask was a pending purchase that was given up.

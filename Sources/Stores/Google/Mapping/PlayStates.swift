@@ -35,7 +35,12 @@ extension PlayLineItem {
 
     /// Given up before it was paid.
     func abandoned() -> [EventDraft] {
-        [draft(EventData(.purchaseAbandoned, [.productID: .text(productID)]))]
+        [
+            draft(
+                EventData(.purchaseAbandoned, [.productID: .text(productID)]),
+                at: began(by: Self.abandonedPending)
+            )
+        ]
     }
 
     /// `ACTIVE`.
@@ -53,23 +58,29 @@ extension PlayLineItem {
     /// before, or when grace was told.
     func grace() throws(InputFault) -> [EventDraft] {
         let until = try required(end.instant, "lineItems.expiryTime")
-        return try past(until: answer.changedAt)
-            + [draft(EventData(.purchaseGraceStarted, [.graceUntil: .instant(until)]))]
-            + renewal()
+        let began = began(by: Self.inGrace)
+        return try past(until: began)
+            + [
+                draft(EventData(.purchaseGraceStarted, [.graceUntil: .instant(until)]), at: began)
+            ] + renewal()
     }
 
     /// `ON_HOLD`: payment is tried again, and nothing is given meanwhile.
     func hold() throws(InputFault) -> [EventDraft] {
-        try past(until: lastGiven) + [draft(EventData(.purchaseRetryStarted, [:]))] + renewal()
+        let began = stopped(by: Self.onHold)
+        return try past(until: min(lastGiven, began))
+            + [draft(EventData(.purchaseRetryStarted, [:]), at: began)] + renewal()
     }
 
     /// `PAUSED`, until the customer or the date resumes it, which is a renewal.
     func paused() throws(InputFault) -> [EventDraft] {
         let resumes = try subscription.object("pausedStateContext")?.instant("autoResumeTime")
-        return try past(until: lastGiven)
+        let began = stopped(by: Self.paused)
+        return try past(until: min(lastGiven, began))
             + [
                 draft(
-                    EventData(.purchasePaused, [.resumesAt: resumes.map { .instant($0) }])
+                    EventData(.purchasePaused, [.resumesAt: resumes.map { .instant($0) }]),
+                    at: began
                 )
             ] + renewal()
     }
@@ -97,11 +108,28 @@ extension PlayLineItem {
     // MARK: What they are made of
 
     /// Until when access was given that is given no more.
-    private var lastGiven: Instant { min(end.instant ?? answer.changedAt, answer.changedAt) }
+    private var lastGiven: Instant { min(end.instant ?? answer.observedAt, answer.observedAt) }
+
+    /// When the state came to be: when its own notification told it.
+    ///
+    /// Another one that made us ask came late, and was sent in another state: this one does not reach back
+    /// to then, and had come to be by now.
+    private func began(by type: Int64) -> Instant {
+        hint == nil || hint == type ? answer.changedAt : answer.observedAt
+    }
+
+    /// The same of a state that gives nothing: at the latest since nothing was given any more.
+    private func stopped(by type: Int64) -> Instant {
+        hint == nil || hint == type ? answer.changedAt : lastGiven
+    }
 
     private static let recovered: Int64 = 1
     private static let renewed: Int64 = 2
+    private static let onHold: Int64 = 5
+    private static let inGrace: Int64 = 6
+    private static let paused: Int64 = 10
     private static let revoked: Int64 = 12
+    private static let abandonedPending: Int64 = 20
 
     /// The type of the notification that made us ask; nil: nothing did.
     private var hint: Int64? {

@@ -28,7 +28,10 @@ package struct Scenario: Sendable {
         } catch {
             throw InputFault(.invalidValue, "", "\(error.message) at byte \(error.offset)")
         }
-        let reader = try ObjectReader(json, of: ["id", "title", "policy", "steps", "expect"])
+        let reader = try ObjectReader(
+            json,
+            of: ["id", "title", "policy", "store", "steps", "expect"]
+        )
         id = try reader.required("id", "expected lower snake case") {
             $0.string.flatMap { Identifier.isStore($0) ? $0 : nil }
         }
@@ -37,9 +40,10 @@ package struct Scenario: Sendable {
         guard ["keep", "transfer"].contains(policy) else {
             throw reader.fault("policy", "expected keep or transfer")
         }
+        let store = try ScenarioStore(reader) ?? .appStore
         steps = []
         for (index, item) in try reader.required("steps", "expected steps", \.array).enumerated() {
-            steps.append(try ScenarioStep(item, at: "steps[\(index)]"))
+            steps.append(try ScenarioStep(item, at: "steps[\(index)]", store))
         }
         expectations = []
         for (index, item) in try reader.required("expect", "expected expectations", \.array)
@@ -73,6 +77,8 @@ package struct ScenarioStep: Sendable, Hashable {
     package var at: Instant
     /// What.
     package var action: Action
+    /// Who tells of it.
+    package var store: ScenarioStore
     /// The account of the store, from 1 on.
     package var account: Int
     /// Who uses the app, or asks; nil: nobody says.
@@ -87,26 +93,38 @@ package struct ScenarioStep: Sendable, Hashable {
     package var until: Instant?
     /// How a store's message is named that changes nothing.
     package var type: String?
+    /// How many are bought at once, of a product of Google Play.
+    package var quantity: Int
 
     /// What may happen.
     package enum Action: String, CaseIterable, Sendable {
         case buy, resubscribe, renew, fail, expire, cancel, uncancel, upgrade, downgrade, extend
-        case refund, note, claim, sandbox
+        case refund, note, claim, sandbox, pend, pay, abandon, pause, revoke, transfer
         case endGrace = "end_grace"
         case reverseRefund = "reverse_refund"
         case leaveFamily = "leave_family"
         case handIn = "hand_in"
+        case refundPart = "refund_part"
     }
 
     private static let names: Set<Name> = [
         "at", "do", "account", "customer", "product", "purchase", "transaction", "until", "type",
+        "store", "quantity",
     ]
 
-    init(_ json: JSONValue, at path: String) throws(InputFault) {
+    init(
+        _ json: JSONValue,
+        at path: String,
+        _ usualStore: ScenarioStore
+    ) throws(InputFault) {
         let reader = try ObjectReader(json, at: path, of: Self.names)
         at = try reader.required("at", ScenarioTime.form, ScenarioTime.instant)
         action = try reader.required("do", "not known") {
             $0.string.flatMap { Action(rawValue: $0) }
+        }
+        store = try ScenarioStore(reader) ?? usualStore
+        guard store.actions.contains(action) else {
+            throw reader.fault("do", "not played by \(store.rawValue)")
         }
         account = try reader.optional("account", "expected 1 to 99") { $0.place(in: 1...99) } ?? 1
         customer = try reader.optional(
@@ -123,10 +141,11 @@ package struct ScenarioStep: Sendable, Hashable {
             try reader.optional("transaction", "expected 0 to 999") { $0.place(in: 0...999) } ?? 0
         until = try reader.optional("until", ScenarioTime.form, ScenarioTime.instant)
         type = try reader.text("type")
-        if [.buy, .upgrade, .downgrade].contains(action), product == nil {
+        quantity = try reader.optional("quantity", "expected 1 to 99") { $0.place(in: 1...99) } ?? 1
+        if [.buy, .pend, .upgrade, .downgrade].contains(action), product == nil {
             throw reader.fault("product", "required")
         }
-        if [.claim, .handIn].contains(action), customer == nil {
+        if [.claim, .handIn, .transfer].contains(action), customer == nil {
             throw reader.fault("customer", "required")
         }
         if action == .extend, until == nil { throw reader.fault("until", "required") }

@@ -8,10 +8,21 @@ enum ScenarioCustomers {
 
     static let form = "expected a name"
 
+    /// What stands before the name; its last three digits are the scenario's number.
+    private static let prefix = "5ce0a210-0000-4000-8"
+
     /// The customer of a name: a UUID, as the App Store wants it, of its first bytes.
     static func customer(_ json: JSONValue) -> CustomerID? {
         guard let name = json.string, !name.isEmpty else { return nil }
         let bytes = Array(name.utf8) + Array(repeating: 0, count: 6)
-        return CustomerID("5ce0a210-0000-4000-8000-" + Hexadecimal.encode(bytes.prefix(6)))
+        return CustomerID(prefix + "000-" + Hexadecimal.encode(bytes.prefix(6)))
+    }
+
+    /// The customer of the same name in the scenario of a number, 0 to 999.
+    static func placed(_ customer: CustomerID, _ number: Int) -> CustomerID {
+        let digits = String(number)
+        let padding = String(repeating: "0", count: max(0, 3 - digits.count))
+        let name = customer.text.suffix(12)
+        return CustomerID("\(prefix)\(padding)\(digits)-\(name)") ?? customer
     }
 }

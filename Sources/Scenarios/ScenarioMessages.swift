@@ -4,6 +4,8 @@ import StoreSimulator
 
 /// What reaches a ledger.
 struct ScenarioMessage: Sendable {
+    /// The scenario's id.
+    var scenario: String
     /// When it was sent, or asked.
     var at: Instant
     var content: Content
@@ -11,140 +13,115 @@ struct ScenarioMessage: Sendable {
     enum Content: Sendable {
         /// The body of a notification of the App Store.
         case notification([UInt8])
+        /// A push of Google Play's.
+        case push([UInt8])
+        /// The body of a webhook of RevenueCat's.
+        case webhook([UInt8])
         /// A signed transaction that a customer hands in.
         case transaction([UInt8], customer: CustomerID)
+        /// A purchase token that a customer hands in.
+        case token(String, customer: CustomerID)
         /// A customer's claim to a purchase, by its original id.
         case claim(originalID: String, customer: CustomerID)
     }
 
-    /// Whether a store sends it: such messages may come late, twice, or never.
-    var isSent: Bool { if case .notification = content { true } else { false } }
+    /// Who sends it: such messages may come late, twice, or never; nil: a customer's app asks.
+    var sender: ScenarioStore? {
+        switch content {
+        case .notification: .appStore
+        case .push: .playStore
+        case .webhook: .revenueCat
+        case .transaction, .token, .claim: nil
+        }
+    }
 }
 
-/// Plays a scenario's steps: what is sent, and what the accounts have bought in the end.
+/// Plays a scenario's steps: what is sent, and what the accounts have bought at each time.
 struct ScenarioMessages {
-    private let store: SimulatedAppStore
-    private let sandbox: SimulatedAppStore
-    private(set) var accounts: [Int: SimulatedAppleAccount] = [:]
+    let appStore: SimulatedAppStore
+    let sandbox: SimulatedAppStore
+    let playStore: SimulatedPlayStore
+    private let scenario: String
     private(set) var messages: [ScenarioMessage] = []
+    /// What accounts had bought from an instant on, in the order of time.
+    private(set) var states: [(at: Instant, accounts: SimulatedAccounts)] = []
+    var accounts = SimulatedAccounts()
     /// Accounts that buy in the sandbox.
-    private var testers: Set<Int> = []
+    var testers: Set<Int> = []
 
     /// Plays it all.
     ///
     /// - Throws: what signing throws, `InputFault` for a step about what is not there.
-    init(_ scenario: Scenario, authority: SigningAuthority) throws {
-        store = SimulatedAppStore(authority: authority)
-        sandbox = SimulatedAppStore(authority: authority, environment: "Sandbox")
+    init(_ scenario: Scenario, _ keys: SimulatedKeys) throws {
+        appStore = SimulatedAppStore(authority: keys.authority)
+        sandbox = SimulatedAppStore(authority: keys.authority, environment: "Sandbox")
+        playStore = keys.playStore
+        self.scenario = scenario.id
         for (index, step) in scenario.steps.enumerated() {
             do {
                 try play(step)
             } catch let fault as MissingPurchase {
                 throw InputFault(.invalidValue, "steps[\(index)].\(fault.member)", "not bought yet")
             }
+            states.append((step.at, accounts))
         }
     }
 
-    private struct MissingPurchase: Error {
+    struct MissingPurchase: Error {
         var member: String
     }
 
-    private mutating func play(_ step: ScenarioStep) throws {
-        if step.action == .sandbox { testers.insert(step.account) }
-        let store = testers.contains(step.account) ? sandbox : self.store
-        var account =
-            accounts[step.account]
-            ?? SimulatedAppleAccount(
-                step.account,
-                token: step.customer?.text,
-                of: store
-            )
-        let sent = account.notifications.count
-        try play(step, on: &account)
-        for notification in account.notifications[sent...] {
-            let signed = String(decoding: try store.signed(notification), as: UTF8.self)
-            let body = JSONValue.members(["signedPayload": .string(signed)])
-            messages.append(
-                ScenarioMessage(
-                    at: step.at,
-                    content: .notification(Array(body.description.utf8))
-                )
-            )
-        }
-        accounts[step.account] = account
-        try ask(step, account)
+    /// What accounts have bought by an instant.
+    func accounts(at time: Instant) -> SimulatedAccounts {
+        states.last { $0.at <= time }?.accounts ?? SimulatedAccounts()
     }
 
-    private func play(_ step: ScenarioStep, on account: inout SimulatedAppleAccount) throws {
-        let (place, time) = (step.purchase, step.at)
-        func product() throws -> SimulatedAppleAccount.Product {
-            guard let found = step.product.flatMap({ ScenarioProducts.product($0) }) else {
-                throw MissingPurchase(member: "product")
-            }
-            return found
+    private mutating func play(_ step: ScenarioStep) throws {
+        switch step.store {
+        case .appStore: try playAppStore(step)
+        case .playStore: try playPlayStore(step)
+        case .revenueCat: try playRevenueCat(step)
         }
-        if Self.ofSubscriptions.contains(step.action), !account.hasSubscription(place) {
+    }
+
+    mutating func add(_ content: ScenarioMessage.Content, at time: Instant) {
+        messages.append(ScenarioMessage(scenario: scenario, at: time, content: content))
+    }
+
+    /// What a step buys.
+    static func product(of step: ScenarioStep) throws -> SimulatedProduct {
+        guard let found = step.product.flatMap({ ScenarioProducts.product($0) }) else {
+            throw MissingPurchase(member: "product")
+        }
+        return found
+    }
+
+    /// What a step's product renews to, where it is a free trial.
+    static func productAfterTrial(of step: ScenarioStep) -> SimulatedProduct? {
+        step.product == ScenarioProducts.trial
+            ? ScenarioProducts.product(ScenarioProducts.month) : nil
+    }
+
+    /// Refuses a step about a purchase, or a transaction, that there is not.
+    static func require(
+        _ step: ScenarioStep,
+        purchases: Int,
+        transactions: Int
+    ) throws(MissingPurchase) {
+        if ofTransactions.contains(step.action) {
+            guard step.transaction < transactions else {
+                throw MissingPurchase(member: "transaction")
+            }
+        } else if ofPurchases.contains(step.action), step.purchase >= purchases {
             throw MissingPurchase(member: "purchase")
         }
-        if Self.ofTransactions.contains(step.action),
-            step.transaction >= account.originals.count
-        {
-            throw MissingPurchase(member: "transaction")
-        }
-        switch step.action {
-        case .buy where step.product == ScenarioProducts.trial:
-            account.buy(
-                try product(),
-                at: time,
-                renewingTo: ScenarioProducts.product(ScenarioProducts.month),
-                .members(["offerType": .integer(1), "offerDiscountType": "FREE_TRIAL"])
-            )
-        case .buy: account.buy(try product(), at: time)
-        case .resubscribe: account.resubscribe(place, at: time)
-        case .renew: account.renew(place, at: time)
-        case .fail: account.failRenewal(place, graceUntil: step.until, at: time)
-        case .endGrace: account.endGrace(place, at: time)
-        case .expire: account.expire(place, at: time)
-        case .cancel: account.setRenewal(place, false, at: time)
-        case .uncancel: account.setRenewal(place, true, at: time)
-        case .upgrade: account.upgrade(place, to: try product(), at: time)
-        case .downgrade: account.downgrade(place, to: try product(), at: time)
-        case .extend: if let until = step.until { account.extend(place, to: until, at: time) }
-        case .refund: account.refund(step.transaction, at: time)
-        case .reverseRefund: account.reverseRefund(step.transaction, at: time)
-        case .leaveFamily: account.leaveFamily(step.transaction, at: time)
-        case .note: account.note(step.type ?? "", nil, place, at: time)
-        case .claim, .handIn, .sandbox: break
-        }
     }
 
-    private static let ofSubscriptions: Set<ScenarioStep.Action> = [
+    private static let ofPurchases: Set<ScenarioStep.Action> = [
         .resubscribe, .renew, .fail, .endGrace, .expire, .cancel, .uncancel, .upgrade, .downgrade,
-        .extend, .note,
+        .extend, .note, .pay, .abandon, .pause, .revoke,
     ]
     private static let ofTransactions: Set<ScenarioStep.Action> = [
-        .refund, .reverseRefund, .leaveFamily, .claim, .handIn,
+        .refund, .refundPart, .reverseRefund, .leaveFamily, .claim, .handIn,
     ]
-
-    /// What a customer asks of the ledger.
-    private mutating func ask(_ step: ScenarioStep, _ account: SimulatedAppleAccount) throws {
-        guard let customer = step.customer, [.claim, .handIn].contains(step.action) else { return }
-        let transaction = account.originals[step.transaction]
-        switch step.action {
-        case .claim:
-            let originalID = transaction["originalTransactionId"]?.string ?? ""
-            messages.append(
-                ScenarioMessage(
-                    at: step.at,
-                    content: .claim(originalID: originalID, customer: customer)
-                )
-            )
-        default:
-            // Signed when it was made: what an app kept tells nothing of a refund since.
-            let jws = try store.authority.sign(transaction)
-            messages.append(
-                ScenarioMessage(at: step.at, content: .transaction(jws, customer: customer))
-            )
-        }
-    }
 }

@@ -7,8 +7,9 @@ import Synchronization
 /// Plays the App Store Server API over accounts, and signs each answer anew.
 package final class SimulatedAppStoreAPI: Sendable {
     private let store: SimulatedAppStore
-    private let key = P256.Signing.PrivateKey()
+    private let key: P256.Signing.PrivateKey
     private let clock: @Sendable () -> Instant
+    private let signedAt: @Sendable () -> Instant
     private let state = Mutex(State())
 
     private struct State {
@@ -26,19 +27,38 @@ package final class SimulatedAppStoreAPI: Sendable {
     package init(_ store: SimulatedAppStore, clock: @escaping @Sendable () -> Instant) {
         self.store = store
         self.clock = clock
+        signedAt = clock
+        key = P256.Signing.PrivateKey()
+    }
+
+    /// Answers whoever signs in by a key, in PEM; `clock`: by which tokens are good; `signedAt`: when
+    /// answers are signed, where that is a virtual time.
+    ///
+    /// - Throws: what is wrong with the key.
+    package init(
+        _ store: SimulatedAppStore,
+        keyPEM: String,
+        clock: @escaping @Sendable () -> Instant,
+        signedAt: @escaping @Sendable () -> Instant
+    ) throws {
+        self.store = store
+        self.clock = clock
+        self.signedAt = signedAt
+        key = try P256.Signing.PrivateKey(pemRepresentation: keyPEM)
     }
 
     /// Who may ask.
     package func access(apiURL: String? = nil) throws -> AppStoreAccess {
         try AppStoreAccess(
             issuerID: Self.issuerID,
-            keyID: "SIMULATED1",
+            keyID: Self.keyID,
             pem: key.pemRepresentation,
             apiURL: apiURL
         )
     }
 
-    private static let issuerID = "57246542-96fe-1a63-e053-0824d011072a"
+    package static let issuerID = "57246542-96fe-1a63-e053-0824d011072a"
+    package static let keyID = "SIMULATED1"
 
     /// What its accounts have bought from now on.
     package func set(_ accounts: [SimulatedAppleAccount]) {
@@ -212,7 +232,7 @@ package final class SimulatedAppStoreAPI: Sendable {
             else { return StoreResponse(status: 400) }
             // Fits: ninety days.
             let later = found.end.advanced(byMilliseconds: days * Instant.millisecondsPerDay)
-            state.withLock { $0.accounts[place].extend(found.place, to: later, at: clock()) }
+            state.withLock { $0.accounts[place].extend(found.place, to: later, at: signedAt()) }
             return ok([
                 "success": .bool(true), "effectiveDate": .integer(later.milliseconds),
                 "originalTransactionId": .string(words[3]),
@@ -223,7 +243,7 @@ package final class SimulatedAppStoreAPI: Sendable {
 
     /// A payload as it is signed now.
     private func signed(_ payload: JSONValue) throws -> JSONValue {
-        let signedAt = JSONValue.members(["signedDate": .milliseconds(clock())])
+        let signedAt = JSONValue.members(["signedDate": .milliseconds(self.signedAt())])
         let jws = try store.authority.sign(payload.changed(by: signedAt))
         return .string(String(decoding: jws, as: UTF8.self))
     }

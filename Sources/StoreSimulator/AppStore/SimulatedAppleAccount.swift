@@ -33,23 +33,7 @@ package struct SimulatedAppleAccount: Sendable {
     }
 
     /// What is sold.
-    package struct Product: Sendable {
-        package var id: String
-        /// `Auto-Renewable Subscription` and the like.
-        package var type: String
-        /// Milliseconds of a period; nil: without end.
-        package var period: Int64?
-        /// Thousandths of a dollar.
-        package var price: Int64
-
-        /// Names a product.
-        package init(id: String, type: String, period: Int64?, price: Int64) {
-            self.id = id
-            self.type = type
-            self.period = period
-            self.price = price
-        }
-    }
+    package typealias Product = SimulatedProduct
 
     private struct Subscription {
         var originalID: String
@@ -78,8 +62,8 @@ package struct SimulatedAppleAccount: Sendable {
         }
     }
 
-    /// Whether so many subscriptions were bought, and one more.
-    package func hasSubscription(_ place: Int) -> Bool { subscriptions.indices.contains(place) }
+    /// How many subscriptions were bought.
+    package var subscriptionCount: Int { subscriptions.count }
 
     /// A subscription's place, and the end of its last period; nil: it is none.
     func subscription(_ originalID: String) -> (place: Int, end: Instant)? {
@@ -226,7 +210,10 @@ package struct SimulatedAppleAccount: Sendable {
 
     // MARK: Payloads
 
-    private func id(_ transaction: Int) -> String {
+    private func id(_ transaction: Int) -> String { Self.id(transaction, ofAccount: number) }
+
+    /// The id of a transaction, by its place among those of an account.
+    static func id(_ transaction: Int, ofAccount number: Int) -> String {
         "2\(number * 1_000_000 + 100_000_000 + transaction + 1)"
     }
 
@@ -337,11 +324,6 @@ package struct SimulatedAppleAccount: Sendable {
             )
         )
     }
-}
-
-extension SimulatedAppleAccount.Product {
-    /// Whether it is a subscription that renews by itself.
-    var isRenewable: Bool { type == "Auto-Renewable Subscription" }
 }
 
 extension SimulatedAppStore {

@@ -22,13 +22,23 @@ package final class SimulatedPlayAPI: Sendable {
         var requests: [StoreRequest] = []
     }
 
-    /// Answers for one app.
+    /// Answers for one app whoever signs in by a new key.
     package init(packageName: String = "com.example.app") throws {
         accountKey = try _RSA.Signing.PrivateKey(keySize: .bits2048)
         self.packageName = packageName
     }
 
+    /// Answers for one app whoever signs in by a key, in PEM.
+    ///
+    /// - Throws: what is wrong with the key.
+    package init(packageName: String, keyPEM: String) throws {
+        accountKey = try _RSA.Signing.PrivateKey(pemRepresentation: keyPEM)
+        self.packageName = packageName
+    }
+
     private static let tokenURL = "https://oauth2.example.com/token"
+    /// Where it signs in, whatever its address.
+    package static let tokenPath = "/token"
 
     /// A service account's key as Google Cloud gives it.
     package var serviceAccount: [UInt8] {
@@ -58,6 +68,24 @@ package final class SimulatedPlayAPI: Sendable {
     /// The orders that were given back, from now on: entries of `purchases.voidedpurchases`.
     package func setVoided(_ entries: [JSONValue]) { state.withLock { $0.voided = entries } }
 
+    /// Answers as the API does of what accounts have bought, from now on.
+    package func set(_ accounts: [SimulatedPlayAccount]) {
+        let answers = accounts.flatMap(\.answers)
+        let orders = accounts.flatMap(\.tokensOfOrders)
+        let voided = accounts.flatMap(\.voided)
+        state.withLock { state in
+            for (token, isSubscription, answer) in answers {
+                if isSubscription {
+                    state.subscriptions[token] = answer
+                } else {
+                    state.products[token] = answer
+                }
+            }
+            for (order, token) in orders { state.orders[order] = token }
+            state.voided = voided
+        }
+    }
+
     /// Gives these in place of its next answers, access tokens included; nil: none at all.
     package func fail(with responses: [StoreResponse?]) {
         state.withLock { $0.faults += responses }
@@ -78,7 +106,9 @@ package final class SimulatedPlayAPI: Sendable {
         state.withLock { state in
             state.requests.append(request)
             if !state.faults.isEmpty { return state.faults.removeFirst() }
-            if request.url == Self.tokenURL { return signIn(request, state.accessToken) }
+            if request.method == .post, request.url.hasSuffix(Self.tokenPath) {
+                return signIn(request, state.accessToken)
+            }
             guard request.headers["Authorization"] == "Bearer " + state.accessToken else {
                 return StoreResponse(status: 401)
             }

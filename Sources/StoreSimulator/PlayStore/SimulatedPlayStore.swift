@@ -34,6 +34,23 @@ package struct SimulatedPlayStore: Sendable {
         self.keyID = keyID
     }
 
+    /// Makes a store for the usual app, with keys as `keyPEMs` gives them.
+    ///
+    /// - Throws: what is wrong with a key.
+    package init(licenseKeyPEM: String, tokenKeyPEM: String) throws {
+        licenseKey = try _RSA.Signing.PrivateKey(pemRepresentation: licenseKeyPEM)
+        tokenKey = try _RSA.Signing.PrivateKey(pemRepresentation: tokenKeyPEM)
+        packageName = "com.example.app"
+        audience = "https://example.com/v1/signals/play"
+        serviceAccount = "push@example.iam.gserviceaccount.com"
+        keyID = "simulated-1"
+    }
+
+    /// The keys that purchase data and tokens are signed by, to be kept in files of their owner's.
+    package var keyPEMs: (license: String, token: String) {
+        (licenseKey.pkcs8PEMRepresentation, tokenKey.pkcs8PEMRepresentation)
+    }
+
     // MARK: Purchase data
 
     /// The app's key as the Play Console shows it.

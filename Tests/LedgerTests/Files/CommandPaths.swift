@@ -40,7 +40,7 @@ enum CommandPaths {
         "--environment", "--events",
         "--expires", "--feature", "--for", "--format", "--grant-id", "--host", "--id", "--key",
         "--key-command", "--key-fd", "--known", "--known-sequence", "--lang", "--level", "--limit",
-        "--locale", "--lose", "--seed", "--shuffle", "--times", "<scenario>",
+        "--locale", "--lose", "--outage", "--seed", "--shuffle", "--times", "<scenario>",
         "--log-level", "--minimum-count", "--name", "--on-error", "--origin", "--percentage",
         "--port",
         "--preference", "--purchase", "--reason", "--redact", "--renewal-info", "--runs",

@@ -10,7 +10,7 @@ struct `A scenario` {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "schemas/scenarios")
-    private static let authority = Result { try ScenarioRun.authority() }
+    private static let keys = Result { try ScenarioRun.keys() }
 
     static let files: [String] = {
         let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -27,19 +27,23 @@ struct `A scenario` {
 
     @Test func `is one of about thirty`() {
         #expect((28...60).contains(Self.files.count))
+        // row Z21: of each store
+        for (prefix, least) in [("play_", 6), ("revenuecat_", 3)] {
+            #expect(Self.files.count { $0.hasPrefix(prefix) } >= least)
+        }
     }
 
     // row Z21; K7, P9: in order, and each message at once
     @Test(arguments: files)
     func `ends as it is expected to`(_ file: String) async throws {
-        let run = try ScenarioRun(Self.scenario(file), authority: Self.authority.get())
+        let run = try ScenarioRun(Self.scenario(file), keys: Self.keys.get())
         #expect(try await run.run(ScenarioDelivery()) == [])
     }
 
     // E1, T2: late, twice, in any order
     @Test(arguments: files)
     func `ends so in whatever order it is told`(_ file: String) async throws {
-        let run = try ScenarioRun(Self.scenario(file), authority: Self.authority.get())
+        let run = try ScenarioRun(Self.scenario(file), keys: Self.keys.get())
         for seed in 0..<deliveries {
             let delivery = ScenarioDelivery(seed: seed, duplicatePercent: 20)
             #expect(try await run.run(delivery) == [], "seed \(seed)")
@@ -49,11 +53,34 @@ struct `A scenario` {
     // row 8.3, row Z12: what was lost is fetched
     @Test(arguments: files)
     func `ends so where messages are lost, after a sync`(_ file: String) async throws {
-        let run = try ScenarioRun(Self.scenario(file), authority: Self.authority.get())
+        let run = try ScenarioRun(Self.scenario(file), keys: Self.keys.get())
         for seed in 0..<deliveries {
             let delivery = ScenarioDelivery(seed: seed, duplicatePercent: 10, losePercent: 50)
             #expect(try await run.run(delivery) == [], "seed \(seed)")
         }
+    }
+
+    // row 8.3, row Z12: nothing comes for a while, and no store answers then
+    @Test(arguments: files)
+    func `ends so after an outage, after a sync`(_ file: String) async throws {
+        let run = try ScenarioRun(Self.scenario(file), keys: Self.keys.get())
+        for seed in 0..<deliveries / 2 {
+            let isShuffled = seed % 2 == 0
+            let delivery = ScenarioDelivery(
+                seed: isShuffled ? seed : nil,
+                duplicatePercent: 10,
+                outagePercent: Int(seed * 7 % 100) + 1
+            )
+            #expect(try await run.run(delivery) == [], "seed \(seed)")
+        }
+    }
+
+    // the control: what an outage swallows is missed where nobody asks for it
+    @Test func `misses what came in an outage, unless it is fetched`() async throws {
+        let run = try ScenarioRun(Self.scenario("renewal_chain.json"), keys: Self.keys.get())
+        let whole = ScenarioDelivery(outagePercent: 90)
+        #expect(try await run.run(whole) == [])
+        #expect(try await run.run(whole, isFetched: false) != [])
     }
 
     /// Deliveries of each; all 200 with `tools/test --all`.
@@ -65,7 +92,7 @@ struct `A scenario` {
     @Test func `finds a planted fault in what messages come to`() async throws {
         var found = 0
         for file in Self.files {
-            let run = try ScenarioRun(Self.scenario(file), authority: Self.authority.get())
+            let run = try ScenarioRun(Self.scenario(file), keys: Self.keys.get())
             let failures = try await run.run(ScenarioDelivery()) { submission in
                 var changed = submission
                 changed.drafts.removeAll { $0.kind == .revocationRefunded }
@@ -90,6 +117,13 @@ struct `A scenario` {
             "steps[1].at"
         ),
         (
+            #"{"id":"a","title":"t","store":"x","steps":[{"at":"1d","do":"renew"}],"expect":[]}"#,
+            "store"
+        ),
+        (
+            #"{"id":"a","title":"t","steps":[{"at":"1d","do":"pause"}],"expect":[]}"#, "steps[0].do"
+        ),
+        (
             #"{"id":"a","title":"t","steps":[{"at":"9223372036854775807d","do":"renew"}],"expect":[]}"#,
             "steps[0].at"
         ),
@@ -106,7 +140,7 @@ struct `A scenario` {
             """
         let scenario = try Scenario(parsing: Array(text.utf8))
         let fault = #expect(throws: InputFault.self) {
-            try ScenarioRun(scenario, authority: Self.authority.get())
+            try ScenarioRun(scenario, keys: Self.keys.get())
         }
         #expect(fault?.path == "steps[1].purchase")
     }

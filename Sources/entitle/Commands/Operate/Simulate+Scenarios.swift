@@ -76,11 +76,13 @@ extension Simulate {
                 """
                 A scenario says what happens in the stores and what a customer is entitled to at T, as \
                 known at R. Messages come at once and in order; with --shuffle up to forty days late, in \
-                any order; with --lose some never, and what they said is fetched in the end. Exit 1 where \
-                something is otherwise than expected.
+                any order; with --lose some never, and with --outage none for a while in which the stores \
+                answer nothing either: then they come as often as a store tries again. What was lost is \
+                fetched in the end. Exit 1 where something is otherwise than expected.
                 """,
                 examples: "entitle simulate run --all",
-                "entitle simulate run grace_recovered --shuffle 7 --duplicate 20 --lose 30"
+                "entitle simulate run grace_recovered --shuffle 7 --duplicate 20 --lose 30",
+                "entitle simulate run --all --outage 40 --times 20"
             )
         )
 
@@ -90,6 +92,8 @@ extension Simulate {
         @Option(help: "A seed that makes the order in which messages come.") var shuffle: UInt64?
         @Option(help: "So many of 100 messages come twice.") var duplicate = 0
         @Option(help: "So many of 100 messages never come.") var lose = 0
+        @Option(help: "Nothing comes, and no store answers, for so many of 100 parts of the time.")
+        var outage = 0
         @Option(help: "Plays each so often, with seeds from --shuffle on.") var times = 1
         @Flag(help: "An object a line.") var json = false
 
@@ -99,16 +103,16 @@ extension Simulate {
             guard (scenario == nil) == all else {
                 throw OperationFault(.usage, "give a scenario, or --all")
             }
-            guard (0...100).contains(duplicate), (0...100).contains(lose) else {
-                throw OperationFault(.usage, "--duplicate and --lose are 0 to 100")
+            guard [duplicate, lose, outage].allSatisfy((0...100).contains) else {
+                throw OperationFault(.usage, "--duplicate, --lose and --outage are 0 to 100")
             }
             guard (1...Self.timesLimit).contains(times) else {
                 throw OperationFault(.usage, "expected 1 to \(Self.timesLimit)", place: "--times")
             }
-            let authority = try ScenarioRun.authority()
+            let keys = try ScenarioRun.keys()
             var failed = 0
             for scenario in try options.read(scenario) {
-                let failures = try play(scenario, authority)
+                let failures = try play(scenario, keys)
                 failed += failures.count
                 tell(scenario, failures)
             }
@@ -118,15 +122,17 @@ extension Simulate {
         /// The first delivery that does not end as expected; empty: all do.
         private func play(
             _ scenario: Scenario,
-            _ authority: SigningAuthority
-        ) throws -> [ScenarioRun.Failure] {
-            let run = try ScenarioRun(scenario, authority: authority)
-            let isShuffled = shuffle != nil || duplicate > 0 || lose > 0 || times > 1
+            _ keys: SimulatedKeys
+        ) throws -> [ScenarioFailure] {
+            let run = try ScenarioRun(scenario, keys: keys)
+            let isShuffled =
+                shuffle != nil || times > 1 || [duplicate, lose, outage].contains { $0 > 0 }
             for number in 0..<UInt64(times) {
                 let delivery = ScenarioDelivery(
                     seed: isShuffled ? (shuffle ?? 0) &+ number : nil,
                     duplicatePercent: duplicate,
-                    losePercent: lose
+                    losePercent: lose,
+                    outagePercent: outage
                 )
                 let failures = try Blocking.value { try await run.run(delivery) }
                 guard !failures.isEmpty else { continue }
@@ -140,7 +146,7 @@ extension Simulate {
             return []
         }
 
-        private func tell(_ scenario: Scenario, _ failures: [ScenarioRun.Failure]) {
+        private func tell(_ scenario: Scenario, _ failures: [ScenarioFailure]) {
             let details = failures.map { "expect[\($0.expectation)]: \($0.detail)" }
             if json {
                 Terminal.line(

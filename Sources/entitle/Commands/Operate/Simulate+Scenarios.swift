@@ -9,11 +9,12 @@ import StoreSimulator
 
 /// Where scenarios are.
 struct ScenarioOptions: ParsableArguments {
-    @Option(help: "The folder of the scenarios (default: schemas/scenarios).")
-    var scenarios = "schemas/scenarios"
+    @Option(help: "A folder of scenarios (default: those that the command has).")
+    var scenarios: String?
 
     /// Reads one by its id, or all in the order of their ids.
     func read(_ id: String?) throws -> [Scenario] {
+        guard let scenarios else { return try readPublished(id) }
         if let id { return [try read(file: "\(scenarios)/\(id).json")] }
         let names: [String]
         do {
@@ -28,6 +29,24 @@ struct ScenarioOptions: ParsableArguments {
         }
         return try names.filter { $0.hasSuffix(".json") }.sorted()
             .map { try read(file: "\(scenarios)/\($0)") }
+    }
+
+    private func readPublished(_ id: String?) throws -> [Scenario] {
+        let all = try PublishedScenarios.all()
+        guard let id else { return all }
+        guard let found = all.first(where: { $0.id.isSame(as: id) }) else {
+            throw unknown(id)
+        }
+        return [found]
+    }
+
+    private func unknown(_ id: String) -> OperationFault {
+        OperationFault(
+            .usage,
+            "there is no scenario of that name",
+            place: id,
+            hint: "`entitle simulate list` lists them; --scenarios names a folder of others"
+        )
     }
 
     private func read(file: String) throws -> Scenario {

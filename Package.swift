@@ -312,7 +312,8 @@ let package = Package(
             dependencies: [
                 "Encodings", "LedgerServer", "LedgerAPI", "LedgerOperations", "EntitlementLedger",
                 "EventLog", "Entitlements", "Presentation",
-                "Stores", "StoreSimulator", "ModelSupport", crypto, jwtKit, logging, hummingbird,
+                "Scenarios", "Stores", "StoreSimulator", "ModelSupport", crypto, jwtKit, logging,
+                hummingbird,
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(

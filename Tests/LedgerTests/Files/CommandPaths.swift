@@ -11,7 +11,7 @@ enum CommandPaths {
     /// A folder in which files are written.
     static let writtenFolders: Set<String> = [
         "--ledger", "export --output", "backup <directory>", "archive --to", "restore --into",
-        "salvage --into", "bench --directory",
+        "salvage --into", "bench --directory", "--out",
     ]
 
     /// A file or folder that is read only.
@@ -34,7 +34,7 @@ enum CommandPaths {
     /// No path at all.
     static let others: Set<String> = [
         "--accept-clock", "--after", "--amount", "--app-apple-id", "--at", "--baseline-windows",
-        "--bundle",
+        "--bundle", "--deliver-to", "--rate", "--scenario",
         "--because", "--confirm", "--count", "--days", "--delivery", "--customer",
         "demo --customers", "--duplicate", "--effective",
         "--environment", "--events",

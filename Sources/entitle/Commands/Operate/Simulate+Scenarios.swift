@@ -31,6 +31,27 @@ struct ScenarioOptions: ParsableArguments {
             .map { try read(file: "\(scenarios)/\($0)") }
     }
 
+    /// Scenarios by their ids, all without one, each with its number among all.
+    func numbered(_ ids: [String]) throws -> [(number: Int, scenario: Scenario)] {
+        let all = try read(nil)
+        guard all.count <= Self.numberLimit else {
+            throw OperationFault(
+                .tooLarge,
+                "expected \(Self.numberLimit) scenarios at most",
+                place: scenarios
+            )
+        }
+        guard !ids.isEmpty else { return Array(all.enumerated()).map { ($0.offset, $0.element) } }
+        return try ids.map { id in
+            guard let number = all.firstIndex(where: { $0.id.isSame(as: id) }) else {
+                throw unknown(id)
+            }
+            return (number, all[number])
+        }
+    }
+
+    private static let numberLimit = 1000
+
     private func readPublished(_ id: String?) throws -> [Scenario] {
         let all = try PublishedScenarios.all()
         guard let id else { return all }

@@ -6,13 +6,13 @@ import LedgerOperations
 import StoreSimulator
 
 /// The command `entitle simulate`.
-struct Simulate: ParsableCommand {
+struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Plays the stores, for development: signs what they would sign.",
         discussion: """
             No ledger trusts what is signed here unless stores.json names the authority's root.
             """,
-        subcommands: [Authority.self, Trigger.self, List.self, Run.self]
+        subcommands: [Authority.self, Trigger.self, List.self, Run.self, Serve.self]
     )
 
     /// The command `entitle simulate authority`.
@@ -46,21 +46,27 @@ struct Simulate: ParsableCommand {
     }
 
     /// The command `entitle simulate trigger`.
-    struct Trigger: ParsableCommand {
+    struct Trigger: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Prints a signal as the App Store would send it.",
+            abstract: "Prints a signal as the App Store would send it, or sends a scenario's.",
             discussion: HelpText.discussion(
                 """
                 KIND is TRANSACTION (a signed transaction by itself), or a notification's type, \
-                with its subtype after a slash: SUBSCRIBED/INITIAL_BUY, DID_RENEW, REFUND, …
+                with its subtype after a slash: SUBSCRIBED/INITIAL_BUY, DID_RENEW, REFUND, … With \
+                --deliver-to it is a scenario, whose messages are sent at once, while the stores with the \
+                keys in --out answer; exit 1 where one is not taken.
                 """,
                 examples:
-                    "entitle simulate trigger SUBSCRIBED/INITIAL_BUY --authority authority.pem"
+                    "entitle simulate trigger SUBSCRIBED/INITIAL_BUY --authority authority.pem",
+                "entitle simulate trigger grace_recovered --deliver-to http://127.0.0.1:8080"
             )
         )
 
-        @Argument(help: "TRANSACTION, or TYPE or TYPE/SUBTYPE of a notification.") var kind: String
-        @Option(help: "The authority's file.") var authority: String
+        @Argument(
+            help: "TRANSACTION, TYPE or TYPE/SUBTYPE of a notification; or a scenario's id."
+        )
+        var kind: String
+        @Option(help: "The authority's file.") var authority: String?
         @Option(help: "The app's bundle id.") var bundle = "com.example.app"
         @Option(help: "The app's id in the App Store.") var appAppleId: Int64 = 1_234_567_890
         @Flag(help: "Signs for the sandbox.") var sandbox = false
@@ -71,12 +77,21 @@ struct Simulate: ParsableCommand {
         @Option(help: "Members of the transaction to replace, add or (null) leave out, as JSON.")
         var transaction = "{}"
         @Option(help: "Members of the renewal info likewise.") var renewalInfo = "{}"
+        @OptionGroup var options: ScenarioOptions
+        @OptionGroup var feed: FeedOptions
 
         private static let countLimit = 1_000_000
         /// The first purchase's id where there are many.
         private static let firstPurchase = 2_000_000_200_000_000
 
-        func run() throws {
+        func run() async throws {
+            guard feed.deliverTo.isEmpty else {
+                Interrupt.catchSignals()
+                let isTaken = try await SimulatedFeed(feed, options.numbered([kind]))
+                    .run(isServing: false)
+                if !isTaken { throw ExitCode(.no) }
+                return
+            }
             guard (1...Self.countLimit).contains(count) else {
                 throw OperationFault(.usage, "expected 1 to \(Self.countLimit)", place: "--count")
             }
@@ -137,6 +152,13 @@ struct Simulate: ParsableCommand {
         }
 
         private func readAuthority() throws -> SigningAuthority {
+            guard let authority else {
+                throw OperationFault(
+                    .usage,
+                    "--authority is missing",
+                    hint: "or give --deliver-to, to send a scenario's messages"
+                )
+            }
             guard let text = try? String(contentsOfFile: authority, encoding: .utf8) else {
                 throw OperationFault(
                     .noInput,

@@ -336,7 +336,7 @@ if isFuzzing {
             dependencies: [
                 "Encodings", "Entitlements", "EventLog", "EntitlementLedger", "LMDBStorage",
                 "LedgerAPI", "LedgerOperations", "ModelSupport", "Salvage", "Stores",
-                "StoreSimulator",
+                "StoreSimulator", crypto,
             ],
             path: "Tests/Fuzz",
             swiftSettings: house + counted,

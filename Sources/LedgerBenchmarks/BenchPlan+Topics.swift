@@ -7,6 +7,7 @@ extension BenchPlan {
         var rows: [BenchRow] = []
         if topics.contains(.append) { rows += try AppendBench(plan: self).rows() }
         if topics.contains(.import) { rows += try ImportBench(plan: self).rows() }
+        if topics.contains(.backfill) { rows += try BackfillBench(plan: self).rows() }
         if !topics.isDisjoint(with: WholeLogBench.topics) {
             rows += try WholeLogBench(plan: self, topics: topics).rows()
         }

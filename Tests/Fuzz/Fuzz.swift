@@ -24,6 +24,7 @@ enum Fuzz {
         switch name {
         case "jws": return try CompactJWSTarget(FuzzedAppStore())
         case "payload": return try PayloadTarget(FuzzedAppStore())
+        case "answer": return try AnswerTarget(FuzzedAppStore())
         case "revenuecat": return RevenueCatTarget()
         case "play": return try PlayTarget()
         case "json": return JSONTarget()

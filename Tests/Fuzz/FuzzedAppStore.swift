@@ -33,6 +33,33 @@ struct FuzzedAppStore: Sendable {
         (try? store.authority.sign(payload, as: form)) ?? []
     }
 
+    /// What stands for payloads as plain objects, signed, in a payload or an answer.
+    func signingNested(_ json: JSONValue) -> JSONValue {
+        if let elements = json.array { return .array(elements.map { signingNested($0) }) }
+        guard let members = json.members else { return json }
+        return .object(
+            members.map { member in
+                let value = signingNested(member.value)
+                guard Self.signedNames.contains(member.name) else {
+                    return JSONMember(member.name, value)
+                }
+                let signed = value.array.map { .array($0.map(signedText)) } ?? signedText(value)
+                return JSONMember(member.name, signed)
+            }
+        )
+    }
+
+    private static let signedNames: Set<String> = [
+        "signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo",
+        "signedTransactions", "signedPayload",
+    ]
+
+    private func signedText(_ payload: JSONValue) -> JSONValue {
+        guard payload.members != nil else { return payload }
+        let jws = signed(Array(payload.description.utf8))
+        return .string(String(decoding: jws, as: UTF8.self))
+    }
+
     /// The same keys for each process of a run, so that one takes what another has signed.
     private static func authority() throws -> SigningAuthority {
         let validity = start.advanced(byMilliseconds: -365 * Instant.millisecondsPerDay)..<now

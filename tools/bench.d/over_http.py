@@ -1,7 +1,8 @@
 """The server over HTTP with wrk, on the machine that it runs on.
 
 Access beside a constant answer of the same server, in alternating runs; App Store notifications of
-real size, verified and durably recorded, at full and at half load.
+real size, verified and durably recorded, at full and at half load; pushes of Google Play beside them,
+each with a token that is verified.
 """
 
 import json
@@ -9,6 +10,7 @@ import os
 import statistics
 import subprocess
 
+from harness.play_store import PlayPushes
 from harness.report import Fault, say
 from harness.server import expect
 from rows import row
@@ -21,9 +23,11 @@ SIZES = {
     "usual": {"rounds": 7, "seconds": 5, "notifications": 40_000},
 }
 CONSTANT = "constant"
+APP_STORE = "app store notifications"
 LUA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wrk.lua")
 WORDS = {CONSTANT: "the same server, one connection for each of %d clients of wrk, answering a"
-                   " constant" % CONNECTIONS}
+                   " constant" % CONNECTIONS,
+         APP_STORE: "notifications of the App Store, by the same server in the same run"}
 
 
 def wrk(server, seconds, arguments, connections=CONNECTIONS):
@@ -70,38 +74,44 @@ def access(material, sizes):
 
 
 def notifications(material, sizes):
-    """Distinct signed notifications to a durable ledger, at full and at half load."""
+    """Distinct signals to a durable ledger: the App Store's at full and at half load, Google Play's at full."""
     rounds = max(2, sizes["rounds"] // 2)
     share = sizes["notifications"] // (2 * rounds)
     say("bench: minting %d notifications" % sizes["notifications"])
     bodies = material.app_store.notifications(sizes["notifications"])
+    pushed = PlayPushes.bodies(rounds * share)
     ledger, key = material.ledger()
-    full, half, at = [], [], 0
-    with material.server(ledger, key, ["--log-level", "error"]) as server:
-        def send(count, rate):
-            nonlocal at
+    full, half, play = [], [], []
+    with PlayPushes(material) as pushes, material.server(
+            ledger, key, ["--stores", pushes.configuration, "--log-level", "error"]) as server:
+        def send(bodies, rate, *words):
             path = material.path("bodies.ndjson")
             with open(path, "wb") as file:
-                file.write(b"\n".join(bodies[at:at + count]))
-            at += count
+                file.write(b"\n".join(bodies))
             # The run ends when every line was answered.
-            run = wrk(server, RUN_SECONDS, ["signals", path, str(count), str(rate)])
-            if run["requests"] != count:
-                raise Fault("%d of %d were answered" % (run["requests"], count))
+            run = wrk(server, RUN_SECONDS, ["signals", path, str(len(bodies)), str(rate), *words])
+            if run["requests"] != len(bodies):
+                raise Fault("%d of %d were answered" % (run["requests"], len(bodies)))
             return run
-        for _ in range(rounds):
-            full.append(send(share, 0))
-            half.append(send(share, full[-1]["rate"] / 2))
+
+        app_store, google = ["/v1/signals/app-store"], ["/v1/signals/play", pushes.token]
+        for turn in range(rounds):
+            at = 2 * turn * share
+            full.append(send(bodies[at:at + share], 0, *app_store))
+            play.append(send(pushed[turn * share:(turn + 1) * share], 0, *google))
+            half.append(send(bodies[at + share:at + 2 * share], full[-1]["rate"] / 2, *app_store))
         server.stop()
     recorded = material.tool.ask_json(ledger, "status")["sequence"]
-    if recorded < at:
-        raise Fault("%d events stand for %d notifications" % (recorded, at))
+    if recorded < 3 * rounds * share:
+        raise Fault("%d events stand for %d signals" % (recorded, 3 * rounds * share))
     made = [
         row("http-notifications", "notifications/s", [run["rate"] for run in full]),
         row("http-notifications-bytes", "bytes each", [
             statistics.mean(len(body) for body in bodies)]),
         row("http-notifications-processor", "us of the server each", [
-            run["microseconds"] for run in full])]
+            run["microseconds"] for run in full]),
+        row("http-play", "pushes/s", [run["rate"] for run in play], [run["rate"] for run in full],
+            APP_STORE)]
     for name, runs in (("full", full), ("half", half)):
         made += [row("http-notifications-%s-%s" % (name, quantile), "ms %s" % quantile,
                      [run[quantile] for run in runs]) for quantile in ("p50", "p99")]

@@ -18,6 +18,7 @@ GOALS = {
     "import": {"ratio": (">=", 1.0)},
     "import-webhooks": {"ratio": (">=", 0.5)},
     "import-notifications": {"ratio": (">=", 0.7)},
+    "backfill": {"ratio": (">=", 0.8)},
     "fold": {"ratio": (">=", 0.3)},
     "rebuild": {"value": (">=", 2_000_000)},
     "report-revenue-views": {"value": ("<=", 1000)},
@@ -38,6 +39,7 @@ GOALS = {
     "memory-audit": {"value": ("<=", 256)},
     "http-access": {"ratio": (">=", 0.9)},
     "http-notifications": {"value": (">=", 4000)},
+    "http-play": {"ratio": (">=", 1.0)},
     "http-notifications-half-p99": {"value": ("<=", 50)},
 }
 

@@ -1,4 +1,4 @@
--- What wrk asks: constant | access KEY CUSTOMERS | signals FILE COUNT RATE
+-- What wrk asks: constant | access KEY CUSTOMERS | signals FILE COUNT RATE PATH [TOKEN]
 --
 -- Ends with one line of JSON. `signals` sends each line of the file once, at most RATE a second
 -- (0: as fast as it is answered), and what it measures ends with the last answer.
@@ -46,6 +46,8 @@ function init(arguments)
     bodies = {}
     for line in io.lines(arguments[2]) do bodies[#bodies + 1] = line end
     count, rate = tonumber(arguments[3]), tonumber(arguments[4])
+    local path, headers = arguments[5], { ["Content-Type"] = "application/json" }
+    if arguments[6] then headers["Authorization"] = "Bearer " .. arguments[6] end
     -- Until a request is due the connection waits; the rest of the run asks nothing more.
     delay = function()
       if not start then start = now() end
@@ -57,8 +59,7 @@ function init(arguments)
     request = function()
       sent = sent + 1
       if sent > count then return wrk.format("GET", "/healthz") end
-      return wrk.format("POST", "/v1/signals/app-store",
-        { ["Content-Type"] = "application/json" }, bodies[math.max(1, sent)])
+      return wrk.format("POST", path, headers, bodies[math.max(1, sent)])
     end
   end
 end

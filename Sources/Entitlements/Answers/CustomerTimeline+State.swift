@@ -23,7 +23,8 @@ extension CustomerTimeline {
                 ? [.noCatalog] : gates.unmapped.texts.map { .unmapped(productID: $0) })
                 + owned.filter { $0.timeline.expectsRenewal(at: instant) }
                 .map { .renewalExpected(purchase: $0.timeline.number) }
-                + owned.filter { $0.timeline.isUnconfirmed($0.owners) }.map { .unconfirmed(purchase: $0.timeline.number) }
+                + owned.filter { $0.timeline.isUnconfirmed($0.owners) }
+                .map { .unconfirmed(purchase: $0.timeline.number) }
         )
     }
 

@@ -3,7 +3,7 @@ import Entitlements
 import Stores
 
 /// Fetches what is true of a purchase of Google Play.
-struct PlayFetch {
+struct PlayFetch: Sendable {
     private let playStore: StoreClients.PlayStore
     private let id: String
     private let now: Instant
@@ -48,7 +48,7 @@ struct PlayFetch {
     }
 
     /// What is true, of whichever app has it: an id does not tell whose it is.
-    private func facts() async throws(StoreFault) -> PlayFacts {
+    func facts() async throws(StoreFault) -> PlayFacts {
         var fault = StoreFault(.notFound)
         for packageName in playStore.configuration.packageNames.sorted() {
             do throws(StoreFault) {

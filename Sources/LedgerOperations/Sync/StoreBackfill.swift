@@ -9,6 +9,7 @@ package import LedgerAPI
 package struct StoreBackfill: Sendable {
     private let sync: StoreSync
     private let environment: StoreEnvironment
+    private let told = ToldPurchases()
 
     /// Purchases that are asked about one after the other, and recorded together.
     private static let batchSize = 25
@@ -86,11 +87,11 @@ package struct StoreBackfill: Sendable {
     }
 
     private func ask(about names: [PurchaseName]) async throws -> [SyncedPurchase] {
-        let (sync, environment) = (sync, environment)
+        let (sync, environment, told) = (sync, environment, told)
         return try await withThrowingTaskGroup(of: [SyncedPurchase].self) { tasks in
             for first in stride(from: 0, to: names.count, by: Self.batchSize) {
                 let batch = Array(names[first..<min(first + Self.batchSize, names.count)])
-                tasks.addTask { try await sync.sync(batch, in: environment) }
+                tasks.addTask { try await sync.sync(batch, in: environment, told: told) }
             }
             return try await tasks.reduce(into: []) { $0 += $1 }
         }

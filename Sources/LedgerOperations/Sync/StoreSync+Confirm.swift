@@ -1,57 +1,116 @@
 import Encodings
 import EntitlementLedger
-import Entitlements
+package import Entitlements
 package import Stores
+
+/// What a customer hands in as a proof of a purchase, and what does not tell how it stands now.
+package enum ClaimedEvidence: Sendable {
+    /// What the App Store signed, perhaps long ago.
+    case appStore(VerifiedAppStoreTransaction)
+    /// What Google Play signed when the purchase was made, which tells no end of a subscription.
+    case playStore(PurchaseName)
+
+    fileprivate var purchase: PurchaseName? {
+        switch self {
+        case .appStore(let signed): signed.purchase
+        case .playStore(let purchase): purchase
+        }
+    }
+
+    fileprivate var environment: StoreEnvironment {
+        switch self {
+        case .appStore(let signed): signed.environment
+        case .playStore: .production
+        }
+    }
+}
 
 extension StoreSync {
     /// How long the first claims of one call may wait for the stores.
     package static let confirmationLimit = Duration.seconds(2)
 
-    /// Milliseconds after which a signature is so old that a refund or an erasure may lie between.
-    private static let freshness = Instant.millisecondsPerDay
-
-    /// Asks the App Store how a transaction stands that is claimed for the first time, more than a day
-    /// after it was signed, and appends what it tells (Stores, rule 7).
+    /// Asks a store about what is claimed for the first time, where what is handed in does not tell how it
+    /// stands now, and appends what it tells (Stores, rule 7).
     ///
-    /// Where the App Store cannot be asked, or does not answer until the deadline, the transaction
-    /// counts as it was signed, with the warning `unconfirmed`.
+    /// Where the store cannot be asked, or does not answer until the deadline, what was signed counts,
+    /// with the warning `unconfirmed` where it is old.
     ///
+    /// - Returns: what Google wants to be told once the claim is on the disk; nil: nothing.
     /// - Throws: `LedgerFault`, `LogStorageFault`.
     package func confirm(
-        _ transaction: VerifiedAppStoreTransaction,
+        _ evidence: ClaimedEvidence,
         until deadline: ContinuousClock.Instant
-    ) async throws {
+    ) async throws -> PlayAcknowledgement? {
         let now = clock()
+        let environment = evidence.environment
+        guard let purchase = evidence.purchase, ContinuousClock.now < deadline else { return nil }
+        let ledger = ledger
+        let standing = try await pool.run {
+            try ledger.questions.standing(of: purchase, in: environment, at: now)
+        }
+        guard standing?.owner == nil else { return nil }
+        let answer: Told? =
+            switch evidence {
+            case .appStore(let signed): await told(of: signed, until: deadline, now)
+            case .playStore: await told(ofPlay: purchase, until: deadline, now)
+            }
+        guard let answer, !answer.submissions.isEmpty else { return nil }
+        _ = try await pool.run { try ledger.appender.record(fetched: answer.submissions) }
+        try await record(
+            [Self.confirmation(of: purchase, at: now)],
+            from: Source.ledger,
+            in: environment
+        )
+        return answer.acknowledgement
+    }
+
+    /// What a store told.
+    private struct Told: Sendable {
+        var submissions: [Submission]
+        var acknowledgement: PlayAcknowledgement?
+    }
+
+    /// Nil: the App Store is not to be asked, since the signature is not old, or does not answer.
+    private func told(
+        of transaction: VerifiedAppStoreTransaction,
+        until deadline: ContinuousClock.Instant,
+        _ now: Instant
+    ) async -> Told? {
         let age = now.milliseconds.subtractingReportingOverflow(
             transaction.content.signedAt.milliseconds
         )
         guard let appStore = clients.appStore, let id = transaction.transactionID,
-            let purchase = transaction.purchase, age.overflow || age.partialValue > Self.freshness,
-            ContinuousClock.now < deadline
-        else { return }
-        let (ledger, environment) = (ledger, transaction.environment)
-        let standing = try await pool.run {
-            try ledger.questions.standing(of: purchase, in: environment, at: now)
-        }
-        guard standing?.owner == nil else { return }
+            age.overflow || age.partialValue > Fact.lateness
+        else { return nil }
         let answer = await Self.value(until: deadline) {
             // Why it does not answer makes no difference here.
-            try? await appStore.api.transaction(id, in: environment)
+            try? await appStore.api.transaction(id, in: transaction.environment)
         }
-        guard let answer else { return }
+        guard let answer else { return nil }
         // Why one is refused makes no difference here.
         let told = await AppStoreImport.outcomes(
             of: answer,
             verifier: appStore.verifier,
             now: now
         ).compactMap { try? $0.get() }
-        guard !told.isEmpty else { return }
-        _ = try await pool.run { try ledger.appender.record(fetched: told) }
-        try await record(
-            [Self.confirmation(of: purchase, at: now)],
-            from: Source.ledger,
-            in: environment
-        )
+        return Told(submissions: told)
+    }
+
+    /// Nil: Google Play is not to be asked, or does not answer.
+    private func told(
+        ofPlay purchase: PurchaseName,
+        until deadline: ContinuousClock.Instant,
+        _ now: Instant
+    ) async -> Told? {
+        guard let playStore = clients.playStore, let id = PlayFetch.ids(of: [purchase]).first else {
+            return nil
+        }
+        let fetch = PlayFetch(playStore, of: id, now: now)
+        // Why it does not answer makes no difference here.
+        let facts = await Self.value(until: deadline) { try? await fetch.facts() }
+        return facts.map {
+            Told(submissions: [$0.submission], acknowledgement: $0.acknowledgement)
+        }
     }
 
     /// That a store was asked about a purchase, and knows it.

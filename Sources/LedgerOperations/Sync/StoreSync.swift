@@ -68,7 +68,16 @@ package struct StoreSync: Sendable {
         _ purchases: [PurchaseName],
         in environment: StoreEnvironment
     ) async throws -> [SyncedPurchase] {
-        var run = SyncRun(self, in: environment)
+        try await sync(purchases, in: environment, told: ToldPurchases())
+    }
+
+    /// The same as a batch among others, which tell of one another's.
+    func sync(
+        _ purchases: [PurchaseName],
+        in environment: StoreEnvironment,
+        told: ToldPurchases
+    ) async throws -> [SyncedPurchase] {
+        var run = SyncRun(self, in: environment, told: told)
         for purchase in purchases { try await run.ask(about: purchase) }
         return try await run.finish()
     }

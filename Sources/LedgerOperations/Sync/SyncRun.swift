@@ -10,11 +10,15 @@ struct SyncRun {
     private let environment: StoreEnvironment
     private let start: Instant
     private var tally = FetchTally()
-    /// The purchases of which their own stores told.
-    private var told: Set<PurchaseName> = []
+    private let told: ToldPurchases
 
-    init(_ sync: StoreSync, in environment: StoreEnvironment) {
+    init(
+        _ sync: StoreSync,
+        in environment: StoreEnvironment,
+        told: ToldPurchases = ToldPurchases()
+    ) {
         self.sync = sync
+        self.told = told
         self.environment = environment
         start = sync.clock()
     }
@@ -23,8 +27,7 @@ struct SyncRun {
     mutating func ask(about purchase: PurchaseName) async throws {
         let standing = try await standing(of: purchase)
         let names = standing?.names ?? [purchase]
-        // The history of one is that of all that its Apple Account bought.
-        guard told.isDisjoint(with: names) else { return }
+        guard !told.contains(names) else { return }
         tally.begin(purchase, standing)
         switch purchase.store {
         case Source.appStore: try await askAppStore(purchase)
@@ -75,7 +78,7 @@ struct SyncRun {
             in: environment,
             clock: sync.clock
         )
-        if let fault = try await fetch.run({ try await takeOwn($0) }) {
+        if let fault = try await fetch.run({ try await takeOwn($0, of: purchase) }) {
             tally.miss(purchase, SyncedPurchase.Code(fault))
         }
     }
@@ -89,15 +92,18 @@ struct SyncRun {
         }
         for id in PlayFetch.ids(of: names) {
             let fetch = PlayFetch(playStore, of: id, now: sync.clock())
-            if let fault = try await fetch.run({ try await takeOwn($0) }) {
+            if let fault = try await fetch.run({ try await takeOwn($0, of: purchase) }) {
                 tally.miss(purchase, SyncedPurchase.Code(fault))
             }
         }
     }
 
     /// Appends what a purchase's own store told.
-    private mutating func takeOwn(_ submissions: [Submission]) async throws {
-        told.formUnion(submissions.flatMap(\.purchases))
+    private mutating func takeOwn(
+        _ submissions: [Submission],
+        of purchase: PurchaseName
+    ) async throws {
+        told.insert(submissions.flatMap(\.purchases), besides: purchase)
         try await take(submissions)
     }
 

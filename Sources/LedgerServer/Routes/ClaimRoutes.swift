@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import LedgerAPI
+import LedgerOperations
 import Stores
 
 /// What customers hand in: signed transactions, one or many (rows 2.3, 6.3, CL1).
@@ -97,7 +98,7 @@ extension RouteTable {
             "productId",
             "purchaseToken"
         )
-        let handedIn: HandedIn
+        var handedIn: HandedIn
         let store = try body.required("store")
         switch try await verified(body, call, service) {
         case .success(let found): handedIn = found
@@ -105,7 +106,7 @@ extension RouteTable {
             try await service.count(refusal, of: store)
             throw Problem(refusal, of: store)
         }
-        try await service.confirm([handedIn])
+        handedIn = try await service.confirm([handedIn])[0]
         let item = handedIn.transaction
         let customer = try call.customer
         let request = try call.request(
@@ -174,7 +175,7 @@ extension RouteTable {
         _ call: Call,
         _ service: LedgerService
     ) async throws -> [ClaimItem] {
-        try await service.confirm(items)
+        let items = try await service.confirm(items)
         let transactions = items.map(\.transaction)
         let customer = try call.customer
         let request = try call.request(service, source: Source.app, environment: .production)
@@ -218,7 +219,9 @@ extension RouteTable {
             }
             let bytes = Array(try entry.required("signedTransaction").utf8)
             return await verifier.transaction(bytes, now: call.now)
-                .flatMap { signed in signed.handedIn().map { HandedIn($0, signed: signed) } }
+                .flatMap { signed in
+                    signed.handedIn().map { HandedIn($0, evidence: .appStore(signed)) }
+                }
         case Source.playStore:
             guard let configuration = service.stores.playStore else {
                 throw Problem(.notConfigured, "Google Play is not configured here")
@@ -228,7 +231,8 @@ extension RouteTable {
                     purchaseData: try entry.required("purchaseData"),
                     signature: try entry.required("signature")
                 )
-                .flatMap { $0.verified(by: configuration) }.map { HandedIn($0.handedIn()) }
+                .flatMap { $0.verified(by: configuration) }
+                .map { HandedIn($0.handedIn(), evidence: .playStore($0.purchase)) }
             }
             return try await service.transaction(
                 ofPlay: try entry.required("purchaseToken"),

@@ -44,12 +44,19 @@ extension LedgerService {
         StoreSync(ledger, stores.clients, pool: self, clock: clock, makeID: makeID)
     }
 
-    /// Asks the App Store about what is first claimed by an old signature, for so long in all as a
-    /// caller may wait (Stores, rule 7).
-    func confirm(_ items: [HandedIn]) async throws {
+    /// Asks the stores about what is first claimed and does not tell how it stands now, for so long in
+    /// all as a caller may wait (Stores, rule 7).
+    ///
+    /// - Returns: the same, with what Google wants to be told afterwards.
+    func confirm(_ items: [HandedIn]) async throws -> [HandedIn] {
         let deadline = ContinuousClock.now.advanced(by: StoreSync.confirmationLimit)
-        for signed in items.compactMap(\.signed) {
-            try await sync.confirm(signed, until: deadline)
+        var confirmed = items
+        for index in items.indices {
+            guard let evidence = items[index].evidence,
+                let told = try await sync.confirm(evidence, until: deadline)
+            else { continue }
+            confirmed[index].acknowledgement = told
         }
+        return confirmed
     }
 }

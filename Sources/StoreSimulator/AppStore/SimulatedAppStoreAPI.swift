@@ -14,6 +14,8 @@ package final class SimulatedAppStoreAPI: Sendable {
 
     private struct State {
         var accounts: [SimulatedAppleAccount] = []
+        /// The place of the account that made a transaction, by its id.
+        var places: [Name: Int] = [:]
         var faults: [StoreResponse?] = []
         /// Answers before the faults.
         var untilFault = 0
@@ -62,7 +64,15 @@ package final class SimulatedAppStoreAPI: Sendable {
 
     /// What its accounts have bought from now on.
     package func set(_ accounts: [SimulatedAppleAccount]) {
-        state.withLock { $0.accounts = accounts }
+        let places = accounts.enumerated().flatMap { place, account in
+            account.transactions.compactMap { payload in
+                payload["transactionId"]?.string.map { (Name($0), place) }
+            }
+        }
+        state.withLock { state in
+            state.accounts = accounts
+            state.places = Dictionary(places) { first, _ in first }
+        }
     }
 
     /// Gives these in place of its next answers, or of those behind the next few; nil: none at all.
@@ -121,10 +131,9 @@ package final class SimulatedAppStoreAPI: Sendable {
         }
         if words.count == 4 { return change(words, body, accounts) }
         guard words.count == 3 else { return StoreResponse(status: 404) }
-        let account = accounts.first { account in
-            account.transactions.contains { $0["transactionId"]?.string == words[2] }
-        }
-        guard let account else { return Self.notFound }
+        let place = state.withLock { $0.places[Name(words[2])] }
+        guard let place, accounts.indices.contains(place) else { return Self.notFound }
+        let account = accounts[place]
         switch (words[0], words[1]) {
         case ("v2", "history"): return try history(of: account, from: query["revision"])
         case ("v1", "subscriptions"): return try statuses(of: account)

@@ -10,10 +10,6 @@ struct PayloadTarget: FuzzTarget {
     private let appStore: FuzzedAppStore
     private let mutation: JSONMutation
 
-    private static let signedNames: Set<String> = [
-        "signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo",
-    ]
-
     init(_ appStore: FuzzedAppStore) {
         self.appStore = appStore
         mutation = JSONMutation(wordsOf: appStore.payloads(), and: FuzzedAppStore.words)
@@ -32,7 +28,9 @@ struct PayloadTarget: FuzzTarget {
     func run(_ input: [UInt8]) {
         // What is no JSON is signed as it is: the signature says nothing about the form.
         let json = try? JSONValue(parsing: input)
-        let jws = appStore.signed(json.map { Array(signingNested($0).description.utf8) } ?? input)
+        let jws = appStore.signed(
+            json.map { Array(appStore.signingNested($0).description.utf8) } ?? input
+        )
         let verifier = appStore.verifier
         let outcome = Blocking.wait {
             await verifier.signal(jws, expecting: nil, now: FuzzedAppStore.now)
@@ -44,21 +42,6 @@ struct PayloadTarget: FuzzTarget {
             submission.events.contains {
                 $0.data.text(.ownership) == "family_shared"
                     && $0.data.text(.productKind) == "non_consumable"
-            }
-        )
-    }
-
-    /// The payload with nested ones signed.
-    private func signingNested(_ json: JSONValue) -> JSONValue {
-        guard let members = json.members else { return json }
-        return .object(
-            members.map { member in
-                let value = signingNested(member.value)
-                guard Self.signedNames.contains(member.name), member.value.members != nil else {
-                    return JSONMember(member.name, value)
-                }
-                let jws = appStore.signed(Array(value.description.utf8))
-                return JSONMember(member.name, .string(String(decoding: jws, as: UTF8.self)))
             }
         )
     }

@@ -332,4 +332,45 @@ struct `Google Play over HTTP` {
             #expect(refused.json["error"]?["platform"] == "play_store")
         }
     }
+
+    // Stores, rules 3 and 7: the data tells no end of a subscription
+    @Test func `asks about the signed data of a subscription at once`() async throws {
+        let store = try Self.store.get()
+        func claim(_ simulated: SimulatedPlayAPI, isTold: Bool) async throws {
+            try await TestServer.with(Self.setup(asking: simulated)) { server in
+                try server.publishCatalog()
+                let data = store.purchaseData(
+                    at: server.clock.now,
+                    .members([
+                        "productId": "com.example.app.pro.month", "purchaseToken": "token-1",
+                        "autoRenewing": .bool(true),
+                    ])
+                )
+                let unpaid = JSONValue.members([
+                    "acknowledgementState": "ACKNOWLEDGEMENT_STATE_PENDING"
+                ])
+                if isTold {
+                    simulated.set(
+                        try Self.subscription(server, account: .null, unpaid),
+                        ofSubscription: "token-1"
+                    )
+                }
+                let body = JSONValue.object(
+                    [JSONMember("store", "play_store")] + (try store.signed(data).members ?? [])
+                ).description
+                let claimed = try await server.post(
+                    "/v1/customers/fred/purchases",
+                    body,
+                    as: .write
+                )
+                #expect(claimed.status == 200)
+                #expect(try await server.has("fred", "export") == isTold)
+            }
+        }
+        let simulated = try SimulatedPlayAPI()
+        try await claim(simulated, isTold: true)
+        // It is on the disk, so Google is told.
+        #expect(simulated.requests.contains { $0.url.hasSuffix(":acknowledge") })
+        try await claim(try SimulatedPlayAPI(), isTold: false)
+    }
 }

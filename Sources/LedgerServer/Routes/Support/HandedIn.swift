@@ -1,4 +1,5 @@
 import EntitlementLedger
+import LedgerOperations
 import Stores
 
 /// What a customer hands in, once its store vouches for it.
@@ -6,16 +7,16 @@ struct HandedIn: Sendable {
     var transaction: VerifiedTransaction
     /// What Google wants to be told once it is on the disk; nil: nothing.
     var acknowledgement: PlayAcknowledgement?
-    /// What the App Store signed; nil: another store's.
-    var signed: VerifiedAppStoreTransaction?
+    /// What its store should be asked about first; nil: nothing, since the store has told.
+    var evidence: ClaimedEvidence?
 
     init(
         _ transaction: VerifiedTransaction,
         _ acknowledgement: PlayAcknowledgement? = nil,
-        signed: VerifiedAppStoreTransaction? = nil
+        evidence: ClaimedEvidence? = nil
     ) {
         self.transaction = transaction
         self.acknowledgement = acknowledgement
-        self.signed = signed
+        self.evidence = evidence
     }
 }

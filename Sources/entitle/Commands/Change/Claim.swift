@@ -83,11 +83,13 @@ struct Claim: ParsableCommand {
         let request = try requested.request(options, source: Source.app)
         let items = try transactionsOfAppStore() + transactionsOfPlay()
         // What was refused is told beside the outcomes.
-        let handedIn = items.compactMap { try? $0.get() }
+        let evidence = items.compactMap { try? $0.get() }
+        let handedIn = evidence.map(\.transaction)
         let isDryRun = requested.dryRun
         // Who runs the command is support: a conflict names its owner (Stores, rule 7).
         var told = try options.withLedger(writing: !isDryRun) { ledger in
             guard isDryRun else {
+                try confirm(evidence.map(\.evidence), ledger)
                 let outcomes = try ledger.appender.restore(handedIn, for: customer, request)
                 return zip(outcomes, handedIn).map { ClaimItem($0, of: $1.purchase) }[...]
             }
@@ -112,7 +114,26 @@ struct Claim: ParsableCommand {
         if claimed.contains(where: { $0.outcome == .refused }) { throw ExitCode(.conflict) }
     }
 
-    private typealias Verified = Result<VerifiedTransaction, SignalRefusal>
+    /// A transaction, and what its store should be asked about first.
+    private typealias HandedIn = (transaction: VerifiedTransaction, evidence: ClaimedEvidence)
+    private typealias Verified = Result<HandedIn, SignalRefusal>
+
+    /// Asks the stores that may be asked, as long as for a call; Google is told later, by a sync.
+    private func confirm(_ evidence: [ClaimedEvidence], _ ledger: Ledger) throws {
+        let clients = try stores.configuredClients(options)
+        guard !clients.isEmpty else { return }
+        let sync = StoreSync(
+            ledger,
+            clients,
+            pool: DispatchPool(),
+            clock: SystemClock.now,
+            makeID: { UUID().uuidString.lowercased() }
+        )
+        try Blocking.value {
+            let deadline = ContinuousClock.now.advanced(by: StoreSync.confirmationLimit)
+            for evidence in evidence { _ = try await sync.confirm(evidence, until: deadline) }
+        }
+    }
 
     private func transactionsOfAppStore() throws -> [Verified] {
         guard !signedTransactions.isEmpty else { return [] }
@@ -123,7 +144,7 @@ struct Claim: ParsableCommand {
         return try signedTransactions.map { file in
             let jws = try SignedFile.line(file).filter { ![0x20, 0x0D].contains($0) }
             return Blocking.wait { await verifier.transaction(jws, now: now) }
-                .flatMap { $0.handedIn() }
+                .flatMap { signed in signed.handedIn().map { ($0, .appStore(signed)) } }
         }
     }
 
@@ -146,7 +167,7 @@ struct Claim: ParsableCommand {
             }
             return UnverifiedPlayPurchase.reading(purchaseData: data, signature: text)
                 .flatMap { $0.verified(by: configuration) }
-                .map { $0.handedIn() }
+                .map { ($0.handedIn(), .playStore($0.purchase)) }
         }
     }
 

@@ -268,6 +268,7 @@ def asked(schemas, entitle, store, transaction):
         schemas.check("backfill", everybody + listed, "sync --backfill --json, sync --from --json")
         extended = entitle("extend", api.purchase, "--days", "7", "--because", "outage", *ask)
         schemas.check("extension", extended, "extend --json")
+        schemas.check("test-notification", entitle("test-notification", *ask), "test-notification --json")
         entitle("consumption", api.purchase.split("/")[1], "--consented", "--stores", api.configuration)
         if not everybody[0]["failures"] or listed[0]["completed"] != 1:
             fail(f"asking about everybody came to {everybody}, about a list to {listed}")

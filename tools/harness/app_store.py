@@ -53,6 +53,8 @@ class AppStoreAPI:
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 answer = {"bundleId": "com.example.app", "environment": "Production"}
+                if "/notifications/test/" in self.path:
+                    return self.answer(200, {"sendAttempts": [{"sendAttemptResult": "SUCCESS"}]})
                 if payload["transactionId"] not in self.path:
                     return self.answer(404, {"errorCode": 4040010, "errorMessage": "not found"})
                 if "/v2/history/" in self.path:
@@ -62,6 +64,8 @@ class AppStoreAPI:
                 self.answer(200, answer)
 
             def do_POST(self):
+                if self.path.endswith("/notifications/test"):
+                    return self.answer(200, {"testNotificationToken": "t"})
                 self.answer(200, {"hasMore": False, "notificationHistory": []})
 
             def do_PUT(self):

@@ -178,6 +178,11 @@ package struct SchemaFile: Sendable {
             "`sync CUSTOMER --json`, and `POST /v1/customers/{id}/sync`."
         ),
         SchemaFile(
+            "test-notification",
+            TestNotificationAnswer.self,
+            "A line of `test-notification --json`, of an app each."
+        ),
+        SchemaFile(
             "timeline",
             TimelineAnswer.self,
             "`timeline --json`: stretches over effective time, half-open, and the events behind them in the order of the log."

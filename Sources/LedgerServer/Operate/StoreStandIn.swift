@@ -7,7 +7,7 @@ import NIOCore
 import ServiceLifecycle
 package import Stores
 
-/// Serves on this machine alone what plays a store's API: the other end of `HTTPStoreTransport`.
+/// Serves on this machine alone what plays a store's API: the other end of `HTTPStoreTransport` (row Z7).
 package enum StoreStandIn {
     /// Whoever else could reach it would be told what a store tells nobody.
     package static let host = "127.0.0.1"

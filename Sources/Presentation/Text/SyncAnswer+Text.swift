@@ -53,3 +53,11 @@ extension ExtensionAnswer {
         return ["renews at \(endsAt)"] + purchases.map(\.textLine)
     }
 }
+
+extension TestNotificationAnswer {
+    /// What became of it, for people.
+    package var textLines: [String] {
+        let words = attempts.isEmpty ? "not sent yet" : attempts.joined(separator: ", ")
+        return ["\(bundleID): " + (isTaken ? "taken" : "not taken: " + words)]
+    }
+}

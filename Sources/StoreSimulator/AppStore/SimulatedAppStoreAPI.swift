@@ -129,6 +129,7 @@ package final class SimulatedAppStoreAPI: Sendable {
         if words == ["v1", "notifications", "history"] {
             return try notificationHistory(query, JSONValue(parsing: body), accounts)
         }
+        if words.prefix(3) == ["v1", "notifications", "test"] { return test(words.dropFirst(3)) }
         if words.count == 4 { return change(words, body, accounts) }
         guard words.count == 3 else { return StoreResponse(status: 404) }
         let place = state.withLock { $0.places[Name(words[2])] }
@@ -140,6 +141,17 @@ package final class SimulatedAppStoreAPI: Sendable {
         case ("v1", "transactions"): return try transaction(words[2], of: account)
         default: return StoreResponse(status: 404)
         }
+    }
+
+    /// A test notification, which is said to be taken at once.
+    private func test(_ token: ArraySlice<String>) -> StoreResponse {
+        guard let token = token.first else { return ok(["testNotificationToken": "test-1"]) }
+        guard token == "test-1" else { return Self.notFound }
+        return ok([
+            "sendAttempts": .array([
+                .members(["attemptDate": .milliseconds(clock()), "sendAttemptResult": "SUCCESS"])
+            ])
+        ])
     }
 
     /// No such transaction (developer.apple.com/documentation/appstoreserverapi/error-codes).

@@ -233,6 +233,21 @@ struct `The App Store Server API` {
         #expect(unmoved == nil)
     }
 
+    @Test func `sends a test notification, and says what came of it`() async throws {
+        let simulated = try Self.simulated()
+        let api = try Self.api(simulated)
+        let app = "com.example.app"
+        let token = try await api.requestTest(about: app, in: .sandbox)
+        #expect(try await api.attempts(ofTest: token, about: app, in: .sandbox) == ["SUCCESS"])
+        // Of what it has not sent yet it knows nothing.
+        #expect(try await api.attempts(ofTest: "other", about: app, in: .sandbox) == [])
+        simulated.fail(with: [Self.response(#"{"testNotificationToken":null}"#)])
+        let fault = await #expect(throws: StoreFault.self) {
+            try await api.requestTest(about: app, in: .sandbox)
+        }
+        #expect(fault?.code == .malformed)
+    }
+
     // developer.apple.com/documentation/appstoreserverapi/deliverystatus
     @Test(arguments: [
         (

@@ -29,6 +29,42 @@ extension AppStoreServerAPI {
         return Instant(milliseconds: end)
     }
 
+    /// Asks for a test notification to the address that is set for an app
+    /// (developer.apple.com/documentation/appstoreserverapi/request-a-test-notification).
+    ///
+    /// - Returns: what its outcome is asked by.
+    package func requestTest(
+        about bundleID: String,
+        in environment: StoreEnvironment
+    ) async throws(StoreFault) -> String {
+        let answer = try await ask(.post, Self.testPath, nil, environment, bundleID)
+        guard let token = answer["testNotificationToken"]?.string else {
+            throw StoreFault(.malformed)
+        }
+        return token
+    }
+
+    /// What each attempt to send a test notification came to, in the App Store's words, the first one first;
+    /// none: it was not sent yet
+    /// (developer.apple.com/documentation/appstoreserverapi/get-test-notification-status).
+    package func attempts(
+        ofTest token: String,
+        about bundleID: String,
+        in environment: StoreEnvironment
+    ) async throws(StoreFault) -> [String] {
+        do throws(StoreFault) {
+            let path = Self.testPath + "/" + token.pathSegment
+            let answer = try await ask(.get, path, nil, environment, bundleID)
+            return (answer["sendAttempts"]?.array ?? []).compactMap {
+                $0["sendAttemptResult"]?.string
+            }
+        } catch  where error.code == .notFound {
+            return []
+        }
+    }
+
+    private static let testPath = "/inApps/v1/notifications/test"
+
     /// Answers that a customer asks for their money back
     /// (developer.apple.com/documentation/appstoreserverapi/send-consumption-information).
     package func send(

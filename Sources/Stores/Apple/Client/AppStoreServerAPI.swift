@@ -127,7 +127,7 @@ package final class AppStoreServerAPI: Sendable {
 
     // MARK: One question
 
-    private func ask(
+    func ask(
         _ method: StoreRequest.Method,
         _ path: String,
         _ body: JSONValue?,

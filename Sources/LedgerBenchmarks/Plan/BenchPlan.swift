@@ -8,7 +8,8 @@ import LedgerOperations
 
 /// What can be measured.
 package enum BenchTopic: String, CaseIterable, Sendable {
-    case all, append, `import`, backfill, fold, whatif, rebuild, report, audit, access, state, explain
+    case all, append, `import`, backfill, fold, whatif, rebuild, report, audit, access, state,
+        explain
     case verify, proofs, archive, salvage, space, memory
 }
 

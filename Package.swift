@@ -163,7 +163,7 @@ let package = Package(
         .target(
             name: "LedgerOperations",
             dependencies: [
-                "CTimex", "DurableFiles", "Encodings", "Entitlements", "EventLog",
+                "CLinux", "CTimex", "DurableFiles", "Encodings", "Entitlements", "EventLog",
                 "EntitlementLedger", "LMDBStorage", "LedgerAPI",
                 "Presentation", "SQLite", "Salvage", "Stores",
                 .product(name: "Configuration", package: "swift-configuration"),

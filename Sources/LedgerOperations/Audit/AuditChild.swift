@@ -2,6 +2,7 @@ import Encodings
 package import EntitlementLedger
 import EventLog
 package import Foundation
+import Glibc
 import LMDBStorage
 package import LedgerAPI
 
@@ -38,25 +39,30 @@ package struct AuditChild: Sendable {
     ///
     /// `isHeard`: whether its standard error is ours; else nobody sees it.
     package func run(_ arguments: [String], key: [UInt8]?, isHeard: Bool) throws -> Outcome {
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = ["audit", "--in-process"] + arguments
         let output = Pipe()
-        process.standardOutput = output
         // It ends with us: the other end of its input closes then.
         let input = Pipe()
         try input.fileHandleForWriting.write(
             contentsOf: Data((key.map(Hexadecimal.encode) ?? "").utf8 + [0x0A])
         )
-        process.standardInput = input
-        if !isHeard { process.standardError = FileHandle.nullDevice }
-        try process.run()
+        let process = try SpawnedProcess(
+            program,
+            ["audit", "--in-process"] + arguments,
+            environment: SpawnedProcess.ownEnvironment,
+            descriptors: [
+                input.fileHandleForReading.fileDescriptor,
+                output.fileHandleForWriting.fileDescriptor, isHeard ? STDERR_FILENO : nil,
+            ]
+        )
+        try input.fileHandleForReading.close()
+        try output.fileHandleForWriting.close()
         let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        let isExit =
-            process.terminationReason == .exit
-            && process.terminationStatus != ExitStatus.internal.rawValue
-        return Outcome(output: data, code: isExit ? process.terminationStatus : nil)
+        let end = try process.end()
+        try input.fileHandleForWriting.close()
+        guard case .exited(let code) = end, code != ExitStatus.internal.rawValue else {
+            return Outcome(output: data, code: nil)
+        }
+        return Outcome(output: data, code: code)
     }
 
     /// The report on a ledger; one for a child that did not live to make it.

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Synchronization
 
 /// A descriptor that the master key is read from: to its end, once.
@@ -35,29 +36,36 @@ enum KeyCommand {
 
     /// - Throws: `OperationFault`.
     static func run(_ command: String) throws -> [UInt8] {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", command]
         let output = Pipe()
-        process.standardOutput = output
-        process.standardInput = FileHandle.nullDevice
         let place = "--key-command"
         let data: Data
+        let end: SpawnedProcess.End
         do {
-            try process.run()
+            let process = try SpawnedProcess(
+                "/bin/sh",
+                ["-c", command],
+                environment: SpawnedProcess.ownEnvironment,
+                descriptors: [nil, output.fileHandleForWriting.fileDescriptor, STDERR_FILENO]
+            )
+            try output.fileHandleForWriting.close()
             data = try output.fileHandleForReading.readToEnd() ?? Data()
+            end = try process.end()
         } catch {
             throw unreadable(place)
         }
-        process.waitUntilExit()
-        guard process.terminationReason == .exit, process.terminationStatus == 0,
-            data.count <= textByteLimit
-        else { throw unreadable(place) }
+        guard end == .exited(0), data.count <= textByteLimit else { throw unreadable(place) }
         return try MasterKey.parse(String(decoding: data, as: UTF8.self), place: place)
     }
 
     private static func unreadable(_ place: String) -> OperationFault {
         let hint = "the command must print 64 hexadecimal digits and exit 0"
         return MasterKey.unreadable(place, hint)
+    }
+}
+
+extension SpawnedProcess {
+    /// Our own environment, to be handed on.
+    static var ownEnvironment: [String] {
+        ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
     }
 }

@@ -69,38 +69,18 @@ enum EntitleCommand {
             let files = ["in", "out", "err"].map { folder + "/" + $0 }
             try Data(input).write(to: URL(filePath: files[0]))
             for file in files[1...] { try Data().write(to: URL(filePath: file)) }
-            let process = Process()
-            process.executableURL = URL(filePath: try #require(executable))
-            process.arguments = arguments
-            process.currentDirectoryURL = URL(filePath: folder)
-            process.environment = ["PATH": "/usr/bin:/bin", "NO_COLOR": "1"]
-                .merging(environment) { $1 }
-            process.standardInput = try FileHandle(forReadingFrom: URL(filePath: files[0]))
-            process.standardOutput = try FileHandle(forWritingTo: URL(filePath: files[1]))
-            process.standardError = try FileHandle(forWritingTo: URL(filePath: files[2]))
-            let code = try await withCheckedThrowingContinuation { continuation in
-                process.terminationHandler = { ended in
-                    let status = ended.terminationStatus
-                    continuation.resume(
-                        returning: ended.terminationReason == .exit ? status : -status
-                    )
-                }
-                do {
-                    try Forking.lock.withLock { _ in try process.run() }
-                } catch {
-                    continuation.resume(throwing: error)
-                }
-            }
+            let command = SpawnedCommand(
+                path: try #require(executable),
+                arguments: arguments,
+                environment: ["PATH": "/usr/bin:/bin", "NO_COLOR": "1"].merging(environment) { $1 },
+                folder: folder,
+                files: files
+            )
+            let code = try await command.run()
             func text(_ file: String) throws -> String {
                 String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
             }
             return Outcome(code: code, output: try text(files[1]), errors: try text(files[2]))
         }
     }
-}
-
-/// Between fork and exec a child holds what its parent has open, a writer's lock too: no ledger is
-/// closed in that moment.
-enum Forking {
-    static let lock = Mutex(())
 }

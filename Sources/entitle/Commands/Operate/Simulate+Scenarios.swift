@@ -122,7 +122,7 @@ extension Simulate {
                 """,
                 examples: "entitle simulate run --all",
                 "entitle simulate run grace_recovered --shuffle 7 --duplicate 20 --lose 30",
-                "entitle simulate run --all --outage 40 --times 20"
+                "entitle simulate run --all --outage 40"
             )
         )
 

@@ -7,8 +7,10 @@ import EventLog
 package struct PurchaseDoubts: Sendable {
     /// By store.
     package private(set) var counts: [Name: Counts] = [:]
-    /// The first about which their stores should be asked, by the names that they are shown by.
+    /// Some about which their stores should be asked, by the names that they are shown by.
     package fileprivate(set) var purchases: [PurchaseName] = []
+    /// Where the next ones begin.
+    package fileprivate(set) var next: UInt64 = 0
 
     /// Purchases of a store.
     package struct Counts: Sendable, Hashable {
@@ -36,12 +38,14 @@ package struct PurchaseDoubts: Sendable {
 extension Questions {
     /// What is doubtful about the purchases that somebody owns at an instant, by all that is known.
     ///
-    /// `limit`: so many purchases are named.
+    /// `limit`: so many purchases are named, from the number `start` on and around the end: those of which
+    /// their stores never tell do not keep others from being asked about.
     ///
-    /// Cost: as `foldCustomers`.
+    /// Cost: as `foldCustomers`, and 8 bytes for each that is doubtful.
     package func purchaseDoubts(
         in environment: StoreEnvironment,
         at instant: Instant,
+        from start: UInt64 = 0,
         limit: Int
     ) throws -> PurchaseDoubts {
         let parts = try foldCustomers(
@@ -56,13 +60,16 @@ extension Questions {
                 part.doubts.add(counts, of: Name(store))
                 let isDoubtful =
                     counts.renewalsExpected + counts.unconfirmed + counts.unacknowledged > 0
-                if isDoubtful, part.numbers.count < limit { part.numbers.append(purchase.number) }
+                if isDoubtful { part.numbers.append(purchase.number) }
             }
         }
         var whole = PurchaseDoubts()
         for (store, counts) in parts.flatMap(\.doubts.counts) { whole.add(counts, of: store) }
-        whole.purchases = try parts.flatMap(\.numbers).sorted().prefix(limit)
-            .compactMap(purchaseName(ofStream:))
+        let numbers = parts.flatMap(\.numbers).sorted()
+        let first = numbers.firstIndex { $0 >= start } ?? 0
+        let named = (numbers[first...] + numbers[..<first]).prefix(limit)
+        whole.purchases = try named.compactMap(purchaseName(ofStream:))
+        whole.next = named.last.map { $0 &+ 1 } ?? 0
         return whole
     }
 }

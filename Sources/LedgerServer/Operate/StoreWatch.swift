@@ -24,11 +24,13 @@ struct StoreWatch: Service {
 
     /// Looks until the server is told to stop; first after one interval.
     func run() async throws {
-        while await interval.passes() { await look() }
+        var start: UInt64 = 0
+        while await interval.passes() { start = await look(from: start) }
     }
 
-    /// Looks once.
-    func look() async {
+    /// Looks once; returns where the next one goes on with asking.
+    @discardableResult
+    func look(from start: UInt64 = 0) async -> UInt64 {
         do {
             let now = service.clock()
             let (doubts, status) = try await service.blocking { [service] in
@@ -36,6 +38,7 @@ struct StoreWatch: Service {
                     try service.ledger.questions.purchaseDoubts(
                         in: .production,
                         at: now,
+                        from: start,
                         limit: Self.askedLimit
                     ),
                     try service.ledger.auditor.status()
@@ -45,7 +48,7 @@ struct StoreWatch: Service {
             tell(doubts)
             guard !service.stores.clients.isEmpty, !service.ledger.isReadOnly,
                 !doubts.purchases.isEmpty
-            else { return }
+            else { return 0 }
             let synced = try await service.sync.sync(doubts.purchases, in: .production)
             service.logger.notice(
                 "stores were asked about purchases of which they had not told",
@@ -54,11 +57,13 @@ struct StoreWatch: Service {
                     "reconciled": "\(synced.count { $0.outcome == .reconciled })",
                 ]
             )
+            return doubts.next
         } catch {
             service.logger.error(
                 "the look for purchases of which a store has not told could not be finished",
                 metadata: ["fault": "\(type(of: error))"]
             )
+            return start
         }
     }
 

@@ -85,7 +85,7 @@ struct `A scenario` {
 
     /// Deliveries of each; all 200 with `tools/test --all`.
     private static let deliveries: UInt64 =
-        ProcessInfo.processInfo.environment["ENTITLE_SIMULATIONS"] == nil ? 200 : 10
+        ProcessInfo.processInfo.environment["ENTITLE_SIMULATIONS"] == nil ? 200 : 5
     private var deliveries: UInt64 { Self.deliveries }
 
     // the control: a mapping that says another kind, or forgets an end, is found

@@ -59,6 +59,19 @@ struct `A store watch` {
                 }?.value
             }
             #expect(value("renewing") == 96 && value("renewal_expected") == 6)
+            // Each gets its turn, around the end.
+            var (start, named) = (UInt64(0), [PurchaseName]())
+            for _ in 0..<3 {
+                let doubts = try server.ledger.questions.purchaseDoubts(
+                    in: .production,
+                    at: noon,
+                    from: start,
+                    limit: 4
+                )
+                named += doubts.purchases
+                start = doubts.next
+            }
+            #expect(named.count == 12 && Set(named).count == 6)
         }
     }
 }

@@ -159,7 +159,9 @@ struct `Simulated stores` {
             // The control: nothing holds before it is told.
             #expect(try !world.failures(after: ScenarioDelivery()).isEmpty)
             let told = try await world.tell()
-            #expect(told.untaken == 0 && told.attempts.allSatisfy(\.isTaken))
+            // A busy machine may keep a store waiting, which then sends again.
+            let refused = told.attempts.filter { ($0.response?.status ?? 500) / 100 == 4 }
+            #expect(told.untaken == 0 && refused.isEmpty)
             #expect(try world.failures(after: ScenarioDelivery()) == [])
             #expect(world.stores.playAPI.requests.count > 5)
         }
@@ -209,7 +211,8 @@ struct `Simulated stores` {
             #expect(told.untaken == world.feed.counts.sent)
             // Refused is tried again, as the stores do.
             #expect(told.attempts.count > told.untaken)
-            #expect(told.attempts.allSatisfy { $0.response.map { $0.status / 100 == 4 } ?? false })
+            #expect(told.attempts.allSatisfy { !$0.isTaken })
+            #expect(told.attempts.contains { ($0.response?.status ?? 500) / 100 == 4 })
             let customers = Set(world.scenarios.flatMap(\.expectations).map(\.customer))
             for customer in customers {
                 let purchases = try await world.server.state(customer.text)["purchases"]

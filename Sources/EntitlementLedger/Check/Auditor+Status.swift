@@ -28,6 +28,8 @@ extension Auditor {
                 try header.notesRefusals(record)
             {
                 refused[store] = max(refused[store] ?? .min, header.time)
+                // Of a store nothing else may have come.
+                events[store, default: 0] += 0
             }
             return true
         }

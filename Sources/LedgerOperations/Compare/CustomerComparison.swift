@@ -78,7 +78,7 @@ struct CustomerComparison {
         let gives = (here: pair.here?.givesAccess == true, there: pair.there?.givesAccess == true)
         guard gives.here || gives.there else { return nil }
         if let here = pair.here, let there = pair.there, gives.here, gives.there {
-            guard here.productID != there.productID else { return nil }
+            guard !here.isProduct(there.productID) else { return nil }
             // Another product begins with another period.
             return missing(.purchaseRenewed, isHere: here.ends(before: there), pair)
         }
@@ -147,7 +147,8 @@ struct CustomerComparison {
                 && [.grant, .trial].contains(feature.value.reason)
         }
         var names: [String] = []
-        for source in given.flatMap(\.value.sources) where !names.contains(source) {
+        for source in given.flatMap(\.value.sources)
+        where !names.contains(where: { $0.isSame(as: source) }) {
             names.append(source)
         }
         return names.isEmpty ? [] : [DifferenceReason(.grant, names: names)]
@@ -167,10 +168,16 @@ extension PurchaseState {
 
     /// Whether both are one product of one store.
     fileprivate func isSold(as other: PurchaseState?) -> Bool {
-        guard let other, let productID, let otherID = other.productID,
-            let store = PurchaseName(purchase)?.store
-        else { return false }
-        return store == PurchaseName(other.purchase)?.store && productID.isSame(as: otherID)
+        guard let other, productID != nil, let store = PurchaseName(purchase)?.store else {
+            return false
+        }
+        return store == PurchaseName(other.purchase)?.store && isProduct(other.productID)
+    }
+
+    /// Whether it is of a product; nil: of none that is known.
+    fileprivate func isProduct(_ other: String?) -> Bool {
+        guard let productID, let other else { return productID == nil && other == nil }
+        return productID.isSame(as: other)
     }
 
     /// Whether its last period ends earlier; what has no end never does.

@@ -91,14 +91,21 @@ package struct ProviderComparison: Sendable {
             if isInterrupted() { break }
             let batch = customers[first..<min(first + Self.batchSize, customers.count)]
             var submissions: [Submission] = []
+            var owners: [CustomerID] = []
             for (customer, told) in await Self.answers(of: Array(batch), revenueCat, clock) {
                 switch told {
-                case .success(let told): submissions += told
+                case .success(let told):
+                    submissions += told
+                    owners += told.map { _ in customer }
                 case .failure(let fault):
                     faults.append(ComparisonFault(customer: customer.text, code: fault.code))
                 }
             }
-            _ = try draft.appender.record(submissions)
+            for (customer, receipt) in zip(owners, try draft.appender.record(submissions)) {
+                // What the draft does not take says less than all of the customer.
+                guard case .refused = receipt else { continue }
+                faults.append(ComparisonFault(customer: customer.text, code: .malformed))
+            }
             progress(first + batch.count)
         }
         return faults

@@ -17,6 +17,7 @@ package enum ClaimedEvidence: Sendable {
         }
     }
 
+    /// As far as it says; what Google Play signed does not say that a tester bought.
     fileprivate var environment: StoreEnvironment {
         switch self {
         case .appStore(let signed): signed.environment
@@ -42,26 +43,24 @@ extension StoreSync {
         until deadline: ContinuousClock.Instant
     ) async throws -> PlayAcknowledgement? {
         let now = clock()
-        let environment = evidence.environment
-        guard let purchase = evidence.purchase, ContinuousClock.now < deadline else { return nil }
+        guard let ask = question(evidence, now), let purchase = evidence.purchase,
+            ContinuousClock.now < deadline
+        else { return nil }
         let ledger = ledger
         let standing = try await pool.run {
-            try ledger.questions.standing(of: purchase, in: environment, at: now)
+            try ledger.questions.standing(of: purchase, in: evidence.environment, at: now)
         }
-        guard standing?.owner == nil else { return nil }
-        let answer: Told? =
-            switch evidence {
-            case .appStore(let signed): await told(of: signed, until: deadline, now)
-            case .playStore: await told(ofPlay: purchase, until: deadline, now)
-            }
-        guard let answer, !answer.submissions.isEmpty else { return nil }
-        _ = try await pool.run { try ledger.appender.record(fetched: answer.submissions) }
+        guard standing?.owner == nil, let told = await Self.value(until: deadline, ask),
+            let environment = told.submissions.first?.environment
+        else { return nil }
+        _ = try await pool.run { try ledger.appender.record(fetched: told.submissions) }
+        // Where the store says that it belongs.
         try await record(
             [Self.confirmation(of: purchase, at: now)],
             from: Source.ledger,
             in: environment
         )
-        return answer.acknowledgement
+        return told.acknowledgement
     }
 
     /// What a store told.
@@ -70,46 +69,44 @@ extension StoreSync {
         var acknowledgement: PlayAcknowledgement?
     }
 
-    /// Nil: the App Store is not to be asked, since the signature is not old, or does not answer.
-    private func told(
-        of transaction: VerifiedAppStoreTransaction,
-        until deadline: ContinuousClock.Instant,
+    /// Asks the store; nil: it cannot be asked, or need not be, since the signature is not old. Why the store
+    /// does not answer makes no difference.
+    private func question(
+        _ evidence: ClaimedEvidence,
         _ now: Instant
-    ) async -> Told? {
-        let age = now.milliseconds.subtractingReportingOverflow(
-            transaction.content.signedAt.milliseconds
-        )
-        guard let appStore = clients.appStore, let id = transaction.transactionID,
-            age.overflow || age.partialValue > Fact.lateness
-        else { return nil }
-        let answer = await Self.value(until: deadline) {
-            // Why it does not answer makes no difference here.
-            try? await appStore.api.transaction(id, in: transaction.environment)
-        }
-        guard let answer else { return nil }
-        // Why one is refused makes no difference here.
-        let told = await AppStoreImport.outcomes(
-            of: answer,
-            verifier: appStore.verifier,
-            now: now
-        ).compactMap { try? $0.get() }
-        return Told(submissions: told)
-    }
-
-    /// Nil: Google Play is not to be asked, or does not answer.
-    private func told(
-        ofPlay purchase: PurchaseName,
-        until deadline: ContinuousClock.Instant,
-        _ now: Instant
-    ) async -> Told? {
-        guard let playStore = clients.playStore, let id = PlayFetch.ids(of: [purchase]).first else {
-            return nil
-        }
-        let fetch = PlayFetch(playStore, of: id, now: now)
-        // Why it does not answer makes no difference here.
-        let facts = await Self.value(until: deadline) { try? await fetch.facts() }
-        return facts.map {
-            Told(submissions: [$0.submission], acknowledgement: $0.acknowledgement)
+    ) -> (@Sendable () async -> Told?)? {
+        switch evidence {
+        case .appStore(let signed):
+            let age = now.milliseconds.subtractingReportingOverflow(
+                signed.content.signedAt.milliseconds
+            )
+            guard let appStore = clients.appStore, let id = signed.transactionID,
+                age.overflow || age.partialValue > Fact.lateness
+            else { return nil }
+            return {
+                // No answer is none.
+                let answer = try? await appStore.api.transaction(id, in: signed.environment)
+                guard let answer else { return nil }
+                // Why one is refused makes no difference here.
+                let told = await AppStoreImport.outcomes(
+                    of: answer,
+                    verifier: appStore.verifier,
+                    now: now
+                ).compactMap { try? $0.get() }
+                return Told(submissions: told)
+            }
+        case .playStore(let purchase):
+            guard let playStore = clients.playStore,
+                let id = PlayFetch.ids(of: [purchase]).first
+            else { return nil }
+            let fetch = PlayFetch(playStore, of: id, now: now)
+            return {
+                // No answer is none.
+                let facts = try? await fetch.facts()
+                return facts.map {
+                    Told(submissions: [$0.submission], acknowledgement: $0.acknowledgement)
+                }
+            }
         }
     }
 

@@ -8,7 +8,7 @@ import Synchronization
 final class StoreGauges: Sendable {
     private let state = Mutex(State())
 
-    private struct State {
+    fileprivate struct State {
         var counts: [Name: PurchaseDoubts.Counts] = [:]
         var completeness: [Keyed<StatusAnswer.Completeness>] = []
     }
@@ -41,31 +41,34 @@ final class StoreGauges: Sendable {
                 )
             }
         }
-        text.family(
+        state.append(
             "entitle_source_complete_through_seconds",
             "Until when a source is known to be complete, by the last look.",
-            .gauge
+            \.through,
+            to: &text
         )
-        for source in state.completeness {
-            guard let through = source.value.through else { continue }
-            text.sample(
-                "entitle_source_complete_through_seconds",
-                [("source", source.name)],
-                UInt64(max(0, through.milliseconds / 1000))
-            )
-        }
-        text.family(
+        state.append(
             "entitle_source_refused_seconds",
             "When signals in a source's name were refused last, by the last look.",
-            .gauge
+            \.lastRefusedAt,
+            to: &text
         )
-        for source in state.completeness {
-            guard let refused = source.value.lastRefusedAt else { continue }
-            text.sample(
-                "entitle_source_refused_seconds",
-                [("source", source.name)],
-                UInt64(max(0, refused.milliseconds / 1000))
-            )
+    }
+}
+
+extension StoreGauges.State {
+    /// An instant of each source that has one, in seconds since 1970.
+    fileprivate func append(
+        _ name: String,
+        _ help: String,
+        _ instant: (StatusAnswer.Completeness) -> Instant?,
+        to text: inout PrometheusText
+    ) {
+        text.family(name, help, .gauge)
+        for source in completeness {
+            guard let instant = instant(source.value) else { continue }
+            let seconds = UInt64(max(0, instant.milliseconds / 1000))
+            text.sample(name, [("source", source.name)], seconds)
         }
     }
 }

@@ -25,7 +25,11 @@ struct StoreWatch: Service {
     /// Looks until the server is told to stop; first after one interval.
     func run() async throws {
         var start: UInt64 = 0
-        while await interval.passes() { start = await look(from: start) }
+        while await interval.passes() {
+            let first = start
+            // Whoever stops the server does not wait for stores.
+            start = await cancelWhenGracefulShutdown { await look(from: first) }
+        }
     }
 
     /// Looks once; returns where the next one goes on with asking.
@@ -58,6 +62,9 @@ struct StoreWatch: Service {
                 ]
             )
             return doubts.next
+        } catch is CancellationError {
+            // The server stops.
+            return start
         } catch {
             service.logger.error(
                 "the look for purchases of which a store has not told could not be finished",

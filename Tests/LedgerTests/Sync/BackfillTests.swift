@@ -117,6 +117,24 @@ struct `A backfill` {
         }
     }
 
+    // An Apple Account's history tells of all that it bought, wherever the rest of it stands in the list.
+    @Test func `asks nothing of what another batch was told`() async throws {
+        let story = try AppStoreStory.wholeLife()
+        try await story.ledger(on: 120, told: []) { scratch, api in
+            let sync = try story.storeSync(scratch, api)
+            // More than are asked about at once.
+            let others = (0..<200).map { "app_store/99999\(1000 + $0)" }
+            let listed = ["app_store/2101000003"] + others + ["app_store/2101000001"]
+            let answer = try await StoreBackfill(sync, in: .production).run(
+                about: listed.compactMap { PurchaseName($0) },
+                isInterrupted: { false },
+                progress: { _, _ in }
+            )
+            #expect(answer.reconciled == 1 && answer.completed == 0 && answer.failed == 200)
+            #expect(!api.requests.contains { $0.url.contains("2101000001") })
+        }
+    }
+
     @Test(arguments: [
         ("app_store/2000000123", "app_store/2000000123"),
         ("2000000123456", "app_store/2000000123456"),

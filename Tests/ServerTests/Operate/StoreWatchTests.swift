@@ -74,4 +74,52 @@ struct `A store watch` {
             #expect(named.count == 12 && Set(named).count == 6)
         }
     }
+
+    // Stores, rule 3
+    @Test func `tells of what Google will take back, as long as its three days last`() async throws
+    {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let watch = StoreWatch(service: server.service, interval: .seconds(1))
+            func record(_ purchase: String, daysAgo: Int64, _ types: [String]) throws {
+                let time = noon.advanced(byMilliseconds: -daysAgo * Instant.millisecondsPerDay)
+                let data: [String: String] = [
+                    "purchase.completed": """
+                    "transactionId":"GPA.1","productId":"pro.life",\
+                    "productKind":"non_consumable","account":"ann"
+                    """,
+                    "verification.passed": #""method":"play_signature""#,
+                    "purchase.acknowledged": #""transactionId":"GPA.1""#,
+                ]
+                let lines = types.map { type in
+                    """
+                    {"specversion":"1.0","id":"\(purchase)-\(type)","source":"play_store",\
+                    "type":"\(type)","subject":"purchase/play_store/\(purchase)",\
+                    "time":"\(time)","data":{\(data[type] ?? "")}}
+                    """
+                }
+                let events = try lines.map { line in
+                    Submission(
+                        event: try Event(validating: JSONValue(parsing: Array(line.utf8)))
+                    )
+                }
+                _ = try server.ledger.appender.record(events)
+            }
+            func unacknowledged() async throws -> (told: Bool, count: Double?) {
+                await watch.look()
+                let answer = try await server.get("/metrics")
+                let sample = try PrometheusReader(answer.body).families.flatMap(\.samples).first {
+                    $0.labels == ["store": "play_store", "state": "unacknowledged"]
+                }
+                let told = server.log.all.contains { $0.contains("were not acknowledged") }
+                return (told, sample?.value)
+            }
+            let bought = ["purchase.completed", "verification.passed"]
+            try record("old", daysAgo: 4, bought)
+            try record("done", daysAgo: 1, bought + ["purchase.acknowledged"])
+            #expect(try await unacknowledged() == (false, 0))
+            try record("new", daysAgo: 1, bought)
+            #expect(try await unacknowledged() == (true, 1))
+        }
+    }
 }

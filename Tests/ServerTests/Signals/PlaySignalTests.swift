@@ -336,7 +336,11 @@ struct `Google Play over HTTP` {
     // Stores, rules 3 and 7: the data tells no end of a subscription
     @Test func `asks about the signed data of a subscription at once`() async throws {
         let store = try Self.store.get()
-        func claim(_ simulated: SimulatedPlayAPI, isTold: Bool) async throws {
+        func claim(
+            _ simulated: SimulatedPlayAPI,
+            isTold: Bool,
+            isTester: Bool = false
+        ) async throws {
             try await TestServer.with(Self.setup(asking: simulated)) { server in
                 try server.publishCatalog()
                 let data = store.purchaseData(
@@ -346,9 +350,10 @@ struct `Google Play over HTTP` {
                         "autoRenewing": .bool(true),
                     ])
                 )
-                let unpaid = JSONValue.members([
-                    "acknowledgementState": "ACKNOWLEDGEMENT_STATE_PENDING"
-                ])
+                let unpaid = JSONValue.object(
+                    [JSONMember("acknowledgementState", "ACKNOWLEDGEMENT_STATE_PENDING")]
+                        + (isTester ? [JSONMember("testPurchase", .object([]))] : [])
+                )
                 if isTold {
                     simulated.set(
                         try Self.subscription(server, account: .null, unpaid),
@@ -364,7 +369,13 @@ struct `Google Play over HTTP` {
                     as: .write
                 )
                 #expect(claimed.status == 200)
-                #expect(try await server.has("fred", "export") == isTold)
+                #expect(try await server.has("fred", "export") == (isTold && !isTester))
+                // What the store says is said where the store says that it belongs.
+                let verdicts = try server.events().filter {
+                    $0["type"] == "verification.passed" && $0["data"]?["method"] == "store_api"
+                }
+                let places = Set(verdicts.map { $0["environment"]?.string ?? "production" })
+                #expect(places == (isTold ? [isTester ? "sandbox" : "production"] : []))
             }
         }
         let simulated = try SimulatedPlayAPI()
@@ -372,5 +383,6 @@ struct `Google Play over HTTP` {
         // It is on the disk, so Google is told.
         #expect(simulated.requests.contains { $0.url.hasSuffix(":acknowledge") })
         try await claim(try SimulatedPlayAPI(), isTold: false)
+        try await claim(try SimulatedPlayAPI(), isTold: true, isTester: true)
     }
 }

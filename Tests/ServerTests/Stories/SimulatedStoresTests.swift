@@ -12,7 +12,7 @@ import Testing
 
 @testable import LedgerServer
 
-/// The simulated stores over HTTP, on both sides: they tell a server, which asks them (rows Z7, Z21;
+/// The simulated stores over HTTP, on both sides: they tell a server, which asks them (row Z7, row Z21;
 /// Stores, rule 9).
 struct `Simulated stores` {
     private static let keys = Result { try ScenarioRun.keys(around: noon) }

@@ -163,6 +163,7 @@ struct CompareRevenueCat: ParsableCommand {
     private static func customers(listedIn file: String) throws -> [CustomerID] {
         let reader = try LineReader(file, isInterrupted: { Interrupt.isRaised })
         var customers: [CustomerID] = []
+        var met: Set<CustomerID> = []
         while let line = try reader.next() {
             let text = String(decoding: line.bytes ?? [], as: UTF8.self)
             guard !text.isEmpty else { continue }
@@ -173,7 +174,7 @@ struct CompareRevenueCat: ParsableCommand {
                     place: "\(file), line \(line.number)"
                 )
             }
-            customers.append(customer)
+            if met.insert(customer).inserted { customers.append(customer) }
         }
         return customers
     }

@@ -128,12 +128,13 @@ struct Sync: ParsableCommand {
     private static func purchases(listedIn file: String) throws -> [PurchaseName] {
         let reader = try LineReader(file, isInterrupted: { Interrupt.isRaised })
         var purchases: [PurchaseName] = []
+        var met: Set<PurchaseName> = []
         var number = 0
         while let line = try reader.next() {
             number += 1
             let text = String(decoding: line.bytes ?? [], as: UTF8.self)
             if let purchase = SyncList.purchase(inLine: text) {
-                purchases.append(purchase)
+                if met.insert(purchase).inserted { purchases.append(purchase) }
             } else if number > 1, !text.isEmpty {
                 // The first line may be a heading.
                 throw OperationFault(

@@ -69,8 +69,9 @@ extension StoreSync {
         var acknowledgement: PlayAcknowledgement?
     }
 
-    /// Asks the store; nil: it cannot be asked, or need not be, since the signature is not old. Why the store
-    /// does not answer makes no difference.
+    /// Asks the store; why it does not answer makes no difference.
+    ///
+    /// Nil: it cannot be asked, or need not be, since the signature is not old.
     private func question(
         _ evidence: ClaimedEvidence,
         _ now: Instant

@@ -18,6 +18,8 @@ package struct BackfillAnswer: Described {
     package var failed: Int
     /// Whose store cannot be asked.
     package var notAsked: Int
+    /// Not come to: it was ended before, or a store wants no more questions for now.
+    package var remaining: Int
     /// The first of those that failed.
     package var failures: [SyncedPurchase]
 
@@ -35,6 +37,7 @@ package struct BackfillAnswer: Described {
             reconciled: 0,
             failed: 0,
             notAsked: 0,
+            remaining: 0,
             failures: []
         )
     }
@@ -48,6 +51,7 @@ package struct BackfillAnswer: Described {
         reconciled: Int,
         failed: Int,
         notAsked: Int,
+        remaining: Int,
         failures: [SyncedPurchase]
     ) {
         self.environment = environment
@@ -58,6 +62,7 @@ package struct BackfillAnswer: Described {
         self.reconciled = reconciled
         self.failed = failed
         self.notAsked = notAsked
+        self.remaining = remaining
         self.failures = failures
     }
 
@@ -75,8 +80,10 @@ package struct BackfillAnswer: Described {
         }
     }
 
-    /// Whether every store told all that it was asked.
-    package var isWhole: Bool { failed == 0 && sources.allSatisfy { $0.code == nil } }
+    /// Whether every store told all that there was to ask.
+    package var isWhole: Bool {
+        failed == 0 && remaining == 0 && sources.allSatisfy { $0.code == nil }
+    }
 
     /// Its members, in the order in which they are written.
     package static let fields = Fields(
@@ -92,6 +99,7 @@ package struct BackfillAnswer: Described {
         Field("reconciled", \.reconciled, .count, "Purchases of which something was")
         Field("failed", \.failed, .count, "Purchases whose store did not tell all")
         Field("notAsked", \.notAsked, .count, "Purchases whose store cannot be asked")
+        Field("remaining", \.remaining, .count, "Purchases that were not come to")
         Field("failures", \.failures, .list(.object), "The first that failed")
     }
 }

@@ -138,6 +138,9 @@ package struct SyncedPurchase: Described {
         case malformed
         /// The store's API is not configured.
         case notConfigured = "not_configured"
+
+        /// Whether the store wants no more questions for now, whatever they are about.
+        package var holdsUpAll: Bool { self == .rateLimited || self == .resting }
     }
 
     /// Makes one.

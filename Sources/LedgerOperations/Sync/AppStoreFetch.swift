@@ -7,21 +7,26 @@ struct AppStoreFetch {
     private let appStore: StoreClients.AppStore
     private let transactionID: String
     private let environment: StoreEnvironment
+    private let asksForRefunds: Bool
     private let clock: @Sendable () -> Instant
 
+    /// `asksForRefunds`: the history has them too, and the App Store allows fewer questions about them alone,
+    /// so that whoever asks about everybody leaves them out.
     init(
         _ appStore: StoreClients.AppStore,
         of transactionID: String,
         in environment: StoreEnvironment,
+        asksForRefunds: Bool,
         clock: @escaping @Sendable () -> Instant
     ) {
         self.appStore = appStore
         self.transactionID = transactionID
         self.environment = environment
+        self.asksForRefunds = asksForRefunds
         self.clock = clock
     }
 
-    /// Fetches the history of its transactions, then how its subscriptions stand.
+    /// Fetches the history of its transactions, then its refunds and how its subscriptions stand.
     ///
     /// `take`: gets what each answer comes to, as it comes.
     ///
@@ -30,12 +35,17 @@ struct AppStoreFetch {
         var pending: [Submission] = []
         var fault: StoreFault?
         do {
-            var pages = appStore.api.history(of: transactionID, in: environment)
-            while let page = try await pages.next() {
-                try await read(page, into: &pending)
-                guard pending.count >= Self.groupSize else { continue }
-                try await take(pending)
-                pending = []
+            var lists = [appStore.api.history(of: transactionID, in: environment)]
+            if asksForRefunds {
+                lists.append(appStore.api.refunds(of: transactionID, in: environment))
+            }
+            for var pages in lists {
+                while let page = try await pages.next() {
+                    try await read(page, into: &pending)
+                    guard pending.count >= Self.groupSize else { continue }
+                    try await take(pending)
+                    pending = []
+                }
             }
             let statuses = try await appStore.api.statuses(of: transactionID, in: environment)
             try await read(statuses, into: &pending)

@@ -5,7 +5,8 @@ package import LedgerAPI
 /// Asks the stores about everybody: first for what they sent in a stretch of time, then about each
 /// purchase (rows 6.2, 8.1, 8.3, Z12).
 ///
-/// What was appended stands, wherever it ends; repeating it appends only what is missing.
+/// What was appended stands, wherever it ends; repeating it appends only what is missing. It ends where a
+/// store wants no more questions for now, rather than to go past the purchases that are left.
 package struct StoreBackfill: Sendable {
     private let sync: StoreSync
     private let environment: StoreEnvironment
@@ -45,13 +46,15 @@ package struct StoreBackfill: Sendable {
         let streams = try await sync.pool.run {
             try ledger.questions.purchaseStreams(in: environment).filter { $0 >= stream }
         }
-        let stride = Self.batchSize * Self.parallel
-        for first in Swift.stride(from: 0, to: streams.count, by: stride) {
-            if isInterrupted() { break }
-            let group = streams[first..<min(first + stride, streams.count)]
-            answer.count(try await self.group(Array(group)))
-            let done = first + group.count
+        try await inGroups(streams, of: &answer, isInterrupted) { group, done in
+            let names = try await sync.pool.run {
+                try group.compactMap { try ledger.questions.purchaseName(ofStream: $0) }
+            }
+            let asked = try await ask(about: names)
+            // Where it goes on is behind those that were told of.
+            guard !asked.isHeldUp else { return asked }
             try progress(done, streams.count, done < streams.count ? streams[done] : 0)
+            return asked
         }
         answer.sequence = try await sync.pool.run { try ledger.questions.size() }
         return answer
@@ -66,24 +69,34 @@ package struct StoreBackfill: Sendable {
         progress: (_ done: Int, _ total: Int) -> Void
     ) async throws -> BackfillAnswer {
         var answer = BackfillAnswer(environment: environment, at: sync.clock())
-        let stride = Self.batchSize * Self.parallel
-        for first in Swift.stride(from: 0, to: purchases.count, by: stride) {
-            if isInterrupted() { break }
-            let end = min(first + stride, purchases.count)
-            answer.count(try await ask(about: Array(purchases[first..<end])))
-            progress(end, purchases.count)
+        try await inGroups(purchases, of: &answer, isInterrupted) { group, done in
+            let asked = try await ask(about: group)
+            progress(done, purchases.count)
+            return asked
         }
         let ledger = sync.ledger
         answer.sequence = try await sync.pool.run { try ledger.questions.size() }
         return answer
     }
 
-    private func group(_ streams: [UInt64]) async throws -> [SyncedPurchase] {
-        let ledger = sync.ledger
-        let names = try await sync.pool.run {
-            try streams.compactMap { try ledger.questions.purchaseName(ofStream: $0) }
+    /// Asks about one group after the other, and counts what came of it.
+    ///
+    /// `done`: how many there are with those of the group.
+    private func inGroups<Item>(
+        _ items: [Item],
+        of answer: inout BackfillAnswer,
+        _ isInterrupted: @Sendable () -> Bool,
+        _ ask: (_ group: [Item], _ done: Int) async throws -> [SyncedPurchase]
+    ) async throws {
+        answer.remaining = items.count
+        for first in stride(from: 0, to: items.count, by: Self.batchSize * Self.parallel) {
+            if isInterrupted() { return }
+            let group = items[first...].prefix(Self.batchSize * Self.parallel)
+            let asked = try await ask(Array(group), group.endIndex)
+            answer.count(asked)
+            answer.remaining = items.count - group.endIndex
+            if asked.isHeldUp { return }
         }
-        return try await ask(about: names)
     }
 
     private func ask(about names: [PurchaseName]) async throws -> [SyncedPurchase] {
@@ -96,4 +109,9 @@ package struct StoreBackfill: Sendable {
             return try await tasks.reduce(into: []) { $0 += $1 }
         }
     }
+}
+
+extension [SyncedPurchase] {
+    /// Whether a store wants no more questions for now.
+    fileprivate var isHeldUp: Bool { contains { $0.code?.holdsUpAll == true } }
 }

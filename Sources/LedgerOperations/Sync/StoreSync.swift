@@ -44,7 +44,7 @@ package struct StoreSync: Sendable {
         let owned = try await pool.run {
             try ledger.questions.purchases(ownedBy: customer, in: environment, at: start)
         }
-        var run = SyncRun(self, in: environment)
+        var run = SyncRun(self, in: environment, isOfCustomer: true)
         // First, for what it tells may be what their stores are asked by.
         let fault = try await run.ask(about: customer)
         for purchase in Set(owned + run.purchases).sorted() {

@@ -8,17 +8,21 @@ import Stores
 struct SyncRun {
     private let sync: StoreSync
     private let environment: StoreEnvironment
+    private let isOfCustomer: Bool
     private let start: Instant
     private var tally = FetchTally()
     private let told: ToldPurchases
 
+    /// `isOfCustomer`: of one, who is asked about as thoroughly as the stores allow.
     init(
         _ sync: StoreSync,
         in environment: StoreEnvironment,
+        isOfCustomer: Bool = false,
         told: ToldPurchases = ToldPurchases()
     ) {
         self.sync = sync
         self.told = told
+        self.isOfCustomer = isOfCustomer
         self.environment = environment
         start = sync.clock()
     }
@@ -76,6 +80,7 @@ struct SyncRun {
             appStore,
             of: purchase.originalID,
             in: environment,
+            asksForRefunds: isOfCustomer,
             clock: sync.clock
         )
         if let fault = try await fetch.run({ try await takeOwn($0, of: purchase) }) {

@@ -34,6 +34,7 @@ extension BackfillAnswer {
         sources.map(\.textLine) + [
             "purchases: \(completed) as known, \(reconciled) reconciled, \(failed) not fetched whole, "
                 + "\(notAsked) not asked"
+                + (remaining == 0 ? "" : ", \(remaining) not come to: ask again for them")
         ] + failures.map { "  " + $0.textLine }
     }
 }

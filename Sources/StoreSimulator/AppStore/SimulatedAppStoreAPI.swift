@@ -130,13 +130,20 @@ package final class SimulatedAppStoreAPI: Sendable {
             return try notificationHistory(query, JSONValue(parsing: body), accounts)
         }
         if words.prefix(3) == ["v1", "notifications", "test"] { return test(words.dropFirst(3)) }
-        if words.count == 4 { return change(words, body, accounts) }
-        guard words.count == 3 else { return StoreResponse(status: 404) }
-        let place = state.withLock { $0.places[Name(words[2])] }
+        let isRefunds = words.dropLast() == ["v2", "refund", "lookup"]
+        if words.count == 4, !isRefunds { return change(words, body, accounts) }
+        guard words.count == 3 || isRefunds, let id = words.last else {
+            return StoreResponse(status: 404)
+        }
+        let place = state.withLock { $0.places[Name(id)] }
         guard let place, accounts.indices.contains(place) else { return Self.notFound }
         let account = accounts[place]
         switch (words[0], words[1]) {
-        case ("v2", "history"): return try history(of: account, from: query["revision"])
+        case ("v2", "history"):
+            return try page(of: account.transactions, from: query["revision"])
+        case ("v2", "refund"):
+            let refunded = account.transactions.filter { $0["revocationDate"]?.integer != nil }
+            return try page(of: refunded, from: query["revision"])
         case ("v1", "subscriptions"): return try statuses(of: account)
         case ("v1", "transactions"): return try transaction(words[2], of: account)
         default: return StoreResponse(status: 404)
@@ -162,18 +169,18 @@ package final class SimulatedAppStoreAPI: Sendable {
         )
     )
 
-    private func history(
-        of account: SimulatedAppleAccount,
+    private func page(
+        of transactions: [JSONValue],
         from revision: String?
     ) throws -> StoreResponse {
         // What it gave itself is a number.
         let start = revision.flatMap { Int($0) } ?? 0
-        let page = account.transactions.dropFirst(start).prefix(Self.pageSize)
+        let page = transactions.dropFirst(start).prefix(Self.pageSize)
         // Fits: no more than there are.
         let end = start + page.count
         return ok([
             "revision": .string(String(end)),
-            "hasMore": .bool(end < account.transactions.count),
+            "hasMore": .bool(end < transactions.count),
             "signedTransactions": .array(try page.map { try signed($0) }),
         ])
     }

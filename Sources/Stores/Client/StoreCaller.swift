@@ -30,6 +30,9 @@ package final class StoreCaller: Sendable {
         /// Faults in a row after which the store is left alone, and for how many milliseconds.
         package var restsAfter = 10
         package var rest: Int64 = 30_000
+        /// Milliseconds of a store's time that may be used at once: questions are spaced behind it alone,
+        /// for stores that count them count over an hour.
+        package var credit: Int64 = 10_000
 
         /// The usual one.
         package init() {}
@@ -40,6 +43,8 @@ package final class StoreCaller: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
         var faults = 0
         var restsUntil: Instant?
+        /// Until when the store's time is used by the questions so far.
+        var usedUntil: Instant?
     }
 
     /// `transport`: carries the questions.
@@ -59,12 +64,16 @@ package final class StoreCaller: Sendable {
 
     /// The response to a question: 2xx, or else what is wrong.
     ///
+    /// `spacing`: milliseconds that the store allows for such a question on average; 0: it names no rate.
     /// `isAtFault`: whether a store says in a response of 4xx that the fault is its own.
     package func send(
         _ request: StoreRequest,
+        spacing: Int64 = 0,
         isAtFault: (StoreResponse) -> Bool = { _ in false }
     ) async throws(StoreFault) -> StoreResponse {
         var fault = StoreFault(.unavailable)
+        let turn = wait(for: spacing)
+        if turn > 0 { await sleep(turn) }
         let latest = clock().advanced(byMilliseconds: policy.deadline)
         for attempt in 0..<policy.attempts {
             if attempt > 0 {
@@ -117,6 +126,23 @@ package final class StoreCaller: Sendable {
     private func backoff(_ attempt: Int) -> Int64 {
         let full = Double(policy.firstDelay << Int64(min(attempt - 1, 16)))
         return Int64(full * (0.5 + random() / 2))
+    }
+
+    // MARK: At the store's pace
+
+    /// Uses a stretch of the store's time.
+    ///
+    /// - Returns: milliseconds until the question's turn.
+    private func wait(for spacing: Int64) -> Int64 {
+        guard spacing > 0 else { return 0 }
+        let now = clock()
+        let free = now.advanced(byMilliseconds: -policy.credit)
+        return state.withLock { state in
+            let end = max(state.usedUntil ?? free, free).advanced(byMilliseconds: spacing)
+            state.usedUntil = end
+            // Fits: both are of this day.
+            return max(0, end.milliseconds - now.milliseconds)
+        }
     }
 
     // MARK: Some at a time

@@ -2,7 +2,7 @@ import Encodings
 
 extension String {
     /// As one segment of a path (RFC 3986, section 2.3).
-    var pathSegment: String {
+    package var pathSegment: String {
         // Nothing but points would be a way up.
         guard utf8.contains(where: { $0 != UInt8(ascii: ".") }) else {
             return String(repeating: "%2E", count: utf8.count)

@@ -135,6 +135,50 @@ struct `A backfill` {
         }
     }
 
+    // It does not go past those of which a store does not want to be asked now.
+    @Test(arguments: [(429, SyncedPurchase.Code.rateLimited), (404, .notFound)])
+    func `ends where the App Store wants no more questions`(
+        _ status: Int,
+        _ code: SyncedPurchase.Code
+    ) async throws {
+        let story = try AppStoreStory.wholeLife()
+        try await story.ledger(on: 120, told: []) { scratch, api in
+            let sync = try story.storeSync(scratch, api)
+            let listed = (0..<450).compactMap { PurchaseName("app_store/99999\(1000 + $0)") }
+            let response = StoreResponse(status: status, headers: ["retry-after": "3600"])
+            api.fail(after: 200, with: Array(repeating: response, count: 450))
+            let answer = try await StoreBackfill(sync, in: .production).run(
+                about: listed,
+                isInterrupted: { false },
+                progress: { _, _ in }
+            )
+            // Control: a store that knows nothing of one may be asked about the next.
+            #expect(answer.remaining == (code == .rateLimited ? 50 : 0))
+            #expect(answer.failed == 450 - answer.remaining && !answer.isWhole)
+            #expect(api.requests.count == answer.failed)
+        }
+    }
+
+    @Test func `keeps its place where a store wants no more questions`() async throws {
+        let story = try AppStoreStory.wholeLife()
+        try await story.ledger(on: 120, told: [0]) { scratch, api in
+            var reached: [UInt64] = []
+            func run() async throws -> BackfillAnswer {
+                try await StoreBackfill(try story.storeSync(scratch, api), in: .production).run(
+                    since: nil,
+                    isInterrupted: { false },
+                    progress: { reached.append($2) }
+                )
+            }
+            api.fail(with: Array(repeating: StoreResponse(status: 429), count: 1000))
+            let answer = try await run()
+            #expect(answer.failures.map(\.code) == [.rateLimited] && reached == [])
+            api.fail(with: [])
+            #expect(try await run().isWhole)
+            #expect(reached == [0])
+        }
+    }
+
     @Test(arguments: [
         ("app_store/2000000123", "app_store/2000000123"),
         ("2000000123456", "app_store/2000000123456"),

@@ -2,6 +2,7 @@ import Crypto
 import Encodings
 import Entitlements
 import StoreSimulator
+import Synchronization
 import Testing
 
 @testable import Stores
@@ -9,8 +10,11 @@ import Testing
 struct `The App Store Server API` {
     private static let now = AppStoreSample.start.advanced(byMilliseconds: 400 * 86_400_000)
 
-    /// An account with a subscription of so many months.
-    private static func simulated(months: Int = 1) throws -> SimulatedAppStoreAPI {
+    /// An account with a subscription of so many months, the first of which are given back.
+    private static func simulated(
+        months: Int = 1,
+        refunds: Int = 0
+    ) throws -> SimulatedAppStoreAPI {
         let store = SimulatedAppStore(authority: try AppStoreSample.authority.get())
         var account = SimulatedAppleAccount(1, token: nil, of: store)
         let month = SimulatedAppleAccount.Product(
@@ -24,6 +28,7 @@ struct `The App Store Server API` {
             let days = Int64(number) * 86_400_000
             account.renew(0, at: AppStoreSample.start.advanced(byMilliseconds: days))
         }
+        for number in 0..<refunds { account.refund(number, at: now) }
         let simulated = SimulatedAppStoreAPI(store) { now }
         simulated.set([account])
         return simulated
@@ -72,6 +77,53 @@ struct `The App Store Server API` {
         let told = await Self.history(try Self.api(simulated))
         #expect(told.count == months && told.fault == nil)
         #expect(simulated.requests.count == (months + 19) / 20)
+    }
+
+    @Test(arguments: [0, 1, 21])
+    func `tells what was given back`(_ refunds: Int) async throws {
+        let simulated = try Self.simulated(months: 45, refunds: refunds)
+        let api = try Self.api(simulated)
+        var pages = api.refunds(of: Self.id, in: .production)
+        var refunded: [JSONValue] = []
+        while let page = try await pages.next() {
+            refunded += page["signedTransactions"]?.array ?? []
+        }
+        #expect(refunded.count == refunds)
+        #expect(simulated.requests.count == (refunds == 21 ? 2 : 1))
+        #expect(simulated.requests[0].url.contains("/inApps/v2/refund/lookup/" + Self.id))
+    }
+
+    @Test(
+        arguments: [
+            (StoreEnvironment.production, nil, [0, 200]), (.sandbox, nil, [0, 2000]),
+            // Control: another address has a pace of its own.
+            (.production, "http://127.0.0.1:9", [0, 0]),
+        ] as [(StoreEnvironment, String?, [Int64])]
+    )
+    func `is asked as often as it allows`(
+        _ environment: StoreEnvironment,
+        _ apiURL: String?,
+        _ longest: [Int64]
+    ) async throws {
+        let simulated = try Self.simulated()
+        let slept = Mutex<[Int64]>([])
+        let api = AppStoreServerAPI(
+            try simulated.access(apiURL: apiURL),
+            bundleIDs: ["com.example.app"],
+            caller: StoreCaller(
+                simulated.transport,
+                clock: { Self.now },
+                sleep: { milliseconds in slept.withLock { $0.append(milliseconds) } },
+                random: { 0 }
+            ),
+            clock: { Self.now }
+        )
+        // Ten seconds of what it allows, and a fiftieth more.
+        let allowed = environment == .sandbox ? 50 : 500
+        for _ in 0..<allowed { _ = try await api.statuses(of: Self.id, in: environment) }
+        #expect((slept.withLock { $0.max() } ?? 0) == longest[0])
+        for _ in 0..<10 { _ = try await api.statuses(of: Self.id, in: environment) }
+        #expect((slept.withLock { $0.max() } ?? 0) == longest[1])
     }
 
     @Test func `is asked where production or the sandbox is`() async throws {

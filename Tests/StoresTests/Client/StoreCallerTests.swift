@@ -146,6 +146,26 @@ struct `A question to a store` {
         #expect(most.load(ordering: .relaxed) > 1)
     }
 
+    // What an hour allows may be used at once; behind it questions are spaced.
+    @Test func `comes at the store's pace`() async throws {
+        let store = Scripted(Self.response(200))
+        var policy = StoreCaller.Policy()
+        policy.credit = 1000
+        let caller = store.caller(policy)
+        for _ in 0..<50 { _ = try await caller.send(Self.request, spacing: 20) }
+        #expect(store.sleeps == [])
+        for _ in 0..<5 { _ = try await caller.send(Self.request, spacing: 20) }
+        _ = try await caller.send(Self.request, spacing: 200)
+        #expect(store.sleeps == [20, 20, 20, 20, 20, 200])
+        // Who has waited has credit again, and no more than that.
+        store.pass(60_000)
+        for _ in 0..<51 { _ = try await caller.send(Self.request, spacing: 20) }
+        #expect(store.sleeps.count == 7)
+        // Control: a store that names no rate.
+        for _ in 0..<500 { _ = try await caller.send(Self.request) }
+        #expect(store.sleeps.count == 7)
+    }
+
     static let waits: [(String, Int64?)] = [
         ("0", 0), ("120", 120_000), ("Mon, 01 Jun 2026 00:02:00 GMT", 120_000),
         ("Mon, 01 Jun 2026 00:00:00 GMT", 0), ("Sun, 31 May 2026 00:00:00 GMT", 0),

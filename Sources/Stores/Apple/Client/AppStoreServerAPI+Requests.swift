@@ -63,7 +63,7 @@ extension AppStoreServerAPI {
         }
     }
 
-    private static let testPath = "/inApps/v1/notifications/test"
+    static let testPath = "/inApps/v1/notifications/test"
 
     /// Answers that a customer asks for their money back
     /// (developer.apple.com/documentation/appstoreserverapi/send-consumption-information).

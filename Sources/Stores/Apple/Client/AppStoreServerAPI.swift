@@ -36,8 +36,24 @@ package final class AppStoreServerAPI: Sendable {
         of transactionID: String,
         in environment: StoreEnvironment
     ) -> StorePages {
-        let path = "/inApps/v2/history/" + transactionID.pathSegment
-        return StorePages(continuedAt: Self.place(Self.revision)) { [self] last in
+        transactions("/inApps/v2/history/" + transactionID.pathSegment, environment)
+    }
+
+    /// What the Apple Account that made a transaction was given back for
+    /// (developer.apple.com/documentation/appstoreserverapi/get-refund-history).
+    ///
+    /// `transactionID`: any one of the account's. Cost: a question for each 20 transactions, of which the
+    /// App Store allows a fifth as many as of others.
+    package func refunds(
+        of transactionID: String,
+        in environment: StoreEnvironment
+    ) -> StorePages {
+        transactions("/inApps/v2/refund/lookup/" + transactionID.pathSegment, environment)
+    }
+
+    /// A list of transactions whose answers tell the revision that they reach.
+    private func transactions(_ path: String, _ environment: StoreEnvironment) -> StorePages {
+        StorePages(continuedAt: Self.place(Self.revision)) { [self] last in
             do throws(StoreFault) {
                 guard let last, let bundleID = last["bundleId"]?.string else {
                     return .success(try await ofAnyApp(path, environment))
@@ -147,13 +163,37 @@ package final class AppStoreServerAPI: Sendable {
             request.headers["Content-Type"] = "application/json"
             request.body = Array(body.description.utf8)
         }
-        let response = try await caller.send(request, isAtFault: Self.isAtFault)
+        let response = try await caller.send(
+            request,
+            spacing: spacing(of: path, environment),
+            isAtFault: Self.isAtFault
+        )
         // That consumption was taken is said by its status alone.
         if response.body.isEmpty, method == .put { return .object([]) }
         guard let json = try? JSONValue(parsingStoreText: response.body), json.members != nil else {
             throw StoreFault(.malformed, status: response.status)
         }
         return json
+    }
+
+    /// Milliseconds that the App Store allows for a question on average, 50 a second of most kinds, which
+    /// are counted here as one kind (developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits).
+    ///
+    /// 0: another address has a pace of its own.
+    private func spacing(of path: String, _ environment: StoreEnvironment) -> Int64 {
+        guard access.apiURL == nil else { return 0 }
+        let inProduction: Int64 =
+            if path.hasPrefix("/inApps/v2/refund/") {
+                100
+            } else if path.hasPrefix("/inApps/v1/subscriptions/extend/") {
+                50
+            } else if path.hasPrefix(Self.testPath) {
+                1000
+            } else {
+                20
+            }
+        // Fits: ten seconds.
+        return environment == .sandbox ? 10 * inProduction : inProduction
     }
 
     private func address(_ environment: StoreEnvironment) -> String {

@@ -49,6 +49,8 @@ package enum LedgerServer {
         package var products: KeptProducts?
         /// How they are loaded; nil: not at all.
         package var productLoads: ProductSchedule?
+        /// Seconds after which a signed snapshot is old.
+        package var snapshotLifetime = 2_592_000
         /// Whether checkpoints and hash tiles are for everybody.
         package var isLogPublic = false
         /// Audits the ledger in a process of its own; nil: in this one.
@@ -155,7 +157,9 @@ package enum LedgerServer {
     ) async throws {
         let service = LedgerService(options)
         let application = try application(options, service, onListening: onListening)
-        var services: [any Service] = [application, MemoryRelease(service: service)]
+        var services: [any Service] = [
+            application, service.growth, MemoryRelease(service: service),
+        ]
         if let read = options.readTrust {
             services.append(TrustRenewal(service: service, read: read))
         }

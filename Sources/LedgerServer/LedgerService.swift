@@ -21,8 +21,11 @@ final class LedgerService: Sendable, BlockingPool {
     private let auditing: LedgerServer.Auditing
     /// Whether the ledger was opened to be read because its disk took nothing.
     let isReadOnlyByFault: Bool
+    /// Seconds after which a signed snapshot is old.
+    let snapshotLifetime: Int64
     let accesses: AccessLog
     let faults: FaultNotes
+    let growth: LogGrowth
     let connections: Connections
     let bodies: BodyBudget
     let logger: Logger
@@ -52,6 +55,7 @@ final class LedgerService: Sendable, BlockingPool {
         logger = options.logger
         accesses = AccessLog(options.ledger, options.logger)
         faults = FaultNotes(options.logger, every: options.faultInterval)
+        growth = LogGrowth { [ledger] in try ledger.questions.size() }
         connections = Connections(
             limit: options.connectionLimit,
             addressLimit: options.addressConnectionLimit,
@@ -64,6 +68,7 @@ final class LedgerService: Sendable, BlockingPool {
         timeZone = options.timeZone
         auditing = options.audit ?? { [ledger] scope, _ in try ledger.auditor.audit(scope) }
         isReadOnlyByFault = options.isReadOnlyByFault
+        snapshotLifetime = Int64(options.snapshotLifetime)
         let pool = NIOThreadPool(numberOfThreads: options.threadCount)
         self.pool = pool
         audits = AuditGate { try await pool.runIfActive($0) }

@@ -30,6 +30,9 @@ struct `Who may` {
         "transferPurchase": Right(scopes: [.support, .admin]),
         "releasePurchase": Right(scopes: [.support, .admin]),
         "eraseCustomer": Right(scopes: [.admin]),
+        "linkCustomer": Right(scopes: [.write, .support, .admin]),
+        // Both scopes in one key, which each of these has not.
+        "recordEvents": Right(scopes: [.admin]),
         "startTrial": Right(scopes: [.write, .admin], customers: .themselves),
         "use": Right(scopes: [.write, .admin], customers: .themselves),
         "recordFlow": Right(scopes: [.write, .admin], customers: .themselves),
@@ -37,6 +40,8 @@ struct `Who may` {
         "checkFeature": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "showTimeline": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "listPurchases": Right(scopes: [.read, .support, .admin], customers: .themselves),
+        "signSnapshot": Right(scopes: [.read, .support, .admin], customers: .themselves),
+        "readSnapshotKeys": Right(scopes: [], customers: .nobodySpecial),
         "compareStates": Right(scopes: [.read, .support, .admin]),
         "exportCustomer": Right(scopes: [.support, .admin], customers: .themselves),
         "explainFeature": Right(scopes: [.read, .support, .admin], customers: .themselves),
@@ -54,6 +59,10 @@ struct `Who may` {
         "reportExperiments": Right(scopes: [.read, .audit, .admin]),
         "evaluateFlag": Right(scopes: [.read, .admin], customers: .themselves),
         "evaluateFlags": Right(scopes: [.read, .admin], customers: .themselves),
+        // Asked about a customer, which auditors may not.
+        "listEvents": Right(scopes: [.read, .support, .admin]),
+        "streamEvents": Right(scopes: [.read, .support, .admin]),
+        "listCustomerEvents": Right(scopes: [.read, .support, .admin]),
         "readCheckpoint": Right(scopes: [.audit, .admin]),
         "readRecords": Right(scopes: [.audit, .admin]),
         "readTile": Right(scopes: [.audit, .admin]),
@@ -130,6 +139,7 @@ struct `Who may` {
         case "grant": return #"{"tier":"pro"}"#
         case "transferPurchase": return #"{"to":"alice","reason":"asked"}"#
         case "releasePurchase": return #"{"reason":"asked"}"#
+        case "linkCustomer": return #"{"alias":"another-id"}"#
         case "startTrial": return #"{"trialId":"week"}"#
         case "use": return #"{"featureId":"scan"}"#
         case "recordFlow": return #"{"type":"started","flowId":"f"}"#
@@ -157,6 +167,10 @@ struct `Who may` {
                 _ = try await server.post("/v1/customers/\(customer)/grants", #"{"tier":"pro"}"#)
             }
             _ = try server.ledger.prover.checkpoint()
+            // A stream ends where there is no more to tell.
+            let watch = Task { try await server.service.growth.run() }
+            watch.cancel()
+            try await watch.value
             var count = 0
             var refusals: [Verdict: Int] = [:]
             for route in RouteTable.routes {

@@ -27,7 +27,8 @@ extension CustomerView {
 }
 
 extension OpenedEvent {
-    fileprivate mutating func leaveOut(_ field: Field) {
+    /// Shows it without a field, as if it had none.
+    mutating func leaveOut(_ field: Field) {
         values[field] = nil
         erased.remove(field)
     }

@@ -75,7 +75,9 @@ extension Questions {
         }
     }
 
-    private func records(
+    /// Lends the records that a filter lets through, ascending, until the body returns false; sources are
+    /// not looked at.
+    func records(
         _ filter: EventFilter,
         _ body: (RecordHeader, Span<UInt8>) throws -> Bool
     ) throws {

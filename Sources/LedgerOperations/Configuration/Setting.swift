@@ -61,6 +61,8 @@ package enum Setting: String, CaseIterable, Sendable {
     case auditFullSeconds
     /// Seconds between two loads of stores' products (21 600); 0: none.
     case productSeconds
+    /// Seconds after which a signed snapshot is old (2 592 000).
+    case snapshotSeconds
     /// The directory that the log is archived in, behind its writing.
     case archive
     /// Seconds between two signed checkpoints (300); 0: none.

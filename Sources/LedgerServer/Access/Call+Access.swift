@@ -27,17 +27,23 @@ extension Call {
             scopes.allows(anyOf: [.support, .audit]),
             !route.isAskedByBackends || !scopes.allows(anyOf: [.read])
         else { return nil }
-        return access(to: try customer, in: try environment(), by: id, route.operation, reason)
+        return access(
+            to: try customer,
+            in: try environment(),
+            by: id,
+            route.operation,
+            accessReason
+        )
     }
 
     /// Accesses to customers whom the path does not name, and who were concerned all the same.
     ///
-    /// `action`: the route's operation. `reason`: as the body says it.
+    /// `action`: the route's operation. `reason`: as the body or the header says it.
     func accesses(
         to customers: [CustomerID],
         in environment: StoreEnvironment,
         _ action: String,
-        _ reason: String
+        _ reason: String?
     ) -> [CustomerAccess] {
         guard case .key(let id, _) = caller else { return [] }
         return customers.enumerated().map { place, customer in
@@ -65,7 +71,8 @@ extension Call {
         )
     }
 
-    private var reason: String? {
+    /// Why the caller looks, as they say; nil: they do not.
+    var accessReason: String? {
         guard let header = headers[.accessReason] else { return nil }
         let text = String(decoding: header.utf8.prefix(Route.reasonByteLimit), as: UTF8.self)
         return text.isEmpty ? nil : text

@@ -14,6 +14,8 @@ package struct ServerConfiguration: Sendable {
     package static let ports = 0...65_535
     private static let bodyBytes = LedgerServer.Options.leastBodyByteLimit...1 << 40
     private static let connections = 1...1_000_000
+    /// An hour, to as long as a key signs: keys are handed out for as long again.
+    private static let snapshotSeconds = 3600...Int(SnapshotKey.period / 1000)
 
     /// Takes what is set; `log` takes one line without its end.
     ///
@@ -66,6 +68,9 @@ package struct ServerConfiguration: Sendable {
             options.publication = try publication()
             options.productLoads = try productLoads()
         }
+        options.snapshotLifetime =
+            try settings.number(.snapshotSeconds, in: Self.snapshotSeconds)
+            ?? options.snapshotLifetime
         options.isLogPublic = try settings.flag(.publicLog) ?? false
         options.trust = try await trust()
         options.readTrust = { () async throws(InputFault) in

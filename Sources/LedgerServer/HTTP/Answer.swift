@@ -26,6 +26,8 @@ struct Answer: Sendable {
         case until(Instant?, digest: String)
         /// Asked again each time, by its tag.
         case revalidated
+        /// By everybody, for so many seconds.
+        case shared(seconds: Int64)
         /// For ever, by whoever asked, or by everybody: it never changes.
         case immutable(isPublic: Bool)
     }
@@ -97,6 +99,9 @@ struct Answer: Sendable {
         switch caching {
         case .never:
             headers[.cacheControl] = "no-store"
+            return
+        case .shared(let seconds):
+            headers[.cacheControl] = "public, max-age=" + String(seconds)
             return
         case .immutable(let isPublic):
             let who = isPublic ? "public" : "private"

@@ -18,6 +18,10 @@ extension HTTPField.Name {
     static let furtherHost = named("Host")
     /// For whom a proxy asks, behind whom it was asked by.
     static let xForwardedFor = named("X-Forwarded-For")
+    /// The last event that a reader of a stream has (WHATWG HTML, "Server-sent events").
+    static let lastEventID = named("Last-Event-ID")
+    /// Where a list goes on (RFC 8288).
+    static let link = named("Link")
     /// RevenueCat's HMAC.
     static let revenueCatSignature = named("X-RevenueCat-Webhook-Signature")
     /// What is left of a quota (draft-ietf-httpapi-ratelimit-headers).

@@ -10,7 +10,8 @@ enum Shapes {
         TimelineAnswer.self, OfferingAnswer.self, RecordProofAnswer.self, GrowthProofAnswer.self,
         DifferenceAnswer.self, ExplanationAnswer.self, AuditAnswer.self, VerificationAnswer.self,
         ErasureAnswer.self, WhatIfAnswer.self, ReceiptAnswer.self, SignalReceipt.self,
-        RestoreAnswer.self, SyncAnswer.self, CustomersAnswer.self, RowsAnswer<RevenueRow>.self,
+        RestoreAnswer.self, BatchAnswer.self, SyncAnswer.self, CustomersAnswer.self,
+        RowsAnswer<RevenueRow>.self,
         RowsAnswer<RefundRow>.self, RowsAnswer<FunnelRow>.self, AlertRowsAnswer<StageRow>.self,
         AlertRowsAnswer<ErrorRow>.self, RowsAnswer<ExperimentRow>.self,
     ])

@@ -52,6 +52,22 @@ extension RouteTable {
         ),
         Route(
             method: .post,
+            template: "/v1/customers/{id}/links",
+            operation: "linkCustomer",
+            summary: "Makes another id a name of a customer.",
+            access: .keys([.write, .support]),
+            parameters: [environmentParameter, idempotencyKey],
+            body: Route.Body(
+                shape: .object([Shape.Member(.alias)], isClosed: true),
+                byteLimit: smallBodyLimit
+            ),
+            answers: [receiptReply],
+            problems: appendProblems,
+            isLogged: true,
+            handler: link
+        ),
+        Route(
+            method: .post,
             template: "/v1/customers/{id}/usage",
             operation: "use",
             summary: "Checks and records a limited use in one step, or takes one back.",
@@ -142,6 +158,19 @@ extension RouteTable {
                 for: customer,
                 request
             )
+        }
+    }
+
+    @Sendable
+    private static func link(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let request = try call.request(service, source: Source.support)
+        let data = try call.data(.customerLinked)
+        let customer = try call.customer
+        guard let alias = data.text(.alias).flatMap({ CustomerID($0) }) else {
+            throw Problem(.missingField, "required", path: "alias")
+        }
+        return try await record(call, request, service) {
+            try service.ledger.appender.link(alias, to: customer, request)
         }
     }
 

@@ -192,11 +192,16 @@ extension Receipt {
 }
 
 extension Answer {
+    /// The answer with the size of the log that it was made from.
+    func at(size: UInt64) -> Self {
+        var answer = self
+        answer.headers[.ledgerSequence] = String(size)
+        return answer
+    }
+
     /// The answer with the size of the log that holds what was appended.
     func at(_ receipt: Receipt) -> Self {
         guard case .appended(let first, let count) = receipt else { return self }
-        var answer = self
-        answer.headers[.ledgerSequence] = String(first + UInt64(count))
-        return answer
+        return at(size: first + UInt64(count))
     }
 }

@@ -13,8 +13,8 @@ enum PathName: String, Sendable {
 enum QueryName: String, Sendable {
     case at, known, knownSequence, environment
     case dryRun = "dry-run"
-    case customer, effective, feature, from, locale, record, redact, scope, storefront, thresholds,
-        to, toAt, token
+    case after, customer, effective, feature, from, limit, locale, purchase, record, redact, scope,
+        source, storefront, thresholds, to, toAt, token, type
 }
 
 extension Query {

@@ -4,9 +4,10 @@ import LedgerAPI
 enum RouteTable {
     static let routes: [Route] =
         signalRoutes + claimRoutes + syncRoutes + changeRoutes + ownerRoutes + eraseRoutes
-        + flowRoutes + questionRoutes + explainRoutes + exportRoutes + differenceRoutes
+        + flowRoutes + questionRoutes + snapshotRoutes + explainRoutes + exportRoutes
+        + differenceRoutes
         + catalogRoutes + gateRoutes + whatIfRoutes + reportRoutes
-        + flagRoutes + logRoutes + auditRoutes + verifyRoutes + operationRoutes
+        + flagRoutes + feedRoutes + logRoutes + auditRoutes + verifyRoutes + operationRoutes
 
     /// Parameters of questions about a customer.
     static let pointParameters = [

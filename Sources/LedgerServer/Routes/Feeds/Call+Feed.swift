@@ -1,0 +1,108 @@
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+import Stores
+
+/// What a caller asks of the feed.
+extension Call {
+    /// How much of an event the caller's key shows (Interfaces, "Who may").
+    var feedReader: FeedReader {
+        if caller.has(.support) { return .support }
+        return caller.has(.read) ? .application : .auditor
+    }
+
+    /// Which events are asked for, from a sequence on, about whomever.
+    func feedFilter(from first: UInt64) throws(Problem) -> EventFilter {
+        var filter = EventFilter(sequences: first..<UInt64.max)
+        filter.kind = try query[.type].map { name throws(Problem) in
+            guard let kind = EventKind(name: name) else {
+                throw Problem(.invalidValue, "expected a type of events", path: "type")
+            }
+            return kind
+        }
+        filter.purchase = try query[.purchase].map { text throws(Problem) in
+            guard let purchase = PurchaseName(text) else {
+                throw Problem(.invalidValue, "expected STORE/ORIGINAL_ID", path: "purchase")
+            }
+            return purchase
+        }
+        filter.source = query[.source]
+        if query[.environment] != nil { filter.environment = try environment() }
+        return filter
+    }
+
+    /// Lets a filter ask about a customer whom the query names, and notes that support did.
+    func ask(
+        aboutCustomerIn filter: inout EventFilter,
+        _ operation: String,
+        _ service: LedgerService
+    ) throws(Problem) {
+        guard let text = query[.customer] else { return }
+        // Whoever is shown no names would learn which of their numbers is whose.
+        guard feedReader != .auditor else {
+            throw Problem(.forbidden, "a customer is named by keys with read or support")
+        }
+        guard let customer = CustomerID(text) else {
+            throw Problem(
+                .invalidValue,
+                "an id has 1 to 1024 bytes without control characters",
+                path: "customer"
+            )
+        }
+        filter.customer = customer
+        // An app's backend asks all day: its keys leave no trace.
+        guard !caller.has(.read) else { return }
+        guard service.accesses.hasRoom else { throw Problem.accessesFull }
+        let environment = filter.environment ?? .production
+        for access in accesses(to: [customer], in: environment, operation, accessReason) {
+            service.accesses.add(access)
+        }
+    }
+
+    /// The sequence behind the last event that the caller has; 0: they have none.
+    ///
+    /// - Throws: `Problem` where the log has no such event.
+    func first(_ service: LedgerService) throws -> UInt64 {
+        guard let text = query[.after] else { return 0 }
+        return try following(text, "after", service)
+    }
+
+    /// The same of a stream, which begins at the log's end unless the caller says where they are.
+    func firstOfStream(_ service: LedgerService) throws -> UInt64 {
+        // A browser says so by the header when it comes again, whatever the address still says.
+        if let text = headers[.lastEventID] { return try following(text, "Last-Event-ID", service) }
+        return try query[.after] == nil ? service.ledger.questions.size() : first(service)
+    }
+
+    private func following(
+        _ text: String,
+        _ name: String,
+        _ service: LedgerService
+    ) throws -> UInt64 {
+        let sequence = try Query.sequence(text, name)
+        guard sequence < (try service.ledger.questions.size()) else {
+            throw Problem(.unknownSequence, "the log has no such event", path: name)
+        }
+        // Fits: it stands below the log's size.
+        return sequence + 1
+    }
+
+    /// How many events are asked for, at most; nil: it is not said.
+    func feedLimit(upTo most: Int) throws(Problem) -> Int? {
+        guard let text = query[.limit] else { return nil }
+        guard let limit = Int(text), (1...most).contains(limit) else {
+            throw Problem(.invalidValue, "expected 1 to \(most)", path: "limit")
+        }
+        return limit
+    }
+
+    /// The same question behind an event, relative to this one (RFC 8288).
+    func link(toPageAfter sequence: UInt64) -> String {
+        let names: [QueryName] = [.limit, .type, .customer, .purchase, .source, .environment]
+        let others = names.compactMap { name in
+            query[name].map { "&\(name.rawValue)=\($0.pathSegment)" }
+        }
+        return "<?after=\(sequence)\(others.joined())>; rel=\"next\""
+    }
+}

@@ -1,0 +1,79 @@
+import EntitlementLedger
+import Entitlements
+
+/// The feed to one reader, as Server-Sent Events (WHATWG HTML, "Server-sent events"): each event once, in
+/// the log's order, as fast as the reader takes them.
+actor EventStream {
+    private let service: LedgerService
+    private let reader: FeedReader
+    private var filter: EventFilter
+    private var growth: AsyncStream<Void>.Iterator
+    /// Events that are still to be sent.
+    private var left: Int
+    private var stage = Stage.begins
+
+    private enum Stage { case begins, runs, over }
+
+    /// Events that are read at once.
+    private static let pageSize = 100
+    /// Milliseconds after which a reader whose connection is lost comes again.
+    private static let retryMilliseconds = 2000
+
+    /// Begins with the first of the filter's sequences, and ends after so many events.
+    init(_ service: LedgerService, _ filter: EventFilter, for reader: FeedReader, limit: Int) {
+        self.service = service
+        self.filter = filter
+        self.reader = reader
+        left = limit
+        // Before the first look: what is appended between is not missed.
+        growth = service.growth.follow().makeAsyncIterator()
+    }
+
+    /// The next piece of the stream; nil: it is over.
+    func next() async throws -> String? {
+        switch stage {
+        case .begins:
+            stage = .runs
+            return "retry: \(Self.retryMilliseconds)\n\n"
+        case .over: return nil
+        case .runs: break
+        }
+        while left > 0 {
+            let page = try await page()
+            filter.sequences = page.next..<UInt64.max
+            if !page.events.isEmpty {
+                left -= page.events.count
+                return page.events.map(Self.text).joined()
+            }
+            if page.goesOn { continue }
+            guard await waits() else {
+                stage = .over
+                return "event: bye\ndata:\n\n"
+            }
+            // A comment, unless there is something to tell.
+            if try service.ledger.questions.size() <= page.size { return ":\n\n" }
+        }
+        stage = .over
+        return nil
+    }
+
+    private func page() async throws -> FeedPage {
+        let (ledger, filter, reader) = (service.ledger, filter, reader)
+        let limit = min(left, Self.pageSize)
+        return try await service.blocking {
+            try ledger.questions.feed(filter, for: reader, limit: limit)
+        }
+    }
+
+    /// Waits until the log may have grown; false: the server stops.
+    private func waits() async -> Bool {
+        var growth = growth
+        defer { self.growth = growth }
+        return await growth.next(isolation: self) != nil
+    }
+
+    /// An event's text is one line.
+    private static func text(_ event: (sequence: UInt64, text: String)) -> String {
+        "id: \(RecordedEvent.padded(event.sequence))\ndata: \(event.text)\n\n"
+    }
+}

@@ -1,0 +1,198 @@
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+import LedgerOperations
+
+/// The log as CloudEvents, for whoever follows it (rows 8.5, 10.1).
+extension RouteTable {
+    static let feedRoutes = [
+        Route(
+            method: .get,
+            template: "/v1/events",
+            operation: "listEvents",
+            summary: "The log's events in their order, a page at a time.",
+            access: .keys([.read, .support, .audit]),
+            parameters: [after, limit, Route.reasonParameter] + filters,
+            answers: [feedReply],
+            problems: feedProblems,
+            handler: list
+        ),
+        Route(
+            method: .get,
+            template: "/v1/events/stream",
+            operation: "streamEvents",
+            summary: "The log's events as they are recorded, behind the last one that one has.",
+            access: .keys([.read, .support, .audit]),
+            parameters: [
+                after,
+                Route.Parameter(
+                    name: "Last-Event-ID",
+                    place: .header,
+                    text:
+                        "The last event that one has; goes before `after` (default: the log's last)",
+                    shape: .sequence
+                ),
+                Route.Parameter(
+                    name: "limit",
+                    text: "Ends after so many events (default: when it is ended)",
+                    shape: .sequence
+                ),
+                Route.reasonParameter,
+            ] + filters,
+            answers: [
+                Route.Reply(
+                    status: 200,
+                    text: "`id` is the sequence, `data` a CloudEvent; a comment every 15 seconds",
+                    shape: .text,
+                    mediaType: "text/event-stream"
+                )
+            ],
+            problems: feedProblems,
+            handler: stream
+        ),
+        Route(
+            method: .get,
+            template: "/v1/customers/{id}/events",
+            operation: "listCustomerEvents",
+            summary: "Events of a customer and of the purchases they claimed, a page at a time.",
+            access: .keys([.read, .support]),
+            parameters: [after, limit, environmentParameter]
+                + filters.filter { !["customer", "environment"].contains($0.name) },
+            answers: [feedReply],
+            problems: feedProblems,
+            isLogged: true,
+            isAskedByBackends: true,
+            handler: listOfCustomer
+        ),
+        Route(
+            method: .post,
+            template: "/v1/events",
+            operation: "recordEvents",
+            summary:
+                "Appends CloudEvents, a JSON object a line or an array; needs ingest and write.",
+            access: .keys([.ingest, .write]),
+            body: Route.Body(
+                shape: .list(.file("event", "A CloudEvent")),
+                byteLimit: catalogByteLimit
+            ),
+            answers: [
+                Route.Reply(
+                    status: 200,
+                    text: "What became of each event, in their order",
+                    shape: .described(BatchAnswer.self)
+                )
+            ],
+            problems: appendProblems,
+            handler: record
+        ),
+    ]
+
+    private static let feedProblems: [ProblemCode] = [.invalidValue, .unknownSequence]
+
+    /// A batch of CloudEvents (cloudevents.io, JSON format 1.0.2, section 4).
+    private static let batchType = "application/cloudevents-batch+json"
+
+    private static let feedReply = Route.Reply(
+        status: 200,
+        text: "CloudEvents, ascending; `Link` with `rel=\"next\"` where there is more to look at",
+        shape: .list(.file("event", "A CloudEvent")),
+        mediaType: batchType
+    )
+
+    private static let after = Route.Parameter(
+        name: "after",
+        text: "The last event that the caller has (default: none)",
+        shape: .sequence
+    )
+    private static let limit = Route.Parameter(
+        name: "limit",
+        text: "Events, at most (default: 100, at most 1000)",
+        shape: .sequence
+    )
+    private static let filters = [
+        Route.Parameter(name: "type", text: "Only events of this type", shape: .text),
+        Route.Parameter(
+            name: "customer",
+            text: "Only events of this customer and of the purchases they claimed",
+            shape: .identifier
+        ),
+        Route.Parameter(
+            name: "purchase",
+            text: "Only events of this purchase: STORE/ORIGINAL_ID",
+            shape: .text
+        ),
+        Route.Parameter(name: "source", text: "Only events of this source", shape: .text),
+        Route.Parameter(
+            name: "environment",
+            text: "Only events of this environment (default: of all)",
+            shape: environmentParameter.shape
+        ),
+    ]
+
+    private static let pageLimit = 1000
+    private static let standardPageLimit = 100
+
+    /// Each event stands under its own id, and none is decided: what a store or an app said before.
+    @Sendable
+    private static func record(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        // Whoever may hand in whatever happened may do both.
+        guard call.caller.has(.ingest), call.caller.has(.write) else {
+            throw Problem(.forbidden, "needs both scopes, ingest and write")
+        }
+        let answer = try await service.blocking {
+            let batch: EventBatch
+            do throws(InputFault) {
+                batch = try EventBatch(call.body)
+            } catch {
+                throw Problem(error)
+            }
+            return try batch.record(in: service.ledger, clock: service.clock)
+        }
+        return Answer(answer).at(size: answer.sequence)
+    }
+
+    @Sendable
+    private static func list(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        var filter = try call.feedFilter(from: call.first(service))
+        try call.ask(aboutCustomerIn: &filter, "listEvents", service)
+        return try await page(filter, call, service)
+    }
+
+    @Sendable
+    private static func listOfCustomer(
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> Answer {
+        var filter = try call.feedFilter(from: call.first(service))
+        filter.customer = try call.customer
+        filter.environment = try call.environment()
+        return try await page(filter, call, service)
+    }
+
+    private static func page(
+        _ filter: EventFilter,
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> Answer {
+        let limit = try call.feedLimit(upTo: pageLimit) ?? standardPageLimit
+        let reader = call.feedReader
+        let page = try await service.blocking {
+            try service.ledger.questions.feed(filter, for: reader, limit: limit)
+        }
+        let text = "[" + page.events.map(\.text).joined(separator: ",") + "]"
+        var answer = Answer(text: text, mediaType: batchType).at(size: page.size)
+        // Fits: where it goes on, something was looked at.
+        if page.goesOn { answer.headers[.link] = call.link(toPageAfter: page.next - 1) }
+        return answer
+    }
+
+    @Sendable
+    private static func stream(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        var filter = try call.feedFilter(from: call.firstOfStream(service))
+        try call.ask(aboutCustomerIn: &filter, "streamEvents", service)
+        let limit = try call.feedLimit(upTo: .max) ?? .max
+        let stream = EventStream(service, filter, for: call.feedReader, limit: limit)
+        return Answer(mediaType: "text/event-stream") { try await stream.next() }
+    }
+}

@@ -25,6 +25,7 @@ enum Fuzz {
         case "jws": return try CompactJWSTarget(FuzzedAppStore())
         case "payload": return try PayloadTarget(FuzzedAppStore())
         case "answer": return try AnswerTarget(FuzzedAppStore())
+        case "products": return try ProductsTarget()
         case "revenuecat": return RevenueCatTarget()
         case "play": return try PlayTarget()
         case "json": return JSONTarget()

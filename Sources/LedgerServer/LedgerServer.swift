@@ -27,6 +27,8 @@ package enum LedgerServer {
         package var readTrust: TrustReading?
         /// The proxies that say for whom they ask.
         package var proxies = TrustedProxies.none
+        /// The origins whose pages may ask from a browser.
+        package var origins = AllowedOrigins.none
         /// How many requests each client may make.
         package var quotas = Options.standardQuotas
         /// Where to listen.

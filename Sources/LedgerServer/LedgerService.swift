@@ -26,6 +26,8 @@ final class LedgerService: Sendable, BlockingPool {
     let accesses: AccessLog
     let faults: FaultNotes
     let growth: LogGrowth
+    /// Whose pages may ask from a browser.
+    let origins: AllowedOrigins
     let connections: Connections
     let bodies: BodyBudget
     let logger: Logger
@@ -55,6 +57,7 @@ final class LedgerService: Sendable, BlockingPool {
         logger = options.logger
         accesses = AccessLog(options.ledger, options.logger)
         faults = FaultNotes(options.logger, every: options.faultInterval)
+        origins = options.origins
         growth = LogGrowth { [ledger] in try ledger.questions.size() }
         connections = Connections(
             limit: options.connectionLimit,

@@ -43,6 +43,8 @@ package enum Setting: String, CaseIterable, Sendable {
     case limits
     /// Networks such as `10.0.0.0/8,fd00::/8` whose `X-Forwarded-For` is believed.
     case trustedProxies
+    /// Origins such as `https://app.example.com` whose pages may ask from a browser.
+    case origins
     /// How many connections may be open at once.
     case connections
     /// How many of them from one address, trusted proxies apart.

@@ -83,6 +83,7 @@ package struct ServerConfiguration: Sendable {
             }
         }
         options.proxies = try proxies()
+        options.origins = try origins()
         options.quotas = try quotas(options.quotas)
         return options
     }
@@ -165,6 +166,18 @@ package struct ServerConfiguration: Sendable {
                 return network
             }
         )
+    }
+
+    private func origins() throws -> AllowedOrigins {
+        let text = settings[.origins] ?? ""
+        let texts = text.split(separator: ",").map { String($0.filter { $0 != " " }) }
+        guard let origins = AllowedOrigins(texts) else {
+            throw misconfigured(
+                "origins are such as https://app.example.com,http://localhost:3000",
+                text
+            )
+        }
+        return origins
     }
 
     /// `keys=60000/60,customers=600/60`: requests and seconds; `0` lifts a limit.

@@ -32,6 +32,7 @@ struct LedgerResponder: HTTPResponder {
             for field in exchange.headers { answer.headers.append(field) }
         }
         answer.headers[.requestID] = id
+        service.origins.tell(&answer.headers, askedBy: request.headers)
         answer.whenBroken { [exchange, service] error in
             var broken = exchange
             broken.problem = Problem(anyError: error)
@@ -47,6 +48,10 @@ struct LedgerResponder: HTTPResponder {
         guard request.head.hasOneHost else {
             try service.access.admitStray(&exchange)
             throw Problem(.invalidRequest, "expected one Host header")
+        }
+        if request.method == .options, let answer = service.origins.preflight(request.headers) {
+            try service.access.admitStray(&exchange)
+            return answer
         }
         let match = Result { () throws(Problem) in
             try matcher.match(request.method, request.uri.path)

@@ -72,6 +72,11 @@ struct `A server's configuration` {
             .trustedProxies, "10.0.0.0/99",
             "trustedProxies are networks such as 10.0.0.0/8,fd00::/8"
         ),
+        (
+            .origins, "https://a.example,*",
+            "origins are such as https://app.example.com,http://localhost:3000"
+        ),
+        (.snapshotSeconds, "60", "snapshotSeconds is not a number in 3600...7776000"),
         (.limits, "keys=5", "a limit is NAME=REQUESTS/SECONDS"),
         (.tlsKeyFile, "key.pem", "TLS needs a certificate and its key"),
     ])

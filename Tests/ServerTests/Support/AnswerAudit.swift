@@ -47,6 +47,8 @@ final class AnswerAudit: Sendable {
         _ uri: String,
         sent body: String?
     ) {
+        // What a browser asks beforehand is no operation that is described.
+        if method == .options, answer.status == 204 { return }
         if let body, let json = try? JSONValue(parsing: Array(body.utf8)) { collect(json) }
         let path = String(uri.prefix { $0 != "?" })
         let found: [String]

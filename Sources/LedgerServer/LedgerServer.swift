@@ -29,6 +29,8 @@ package enum LedgerServer {
         package var proxies = TrustedProxies.none
         /// The origins whose pages may ask from a browser.
         package var origins = AllowedOrigins.none
+        /// The service manager that is told how the server is; nil: none.
+        package var manager: ServiceManager?
         /// How many requests each client may make.
         package var quotas = Options.standardQuotas
         /// Where to listen.
@@ -158,7 +160,10 @@ package enum LedgerServer {
         onListening: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
         let service = LedgerService(options)
-        let application = try application(options, service, onListening: onListening)
+        let application = try application(options, service) { [manager = options.manager] port in
+            onListening(port)
+            if let manager { Task { await manager.tell(.isReady) } }
+        }
         var services: [any Service] = [
             application, service.growth, MemoryRelease(service: service),
         ]
@@ -178,6 +183,9 @@ package enum LedgerServer {
             services.append(ProductRefresh(service: service, schedule: schedule))
         }
         services += options.audits.watches(service)
+        if let manager = options.manager {
+            services.append(ServiceManagerWatch(service: service, manager: manager))
+        }
         var configuration = ServiceGroupConfiguration(
             services: services.map { .init(service: $0) },
             gracefulShutdownSignals: [.sigterm, .sigint],

@@ -235,6 +235,25 @@ def check_secrets(material):
     return len(said) * len(secrets)
 
 
+def check_manager(material):
+    """A service manager hears when the server is ready, that it is well, and that it stops (sd_notify)."""
+    path = material.path("notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(path)
+        manager.settimeout(20)
+        with material.server(environment={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "400000"}) as server:
+            heard = [manager.recv(100).decode() for _ in range(4)]
+            if heard[0] != "READY=1" or set(heard[1:]) != {"WATCHDOG=1"}:
+                raise Fault("a service manager hears %s" % heard)
+            server.stop()
+            while (state := manager.recv(100).decode()) != "STOPPING=1":
+                if state != "WATCHDOG=1":
+                    raise Fault("a service manager hears %s at the end" % state)
+    # Nobody who listens is no reason not to serve.
+    with material.server(environment={"NOTIFY_SOCKET": material.path("nobody")}) as server:
+        server.stop()
+
+
 def run(tool, material, report, seed):
     """All of it."""
     checks = {"tls": check_tls(material), "reader": check_reader(material)}
@@ -242,4 +261,5 @@ def run(tool, material, report, seed):
     checks["configuration"] = check_configuration(material)
     checks["rotation"] = check_rotation(material)
     checks["secrets"] = check_secrets(material)
+    check_manager(material)
     report.figures["operation"] = checks

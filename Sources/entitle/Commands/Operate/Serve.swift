@@ -114,6 +114,10 @@ struct Serve: AsyncParsableCommand {
             log: { Terminal.note($0) }
         )
         .options(open.ledger)
+        options.manager = ServiceManager(
+            ProcessInfo.processInfo.environment,
+            processID: ProcessInfo.processInfo.processIdentifier
+        )
         options.isReadOnlyByFault = open.ledger.isReadOnly && !readOnly
         options.audit = { scope, pace in
             try AuditChild.own.report(

@@ -26,6 +26,7 @@ final class LedgerService: Sendable, BlockingPool {
     let accesses: AccessLog
     let faults: FaultNotes
     let growth: LogGrowth
+    let jobs: JobBoard
     /// Whose pages may ask from a browser.
     let origins: AllowedOrigins
     let connections: Connections
@@ -58,6 +59,7 @@ final class LedgerService: Sendable, BlockingPool {
         accesses = AccessLog(options.ledger, options.logger)
         faults = FaultNotes(options.logger, every: options.faultInterval)
         origins = options.origins
+        jobs = JobBoard(clock: options.clock)
         growth = LogGrowth { [ledger] in try ledger.questions.size() }
         connections = Connections(
             limit: options.connectionLimit,

@@ -21,6 +21,8 @@ public struct StatusAnswer: Described {
     public var disk: DiskUse?
     /// Gaps that a salvage left; nil: none.
     public var lost: UInt64?
+    /// What a server does by itself; nil: whoever asks is none.
+    public var jobs: [JobStatus]?
 
     /// A word for all of it, the worst first.
     public enum Health: String, Sendable, CaseIterable {
@@ -187,6 +189,7 @@ public struct StatusAnswer: Described {
         )
         Field("disk", \.disk, .orNull(.object))
         Field("lost", \.lost, .orAbsent(.count), "Gaps that a salvage left, where there are any")
+        Field("jobs", \.jobs, .orAbsent(.list(.object)), "A server: what it does by itself")
     }
 }
 
@@ -210,7 +213,8 @@ extension StatusAnswer {
             checkpoint: checkpoint,
             completeness: completeness,
             disk: nil,
-            lost: lost > 0 ? lost : nil
+            lost: lost > 0 ? lost : nil,
+            jobs: nil
         )
     }
 }

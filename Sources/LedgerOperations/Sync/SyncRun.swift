@@ -12,8 +12,14 @@ struct SyncRun {
     private let start: Instant
     private var tally = FetchTally()
     private let told: ToldPurchases
+    /// What was told and is not recorded yet.
+    private var pending: [Submission] = []
 
-    /// `isOfCustomer`: of one, who is asked about as thoroughly as the stores allow.
+    /// Messages of some purchases that are recorded together: a commit each is what takes long.
+    private static let groupSize = 200
+
+    /// `isOfCustomer`: of one, who is asked about as thoroughly as the stores allow, and of whom each answer
+    /// is recorded before the next question.
     init(
         _ sync: StoreSync,
         in environment: StoreEnvironment,
@@ -115,10 +121,18 @@ struct SyncRun {
     /// Appends what was told, without what is known.
     private mutating func take(_ submissions: [Submission]) async throws {
         guard !submissions.isEmpty else { return }
-        let ledger = sync.ledger
         for purchase in Set(submissions.flatMap(\.purchases)) where tally.entries[purchase] == nil {
             tally.begin(purchase, try await standing(of: purchase))
         }
+        pending += submissions
+        if isOfCustomer || pending.count >= Self.groupSize { try await record() }
+    }
+
+    /// Appends what is pending.
+    private mutating func record() async throws {
+        guard !pending.isEmpty else { return }
+        let (ledger, submissions) = (sync.ledger, pending)
+        pending = []
         let receipts = try await sync.pool.run {
             try ledger.appender.record(fetched: submissions)
         }
@@ -133,7 +147,8 @@ struct SyncRun {
     }
 
     /// Records of each purchase that its store was asked, and says what came of it, by name.
-    func finish() async throws -> [SyncedPurchase] {
+    mutating func finish() async throws -> [SyncedPurchase] {
+        try await record()
         var synced: [PurchaseName: SyncedPurchase] = [:]
         var confirmations: [EventDraft] = []
         for (name, entry) in tally.entries.sorted(by: { $0.key < $1.key }) where entry.isTold {

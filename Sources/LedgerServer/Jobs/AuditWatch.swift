@@ -17,26 +17,22 @@ struct AuditWatch: Service {
     /// Audits until the server is told to stop; the first audit comes after one interval.
     func run() async throws {
         var wait = interval
-        while await isTime(after: wait) { wait = await check() ? interval : Self.pause }
-    }
-
-    /// Waits; false: the server stops.
-    private func isTime(after wait: Duration) async -> Bool {
-        do {
-            try await cancelWhenGracefulShutdown { try await Task.sleep(for: wait) }
-            return true
-        } catch {
-            return false
+        while await service.isTime(for: job, after: wait) {
+            wait = await check() ? interval : Self.pause
         }
     }
+
+    private var job: JobBoard.Job { scope == .everything ? .auditEverything : .audit }
 
     /// Audits once, and tells of faults; false where another audit runs.
     func check() async -> Bool {
         do {
             tell(try await service.audit(scope, .behind))
+            service.jobs.end(job, isDone: true)
         } catch let problem as Problem where problem.code == .busy {
             return false
         } catch {
+            service.jobs.end(job, isDone: false)
             service.logger.error(
                 "an audit could not be finished",
                 metadata: ["scope": "\(scope)", "fault": "\(type(of: error))"]

@@ -13,7 +13,11 @@ struct DriftWatch: Service {
     /// Checks until the server is told to stop; the first check comes after one interval.
     func run() async throws {
         var start: UInt64 = 0
-        while await schedule.interval.passes() { start = await check(from: start) ?? start }
+        while await service.isTime(for: .drift, after: schedule.interval) {
+            let next = await check(from: start)
+            service.jobs.end(.drift, isDone: next != nil)
+            start = next ?? start
+        }
     }
 
     /// Checks a sample, counts it and tells of differences; returns where the next one begins, nil

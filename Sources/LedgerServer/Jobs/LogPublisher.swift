@@ -11,7 +11,7 @@ struct LogPublisher: Service {
     let schedule: LedgerServer.PublicationSchedule
 
     func run() async throws {
-        while await schedule.interval.passes() { await publish() }
+        while await service.isTime(for: .checkpoint, after: schedule.interval) { await publish() }
         await publish()
     }
 
@@ -25,6 +25,7 @@ struct LogPublisher: Service {
                     try service.ledger.archiver.archive(to: $0.store, manifest: $0.manifest)
                 }
             }
+            service.jobs.end(.checkpoint, isDone: true)
             guard let progress else { return }
             service.logger.debug(
                 "archived the log",
@@ -44,6 +45,7 @@ struct LogPublisher: Service {
     }
 
     private func tell(_ fault: String) {
+        service.jobs.end(.checkpoint, isDone: false)
         service.logger.error(
             "the log could not be signed, published or archived",
             metadata: ["fault": "\(fault)"]

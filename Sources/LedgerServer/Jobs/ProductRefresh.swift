@@ -17,7 +17,7 @@ struct ProductRefresh: Service {
         // Whoever stops the server does not wait for stores.
         repeat {
             await cancelWhenGracefulShutdown { await load() }
-        } while await schedule.interval.passes()
+        } while await service.isTime(for: .products, after: schedule.interval)
     }
 
     /// Loads once, from the stores that can be asked now.
@@ -31,9 +31,11 @@ struct ProductRefresh: Service {
                 try ProductLoad.record(outcomes, id: service.makeID(), in: service.ledger)
             }
             for outcome in outcomes { tell(outcome) }
+            service.jobs.end(.products, isDone: outcomes.allSatisfy { $0.fault == nil })
         } catch is CancellationError {
             // The server stops.
         } catch {
+            service.jobs.end(.products, isDone: false)
             service.logger.error(
                 "products of stores could not be kept",
                 metadata: ["fault": "\(type(of: error))"]

@@ -25,7 +25,7 @@ struct StoreWatch: Service {
     /// Looks until the server is told to stop; first after one interval.
     func run() async throws {
         var start: UInt64 = 0
-        while await interval.passes() {
+        while await service.isTime(for: .stores, after: interval) {
             let first = start
             // Whoever stops the server does not wait for stores.
             start = await cancelWhenGracefulShutdown { await look(from: first) }
@@ -50,6 +50,7 @@ struct StoreWatch: Service {
             }
             service.metrics.stores.set(doubts, status.completeness)
             tell(doubts)
+            defer { service.jobs.end(.stores, isDone: true) }
             guard !service.stores.clients.isEmpty, !service.ledger.isReadOnly,
                 !doubts.purchases.isEmpty
             else { return 0 }
@@ -66,6 +67,7 @@ struct StoreWatch: Service {
             // The server stops.
             return start
         } catch {
+            service.jobs.end(.stores, isDone: false)
             service.logger.error(
                 "the look for purchases of which a store has not told could not be finished",
                 metadata: ["fault": "\(type(of: error))"]

@@ -9,6 +9,7 @@ enum Shapes {
         ProblemAnswer.self, StateAnswer.self, AccessAnswer.self, PurchasesAnswer.self,
         TimelineAnswer.self, OfferingAnswer.self, RecordProofAnswer.self, GrowthProofAnswer.self,
         DifferenceAnswer.self, ExplanationAnswer.self, AuditAnswer.self, VerificationAnswer.self,
+        StatusAnswer.self,
         ErasureAnswer.self, WhatIfAnswer.self, ReceiptAnswer.self, SignalReceipt.self,
         RestoreAnswer.self, BatchAnswer.self, SyncAnswer.self, CustomersAnswer.self,
         RowsAnswer<RevenueRow>.self,

@@ -104,7 +104,7 @@ final class ServerMetrics: Sendable {
     }
 
     /// The metrics in Prometheus' text format.
-    func text(ledgerSequence: UInt64) -> String {
+    func text(ledgerSequence: UInt64, _ jobs: JobBoard) -> String {
         let (operations, signals, storeFaults, refused) = state.withLock {
             ($0.operations, $0.signals, $0.storeFaults, $0.refusedCredentials)
         }
@@ -136,6 +136,7 @@ final class ServerMetrics: Sendable {
         drift.append(to: &text)
         stores.append(to: &text)
         audits.append(to: &text)
+        jobs.append(to: &text)
         let rows = operations.filter { !$0.statuses.isEmpty }.sorted { $0.name < $1.name }
         text.family("entitle_requests_total", "Requests by operation and status.", .counter)
         for operation in rows {

@@ -43,6 +43,17 @@ extension RouteTable {
         ),
         Route(
             method: .get,
+            template: "/v1/status",
+            operation: "readStatus",
+            summary: "How the ledger is, how complete, and what the server does by itself.",
+            access: .keys([.read, .support, .audit, .metrics]),
+            answers: [
+                Route.Reply(status: 200, text: "As `status`", shape: .described(StatusAnswer.self))
+            ],
+            handler: status
+        ),
+        Route(
+            method: .get,
             template: "/openapi.json",
             operation: "describe",
             summary: "This description.",
@@ -82,6 +93,13 @@ extension RouteTable {
     private static let emptyType = "text/plain; charset=utf-8"
 
     @Sendable
+    private static func status(_: Call, _ service: LedgerService) async throws -> Answer {
+        var status = try await service.blocking { try service.ledger.auditor.status() }
+        status.jobs = service.jobs.all
+        return Answer(status).at(size: status.sequence)
+    }
+
+    @Sendable
     private static func ready(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let readiness = await service.readiness()
         let status = readiness.isReady ? 200 : 503
@@ -97,7 +115,7 @@ extension RouteTable {
     private static func metrics(_: Call, _ service: LedgerService) async throws -> Answer {
         let size = try await service.blocking { try service.ledger.questions.size() }
         return Answer(
-            text: service.metrics.text(ledgerSequence: size),
+            text: service.metrics.text(ledgerSequence: size, service.jobs),
             mediaType: PrometheusText.mediaType
         )
     }

@@ -101,6 +101,36 @@ struct `A stream of events` {
         }
     }
 
+    // However much is recorded that nobody asked for, the connection is kept.
+    @Test func `has a comment where there is nothing to tell for a while`() async throws {
+        try await `The feed`.with { server in
+            try await Self.following(server) {
+                var filter = EventFilter(sequences: 0..<UInt64.max)
+                filter.source = "nobody"
+                let stream = EventStream(
+                    server.service,
+                    filter,
+                    for: .support,
+                    limit: .max,
+                    silence: .milliseconds(200)
+                )
+                _ = try await stream.next()
+                let writes = Task {
+                    for number in 0..<20 { try await Self.grant(server, number) }
+                }
+                for _ in 0..<3 { #expect(try await stream.next() == ":\n\n") }
+                try await writes.value
+                // The control: nothing is said where the time is not over.
+                let quiet = EventStream(server.service, filter, for: .support, limit: .max)
+                _ = try await quiet.next()
+                let piece = Task { try await quiet.next() }
+                try await Task.sleep(for: .seconds(2))
+                piece.cancel()
+                #expect(try await piece.value == "event: bye\ndata:\n\n")
+            }
+        }
+    }
+
     @Test func `says good-bye when the server stops`() async throws {
         try await `The feed`.with { server in
             let watch = Task { try await server.service.growth.run() }

@@ -11,8 +11,14 @@ actor EventStream {
     /// Events that are still to be sent.
     private var left: Int
     private var stage = Stage.begins
+    private var lastSent = ContinuousClock.now
+    /// How long nothing is sent before a comment is: a proxy ends a connection on which nothing comes.
+    private let silence: Duration
 
     private enum Stage { case begins, runs, over }
+
+    /// Proxies wait for half a minute at least, mostly.
+    static let standardSilence = Duration.seconds(15)
 
     /// Events that are read at once.
     private static let pageSize = 100
@@ -20,7 +26,14 @@ actor EventStream {
     private static let retryMilliseconds = 2000
 
     /// Begins with the first of the filter's sequences, and ends after so many events.
-    init(_ service: LedgerService, _ filter: EventFilter, for reader: FeedReader, limit: Int) {
+    init(
+        _ service: LedgerService,
+        _ filter: EventFilter,
+        for reader: FeedReader,
+        limit: Int,
+        silence: Duration = standardSilence
+    ) {
+        self.silence = silence
         self.service = service
         self.filter = filter
         self.reader = reader
@@ -43,18 +56,23 @@ actor EventStream {
             filter.sequences = page.next..<UInt64.max
             if !page.events.isEmpty {
                 left -= page.events.count
-                return page.events.map(Self.text).joined()
+                return sent(page.events.map(Self.text).joined())
             }
+            // However much is recorded that is not asked for.
+            if lastSent.duration(to: .now) >= silence { return sent(":\n\n") }
             if page.goesOn { continue }
             guard await waits() else {
                 stage = .over
                 return "event: bye\ndata:\n\n"
             }
-            // A comment, unless there is something to tell.
-            if try service.ledger.questions.size() <= page.size { return ":\n\n" }
         }
         stage = .over
         return nil
+    }
+
+    private func sent(_ text: String) -> String {
+        lastSent = .now
+        return text
     }
 
     private func page() async throws -> FeedPage {

@@ -43,7 +43,7 @@ extension RouteTable {
             answers: [
                 Route.Reply(
                     status: 200,
-                    text: "`id` is the sequence, `data` a CloudEvent; a comment every 15 seconds",
+                    text: "`id` is the sequence, `data` a CloudEvent; comments in silence",
                     shape: .text,
                     mediaType: "text/event-stream"
                 )

@@ -16,9 +16,9 @@ final class LogGrowth: Service {
 
     /// How often it is looked.
     private static let interval = Duration.milliseconds(20)
-    /// Looks after which followers are told, whether it has grown or not: a proxy ends a connection on
-    /// which nothing comes for half a minute, mostly.
-    private static let looksPerBeat = 750
+    /// Looks after which followers are told, whether it has grown or not: they may have something to say by
+    /// themselves.
+    private static let looksPerBeat = 50
 
     init(_ size: @escaping @Sendable () throws -> UInt64) { self.size = size }
 

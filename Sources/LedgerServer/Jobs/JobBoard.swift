@@ -1,0 +1,77 @@
+import Encodings
+import Entitlements
+import LedgerAPI
+import Synchronization
+
+extension LedgerService {
+    /// Waits for a job's time; false: the server stops.
+    func isTime(for job: JobBoard.Job, after interval: Duration) async -> Bool {
+        jobs.plan(job, after: interval)
+        return await interval.passes()
+    }
+}
+
+/// What the server does by itself, when it did it last and how that ended, and when it does it again
+/// (row 10.4).
+final class JobBoard: Sendable {
+    private let clock: @Sendable () -> Instant
+    private let entries = Mutex<[Job: JobStatus]>([:])
+
+    /// What is done.
+    enum Job: String, CaseIterable {
+        case audit
+        case auditEverything = "audit_everything"
+        case checkpoint, drift, products, stores
+    }
+
+    init(clock: @escaping @Sendable () -> Instant) { self.clock = clock }
+
+    /// Notes that a job comes after an interval.
+    func plan(_ job: Job, after interval: Duration) {
+        let next = clock().advanced(byMilliseconds: interval.microseconds / 1000)
+        entries.withLock { entries in
+            entries[job, default: JobStatus(name: job.rawValue)].nextRunAt = next
+        }
+    }
+
+    /// Notes that a job ran.
+    ///
+    /// `isDone`: whether it did what it is there for; that it found faults is no failure of its own.
+    func end(_ job: Job, isDone: Bool) {
+        let now = clock()
+        entries.withLock { entries in
+            var entry = entries[job] ?? JobStatus(name: job.rawValue)
+            entry.lastRunAt = now
+            entry.result = isDone ? .done : .failed
+            if isDone { entry.lastDoneAt = now }
+            entries[job] = entry
+        }
+    }
+
+    /// Those that are planned or ran, by name.
+    var all: [JobStatus] {
+        let entries = entries.withLock(\.self)
+        return Job.allCases.compactMap { entries[$0] }.sorted { $0.name.precedes($1.name) }
+    }
+
+    /// Appends the families.
+    func append(to text: inout PrometheusText) {
+        let families: [(String, String, (JobStatus) -> UInt64?)] = [
+            (
+                "entitle_job_last_done_seconds", "When a job last did what it is there for.",
+                { $0.lastDoneAt.map { UInt64(max(0, $0.milliseconds / 1000)) } }
+            ),
+            (
+                "entitle_job_failed", "Whether the last run of a job failed.",
+                { $0.result.map { $0 == .failed ? 1 : 0 } }
+            ),
+        ]
+        let jobs = all
+        for (name, help, value) in families {
+            text.family(name, help, .gauge)
+            for job in jobs {
+                if let value = value(job) { text.sample(name, [("job", job.name)], value) }
+            }
+        }
+    }
+}

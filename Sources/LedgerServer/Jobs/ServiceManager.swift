@@ -10,13 +10,13 @@ package struct ServiceManager: Sendable {
     /// How often it wants to hear that the server is well; nil: it does not.
     let interval: Duration?
 
-    /// Takes where it listens and how long it waits, as it says so in the environment; nil: nobody listens.
-    package init?(_ environment: [String: String], processID: Int32) {
+    /// Takes where it listens and how long it waits, as it says so in variables of the environment; nil: nobody listens.
+    package init?(processID: Int32, variable: (_ name: String) -> String?) {
         // systemd's has been a file since it tells services; NIO knows no socket of another kind.
-        guard let path = environment["NOTIFY_SOCKET"], path.hasPrefix("/") else { return nil }
+        guard let path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") else { return nil }
         self.path = path
-        let isOurs = environment["WATCHDOG_PID"].map { $0 == String(processID) } ?? true
-        let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) }
+        let isOurs = variable("WATCHDOG_PID").map { $0 == String(processID) } ?? true
+        let microseconds = variable("WATCHDOG_USEC").flatMap { Int64($0) }
         // Half of what it waits, as it recommends.
         interval = microseconds.flatMap { isOurs && $0 > 1 ? .microseconds($0 / 2) : nil }
     }
@@ -28,6 +28,7 @@ package struct ServiceManager: Sendable {
                 .connect(unixDomainSocketPath: path).get()
             // Whether it was taken makes no difference: there is nobody else to tell.
             try? await channel.writeAndFlush(ByteBuffer(string: state.rawValue))
+            // Nor whether it was ended in order.
             try? await channel.close()
         } catch {
             return

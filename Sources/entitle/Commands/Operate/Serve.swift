@@ -115,9 +115,8 @@ struct Serve: AsyncParsableCommand {
         )
         .options(open.ledger)
         options.manager = ServiceManager(
-            ProcessInfo.processInfo.environment,
             processID: ProcessInfo.processInfo.processIdentifier
-        )
+        ) { ProcessInfo.processInfo.environment[$0] }
         options.isReadOnlyByFault = open.ledger.isReadOnly && !readOnly
         options.audit = { scope, pace in
             try AuditChild.own.report(

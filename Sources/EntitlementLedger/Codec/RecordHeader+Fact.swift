@@ -17,8 +17,10 @@ extension RecordHeader {
             observedAt: Instant(milliseconds: observedAt),
             subject: stream
         )
-        // Fits: both are instants between 2000 and 2200.
-        fact.isLate = recordedAt - observedAt > Fact.lateness
+        fact.isLate = Fact.isLate(
+            saidAt: fact.observedAt,
+            recordedAt: Instant(milliseconds: recordedAt)
+        )
         var origins: [UInt64] = []
         var reader = FactsReader(self.facts)
         while !reader.isAtEnd {

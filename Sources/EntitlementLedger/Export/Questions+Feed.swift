@@ -72,8 +72,8 @@ extension Questions {
             page.events.append((header.sequence, text))
             byteCount += text.utf8.count
             guard page.events.count < limit, byteCount < Self.feedByteLimit else {
-                // Fits: it stands below the log's size.
-                page.next = header.sequence + 1
+                // Behind the first one at least, and within the log, whatever a damaged record calls itself.
+                page.next = max(start, min(header.sequence, size - 1)) + 1
                 return false
             }
             return true

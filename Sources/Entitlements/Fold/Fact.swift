@@ -45,6 +45,13 @@ package struct Fact: Sendable, Hashable {
     /// Milliseconds between T2 and T3 after which a refund or an erasure may lie between.
     package static let lateness = Instant.millisecondsPerDay
 
+    /// Whether something was recorded more than that after it was said, whatever a damaged record says of
+    /// either.
+    package static func isLate(saidAt: Instant, recordedAt: Instant) -> Bool {
+        let delay = recordedAt.milliseconds.subtractingReportingOverflow(saidAt.milliseconds)
+        return delay.overflow ? saidAt < recordedAt : delay.partialValue > lateness
+    }
+
     /// Makes a fact; the rest is set by name.
     package init(
         sequence: UInt64,

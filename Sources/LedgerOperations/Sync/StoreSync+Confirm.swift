@@ -78,11 +78,8 @@ extension StoreSync {
     ) -> (@Sendable () async -> Told?)? {
         switch evidence {
         case .appStore(let signed):
-            let age = now.milliseconds.subtractingReportingOverflow(
-                signed.content.signedAt.milliseconds
-            )
             guard let appStore = clients.appStore, let id = signed.transactionID,
-                age.overflow || age.partialValue > Fact.lateness
+                Fact.isLate(saidAt: signed.content.signedAt, recordedAt: now)
             else { return nil }
             return {
                 // No answer is none.

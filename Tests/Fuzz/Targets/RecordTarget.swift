@@ -38,6 +38,11 @@ struct RecordTarget: FuzzTarget {
         do {
             let ledger = try recorded.ledger(over: log)
             try Self.refusing { try ledger.questions.events(Self.everything) { _, _ in true } }
+            for reader in [FeedReader.support, .application, .auditor] {
+                try Self.refusing {
+                    _ = try ledger.questions.feed(Self.everything, for: reader, limit: 1000)
+                }
+            }
             for customer in recorded.customers.prefix(3) {
                 let question = CustomerQuestion(
                     customer: customer,

@@ -32,35 +32,29 @@ struct AppStoreFetch {
     ///
     /// - Returns: why the App Store did not tell all; nil: it did.
     func run(_ take: ([Submission]) async throws -> Void) async throws -> StoreFault? {
-        var pending: [Submission] = []
-        var fault: StoreFault?
         do {
             var lists = [appStore.api.history(of: transactionID, in: environment)]
             if asksForRefunds {
                 lists.append(appStore.api.refunds(of: transactionID, in: environment))
             }
             for var pages in lists {
-                while let page = try await pages.next() {
-                    try await read(page, into: &pending)
-                    guard pending.count >= Self.groupSize else { continue }
-                    try await take(pending)
-                    pending = []
-                }
+                while let page = try await pages.next() { try await read(page, take) }
             }
-            let statuses = try await appStore.api.statuses(of: transactionID, in: environment)
-            try await read(statuses, into: &pending)
-        } catch let found as StoreFault {
-            fault = found
+            try await read(
+                try await appStore.api.statuses(of: transactionID, in: environment),
+                take
+            )
+            return nil
+        } catch let fault as StoreFault {
+            return fault
         }
-        if !pending.isEmpty { try await take(pending) }
-        return fault
     }
 
-    /// Transactions that are recorded together: a commit each is what takes long.
-    private static let groupSize = 200
-
     /// What is signed counts, whatever else stands beside it.
-    private func read(_ answer: JSONValue, into pending: inout [Submission]) async throws {
+    private func read(
+        _ answer: JSONValue,
+        _ take: ([Submission]) async throws -> Void
+    ) async throws {
         let outcomes = await AppStoreImport.outcomes(
             of: answer,
             verifier: appStore.verifier,
@@ -68,7 +62,7 @@ struct AppStoreFetch {
         )
         // Why one is refused makes no difference here.
         let submissions = outcomes.compactMap { try? $0.get() }
-        pending += submissions
+        try await take(submissions)
         // Signed by others, or about another app: what the App Store answers holds no such thing.
         if submissions.count < outcomes.count { throw StoreFault(.malformed) }
     }

@@ -18,8 +18,8 @@ struct SyncRun {
     /// Messages of some purchases that are recorded together: a commit each is what takes long.
     private static let groupSize = 200
 
-    /// `isOfCustomer`: of one, who is asked about as thoroughly as the stores allow, and of whom each answer
-    /// is recorded before the next question.
+    /// `isOfCustomer`: of one, who is asked about as thoroughly as the stores allow, and of whom one
+    /// purchase is recorded before the next is asked about.
     init(
         _ sync: StoreSync,
         in environment: StoreEnvironment,
@@ -44,6 +44,7 @@ struct SyncRun {
         case Source.playStore: try await askPlayStore(purchase, names)
         default: tally.pass(purchase)
         }
+        if isOfCustomer { try await record() }
     }
 
     /// The purchases that were told of so far.
@@ -75,6 +76,7 @@ struct SyncRun {
                 code = .malformed
             }
         }
+        try await record()
         return code
     }
 
@@ -125,7 +127,7 @@ struct SyncRun {
             tally.begin(purchase, try await standing(of: purchase))
         }
         pending += submissions
-        if isOfCustomer || pending.count >= Self.groupSize { try await record() }
+        if pending.count >= Self.groupSize { try await record() }
     }
 
     /// Appends what is pending.

@@ -72,7 +72,7 @@ struct `Who may` {
         "verifyCustomer": Right(scopes: [.support, .admin]),
         "health": Right(scopes: [], customers: .nobodySpecial),
         "readiness": Right(scopes: [], customers: .nobodySpecial),
-        "readStatus": Right(scopes: [.read, .support, .audit, .metrics, .admin]),
+        "readStatus": Right(scopes: [.read, .support, .audit, .admin]),
         "metrics": Right(scopes: [.read, .audit, .metrics, .admin]),
         "describe": Right(scopes: [], customers: .nobodySpecial),
     ]

@@ -142,6 +142,15 @@ def ledger(c):
     for number in ("0", "1499", "99999", "x"):
         c.ask("proof-" + number, "GET", "/v1/proofs/" + number, by="audit")
         c.ask("consistency-" + number, "GET", "/v1/consistency/" + number, by="audit")
+    for by in ("admin", "read", "audit", "support"):
+        c.ask("events-" + by, "GET", "/v1/events?limit=30", by=by)
+    for query in ("after=20&limit=5&type=purchase.renewed", "source=revenuecat&limit=5", "environment=sandbox",
+                  "customer=alice&limit=4", "after=99999", "limit=0", "type=none"):
+        c.ask("events-" + query, "GET", "/v1/events?" + query)
+    c.ask("events-of", "GET", "/v1/customers/alice/events?limit=10")
+    c.ask("events-stream", "GET", "/v1/events/stream?after=3&limit=4", by="admin")
+    c.ask("events-stream-again", "GET", "/v1/events/stream?limit=2", by="admin",
+          headers={"Last-Event-ID": "%020d" % 7})
     for scope in ("", "?scope=quick", "?scope=hashes", "?scope=none"):
         c.ask("audit" + scope, "GET", "/v1/audit" + scope, by="audit")
     c.ask("audit-html", "GET", "/v1/audit", by="audit", headers={"Accept": "text/html"})
@@ -202,6 +211,13 @@ def changes(c):
             "grant-scope": ("POST", alice + "/grants", {"tier": "basic"}, "read", {}),
             "withdraw": ("DELETE", alice + "/grants/g", None, "support", {}),
             "withdraw-none": ("DELETE", alice + "/grants/none", None, "support", {}),
+            "link": ("POST", new + "/links", {"alias": "new@device"}, "write", {}),
+            "link-none": ("POST", new + "/links", {}, "write", {}),
+            "events": ("POST", "/v1/events", [
+                {"specversion": "1.0", "id": "bulk-1", "source": "legacy", "type": "grant.given",
+                 "subject": "customer/new", "time": "2025-09-01T00:00:00Z", "environment": "production",
+                 "data": {"grantId": "bulk", "tier": "basic"}}, {"id": "none"}], "admin", {}),
+            "events-scope": ("POST", "/v1/events", [], "write", {}),
             "trial": ("POST", new + "/trials", {"trialId": "week"}, "write", {}),
             "trial-none": ("POST", new + "/trials", {"trialId": "month"}, "write", {}),
             "use": ("POST", new + "/usage", {"featureId": "record", "amount": 20,
@@ -270,6 +286,17 @@ def metrics(c):
     c.recording.keep("call-metrics", [("GET /metrics", "\n".join(lines).encode())])
 
 
+def moving(c):
+    """What is signed or planned anew each time: that it is answered, and with which members."""
+    for name, path in (("snapshot", "/v1/customers/alice/snapshot"), ("keys", "/.well-known/jwks.json"),
+                       ("status", "/v1/status")):
+        status, headers, value = c.server.ask("GET", path)
+        c.asked.add(("get", path))
+        members = sorted(value) if isinstance(value, dict) else []
+        c.recording.keep("call-" + name, [("GET " + path, ("%d %s %s" % (
+            status, headers.get_content_type(), members)).encode())])
+
+
 def require_every_route(c):
     """Every path and method of the description has to have been asked."""
     _, _, description = c.server.ask("GET", "/openapi.json")
@@ -293,5 +320,6 @@ def run(tool, given, recording):
         ledger(c)
         changes(c)
         metrics(c)
+        moving(c)
         require_every_route(c)
         server.stop()

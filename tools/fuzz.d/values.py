@@ -215,8 +215,8 @@ class Requests:
             (method.upper(), path, operation)
             for path, operations in document["paths"].items()
             for method, operation in operations.items()
-            # Each takes a process, or reads the whole log.
-            if path not in ("/v1/audit",)]
+            # Each takes a process, or reads the whole log; a stream ends only when its reader does.
+            if path not in ("/v1/audit", "/v1/events/stream")]
 
     def next(self):
         """Method, and the bytes of a request; each is sent by some who ask."""

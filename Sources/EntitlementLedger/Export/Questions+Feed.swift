@@ -5,14 +5,14 @@ import LedgerAPI
 
 /// Who reads the feed: how much of an event they are shown (row 8.5).
 package enum FeedReader: Sendable {
-    /// Support: everything.
-    case support
+    /// Whoever may see everything.
+    case everything
     /// An app's backend: neither who looked at whom, nor free text and who wrote it.
     case application
-    /// An auditor: what happened, to nobody by name.
+    /// An auditor: what stands in the log in clear, and no name of anybody or anything.
     case auditor
 
-    fileprivate var redaction: ExportRedaction { self == .auditor ? .names : .none }
+    fileprivate var redaction: ExportRedaction { self == .auditor ? .all : .none }
 
     fileprivate func shows(_ kind: EventKind) -> Bool {
         self != .application || kind != .accessLogged

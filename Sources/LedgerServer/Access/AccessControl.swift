@@ -186,6 +186,11 @@ final class AccessControl: Sendable {
         try take(.anonymous, client(exchange), &exchange)
     }
 
+    /// Whether a key that was admitted still is.
+    func stands(_ caller: Caller, at now: Instant) -> Bool {
+        authenticator.stands(caller, at: now)
+    }
+
     private func credential(_ exchange: Exchange) -> Authentication<Caller> {
         authenticator.caller(
             authorization: exchange.requestHeaders[values: .authorization],

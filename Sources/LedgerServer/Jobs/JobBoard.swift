@@ -11,8 +11,7 @@ extension LedgerService {
     }
 }
 
-/// What the server does by itself, when it did it last and how that ended, and when it does it again
-/// (row 10.4).
+/// What the server does by itself, when it did it last and how that ended, and when it does it again.
 final class JobBoard: Sendable {
     private let clock: @Sendable () -> Instant
     private let entries = Mutex<[Job: JobStatus]>([:])

@@ -50,10 +50,12 @@ struct StoreWatch: Service {
             }
             service.metrics.stores.set(doubts, status.completeness)
             tell(doubts)
-            defer { service.jobs.end(.stores, isDone: true) }
             guard !service.stores.clients.isEmpty, !service.ledger.isReadOnly,
                 !doubts.purchases.isEmpty
-            else { return 0 }
+            else {
+                service.jobs.end(.stores, isDone: true)
+                return 0
+            }
             let synced = try await service.sync.sync(doubts.purchases, in: .production)
             service.logger.notice(
                 "stores were asked about purchases of which they had not told",
@@ -62,6 +64,7 @@ struct StoreWatch: Service {
                     "reconciled": "\(synced.count { $0.outcome == .reconciled })",
                 ]
             )
+            service.jobs.end(.stores, isDone: true)
             return doubts.next
         } catch is CancellationError {
             // The server stops.

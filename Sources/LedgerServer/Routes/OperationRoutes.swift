@@ -46,7 +46,7 @@ extension RouteTable {
             template: "/v1/status",
             operation: "readStatus",
             summary: "How the ledger is, how complete, and what the server does by itself.",
-            access: .keys([.read, .support, .audit, .metrics]),
+            access: .keys([.read, .support, .audit]),
             answers: [
                 Route.Reply(status: 200, text: "As `status`", shape: .described(StatusAnswer.self))
             ],

@@ -38,7 +38,7 @@ struct RecordTarget: FuzzTarget {
         do {
             let ledger = try recorded.ledger(over: log)
             try Self.refusing { try ledger.questions.events(Self.everything) { _, _ in true } }
-            for reader in [FeedReader.support, .application, .auditor] {
+            for reader in [FeedReader.everything, .application, .auditor] {
                 try Self.refusing {
                     _ = try ledger.questions.feed(Self.everything, for: reader, limit: 1000)
                 }

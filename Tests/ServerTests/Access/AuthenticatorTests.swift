@@ -143,6 +143,24 @@ struct `Whoever asks` {
         }
     }
 
+    // row 9.4: what lasts, a stream say, lasts as long as its key.
+    @Test func `stands as long as its key does, with the scopes that it had`() async throws {
+        try await KeyFolder.with { folder in
+            let end = noon.plus(seconds: 60)
+            let (key, _) = APIKey.sample(1, expiresAt: end)
+            let caller = Caller.key(id: key.id, scopes: key.scopes)
+            try folder.write([key])
+            let authenticator = Authenticator(keys: try folder.ring())
+            #expect(authenticator.stands(caller, at: noon))
+            #expect(authenticator.stands(caller, at: noon.plus(seconds: 59)))
+            #expect(!authenticator.stands(caller, at: end))
+            #expect(!authenticator.stands(.key(id: key.id, scopes: [.admin]), at: noon))
+            #expect(!authenticator.stands(.key(id: "other", scopes: key.scopes), at: noon))
+            try folder.write([])
+            #expect(!authenticator.stands(caller, at: noon.plus(seconds: 61)))
+        }
+    }
+
     @Test func `with a token that was seen before is refused when its time is over`() async throws {
         try await Self.with { authenticator, _, issuer in
             let token = try issuer.token(for: "ann")

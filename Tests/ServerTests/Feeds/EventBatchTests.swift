@@ -102,7 +102,7 @@ struct `A batch of events` {
             )
             #expect(answer.json["appended"]?.integer == 2 && answer.json["refused"]?.integer == 8)
             #expect(!answer.body.contains("carol") && !answer.body.contains("mallory"))
-            let feed = try await server.get("/v1/events", as: .support)
+            let feed = try await server.get("/v1/events", as: .admin)
             #expect(`The feed`.sequences(feed.json) == [0, 1, 2])
         }
     }

@@ -46,7 +46,7 @@ struct `A stream of events` {
                 let answer = try await server.send(
                     .get,
                     "/v1/events/stream?" + query,
-                    credential: server.keys[.support],
+                    credential: server.keys[.admin],
                     headers: headers
                 )
                 #expect(answer.status == 200)
@@ -73,7 +73,7 @@ struct `A stream of events` {
                     let filter = EventFilter(
                         sequences: (found.last.map { $0 + 1 } ?? 0)..<UInt64.max
                     )
-                    let stream = EventStream(server.service, filter, for: .support, limit: .max)
+                    let stream = EventStream(server.service, filter, for: .everything, limit: .max)
                     for _ in 0..<Int.random(in: 1...6, using: &generator)
                     where found.count < total {
                         found += Self.sequences(try await stream.next() ?? "")
@@ -90,7 +90,7 @@ struct `A stream of events` {
         try await `The feed`.with { server in
             try await Self.following(server) {
                 let filter = EventFilter(sequences: 13..<UInt64.max)
-                let stream = EventStream(server.service, filter, for: .support, limit: 1)
+                let stream = EventStream(server.service, filter, for: .everything, limit: 1)
                 _ = try await stream.next()
                 #expect(server.service.growth.followerCount == 1)
                 let piece = Task { try await stream.next() }
@@ -110,7 +110,7 @@ struct `A stream of events` {
                 let stream = EventStream(
                     server.service,
                     filter,
-                    for: .support,
+                    for: .everything,
                     limit: .max,
                     silence: .milliseconds(200)
                 )
@@ -121,7 +121,7 @@ struct `A stream of events` {
                 for _ in 0..<3 { #expect(try await stream.next() == ":\n\n") }
                 try await writes.value
                 // The control: nothing is said where the time is not over.
-                let quiet = EventStream(server.service, filter, for: .support, limit: .max)
+                let quiet = EventStream(server.service, filter, for: .everything, limit: .max)
                 _ = try await quiet.next()
                 let piece = Task { try await quiet.next() }
                 try await Task.sleep(for: .seconds(2))
@@ -131,11 +131,38 @@ struct `A stream of events` {
         }
     }
 
+    // row 9.4: what a key began ends with the key.
+    @Test func `ends when its key is revoked`() async throws {
+        try await `The feed`.with { server in
+            try await Self.following(server) {
+                let asked = Mutex(0)
+                let stream = EventStream(
+                    server.service,
+                    EventFilter(sequences: 12..<UInt64.max),
+                    for: .everything,
+                    limit: .max,
+                    // Revoked once what is there was told.
+                    mayGoOn: {
+                        asked.withLock { count in
+                            count += 1
+                            return count == 1
+                        }
+                    }
+                )
+                _ = try await stream.next()
+                #expect(Self.sequences(try await stream.next() ?? "") == [12])
+                try await Self.grant(server, 0)
+                #expect(try await stream.next() == "event: bye\ndata:\n\n")
+                #expect(try await stream.next() == nil)
+            }
+        }
+    }
+
     @Test func `says good-bye when the server stops`() async throws {
         try await `The feed`.with { server in
             let watch = Task { try await server.service.growth.run() }
             let filter = EventFilter(sequences: 13..<UInt64.max)
-            let stream = EventStream(server.service, filter, for: .support, limit: .max)
+            let stream = EventStream(server.service, filter, for: .everything, limit: .max)
             _ = try await stream.next()
             watch.cancel()
             try await watch.value
@@ -145,7 +172,7 @@ struct `A stream of events` {
             let late = EventStream(
                 server.service,
                 EventFilter(sequences: 12..<UInt64.max),
-                for: .support,
+                for: .everything,
                 limit: .max
             )
             _ = try await late.next()
@@ -159,7 +186,7 @@ struct `A stream of events` {
         try await `The feed`.with { server in
             let filter = EventFilter(sequences: 0..<UInt64.max)
             for _ in 0..<100 {
-                _ = try await EventStream(server.service, filter, for: .support, limit: 1).next()
+                _ = try await EventStream(server.service, filter, for: .everything, limit: 1).next()
             }
             #expect(server.service.growth.followerCount == 0)
         }
@@ -183,7 +210,7 @@ struct `A stream of events` {
             try await Self.following(server) {
                 let request =
                     "GET /v1/events/stream?after=0 HTTP/1.1\r\nHost: localhost\r\n"
-                    + "Authorization: Bearer \(server.keys[.support] ?? "")\r\n\r\n"
+                    + "Authorization: Bearer \(server.keys[.admin] ?? "")\r\n\r\n"
                 // Control: whoever reads goes on reading.
                 let reading = try await RawConnection(to: server)
                 reading.write(request)

@@ -7,10 +7,10 @@ import Testing
 @testable import EntitlementLedger
 @testable import LedgerServer
 
-/// What the server does by itself, as it says so (row 10.4).
+/// What the server does by itself, as it says so.
 struct `A job` {
     private static func job(_ name: String, _ server: TestServer) async throws -> JSONValue? {
-        let answer = try await server.get("/v1/status", as: .metrics)
+        let answer = try await server.get("/v1/status")
         #expect(answer.status == 200, "\(answer.body)")
         return (answer.json["jobs"]?.array ?? []).first { $0["name"]?.string == name }
     }

@@ -1,16 +1,19 @@
+import Encodings
 import EntitlementLedger
 import Entitlements
 import HTTPTypes
 import LedgerAPI
-import Stores
 
 /// What a caller asks of the feed.
 extension Call {
-    /// How much of an event the caller's key shows (Interfaces, "Who may").
-    var feedReader: FeedReader {
-        if caller.has(.support) { return .support }
+    /// How much of the events of all customers the caller's key shows (Interfaces, "Who may").
+    private var readerOfAll: FeedReader {
+        if caller.has(.admin) { return .everything }
         return caller.has(.read) ? .application : .auditor
     }
+
+    /// How much of one customer's events it shows, at whom support's look is noted.
+    var readerOfCustomer: FeedReader { caller.has(.support) ? .everything : .application }
 
     /// Which events are asked for, from a sequence on, about whomever.
     func feedFilter(from first: UInt64) throws(Problem) -> EventFilter {
@@ -33,15 +36,26 @@ extension Call {
     }
 
     /// Lets a filter ask about a customer whom the query names, and notes that support did.
-    func ask(
-        aboutCustomerIn filter: inout EventFilter,
+    ///
+    /// - Returns: how much is shown.
+    func reader(
+        askingWith filter: inout EventFilter,
         _ operation: String,
         _ service: LedgerService
-    ) throws(Problem) {
-        guard let text = query[.customer] else { return }
+    ) throws(Problem) -> FeedReader {
+        guard let text = query[.customer] else {
+            // What support sees of somebody is noted with that customer.
+            guard caller.has(anyOf: [.read, .audit]) else {
+                throw Problem(.forbidden, "a key of support names the customer")
+            }
+            guard readerOfAll != .auditor || filter.purchase == nil else {
+                throw Problem(.forbidden, Self.namesOfAuditors)
+            }
+            return readerOfAll
+        }
         // Whoever is shown no names would learn which of their numbers is whose.
-        guard feedReader != .auditor else {
-            throw Problem(.forbidden, "a customer is named by keys with read or support")
+        guard caller.has(anyOf: [.read, .support]) else {
+            throw Problem(.forbidden, Self.namesOfAuditors)
         }
         guard let customer = CustomerID(text) else {
             throw Problem(
@@ -51,14 +65,17 @@ extension Call {
             )
         }
         filter.customer = customer
-        // An app's backend asks all day: its keys leave no trace.
-        guard !caller.has(.read) else { return }
+        guard caller.has(.support) else { return readerOfCustomer }
         guard service.accesses.hasRoom else { throw Problem.accessesFull }
         let environment = filter.environment ?? .production
         for access in accesses(to: [customer], in: environment, operation, accessReason) {
             service.accesses.add(access)
         }
+        return readerOfCustomer
     }
+
+    private static let namesOfAuditors =
+        "customers and purchases are named by keys with read or support"
 
     /// The sequence behind the last event that the caller has; 0: they have none.
     ///

@@ -14,6 +14,8 @@ actor EventStream {
     private var lastSent = ContinuousClock.now
     /// How long nothing is sent before a comment is: a proxy ends a connection on which nothing comes.
     private let silence: Duration
+    /// Whether the reader may still be told.
+    private let mayGoOn: @Sendable () -> Bool
 
     private enum Stage { case begins, runs, over }
 
@@ -31,8 +33,10 @@ actor EventStream {
         _ filter: EventFilter,
         for reader: FeedReader,
         limit: Int,
-        silence: Duration = standardSilence
+        silence: Duration = standardSilence,
+        mayGoOn: @escaping @Sendable () -> Bool = { true }
     ) {
+        self.mayGoOn = mayGoOn
         self.silence = silence
         self.service = service
         self.filter = filter
@@ -52,6 +56,7 @@ actor EventStream {
         case .runs: break
         }
         while left > 0 {
+            guard mayGoOn() else { return goodBye() }
             let page = try await page()
             filter.sequences = page.next..<UInt64.max
             if !page.events.isEmpty {
@@ -61,13 +66,15 @@ actor EventStream {
             // However much is recorded that is not asked for.
             if lastSent.duration(to: .now) >= silence { return sent(":\n\n") }
             if page.goesOn { continue }
-            guard await waits() else {
-                stage = .over
-                return "event: bye\ndata:\n\n"
-            }
+            guard await waits() else { return goodBye() }
         }
         stage = .over
         return nil
+    }
+
+    private func goodBye() -> String {
+        stage = .over
+        return "event: bye\ndata:\n\n"
     }
 
     private func sent(_ text: String) -> String {

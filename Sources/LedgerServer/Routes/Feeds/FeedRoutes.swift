@@ -62,7 +62,6 @@ extension RouteTable {
             answers: [feedReply],
             problems: feedProblems,
             isLogged: true,
-            isAskedByBackends: true,
             handler: listOfCustomer
         ),
         Route(
@@ -155,8 +154,8 @@ extension RouteTable {
     @Sendable
     private static func list(_ call: Call, _ service: LedgerService) async throws -> Answer {
         var filter = try call.feedFilter(from: call.first(service))
-        try call.ask(aboutCustomerIn: &filter, "listEvents", service)
-        return try await page(filter, call, service)
+        let reader = try call.reader(askingWith: &filter, "listEvents", service)
+        return try await page(filter, for: reader, call, service)
     }
 
     @Sendable
@@ -167,16 +166,16 @@ extension RouteTable {
         var filter = try call.feedFilter(from: call.first(service))
         filter.customer = try call.customer
         filter.environment = try call.environment()
-        return try await page(filter, call, service)
+        return try await page(filter, for: call.readerOfCustomer, call, service)
     }
 
     private static func page(
         _ filter: EventFilter,
+        for reader: FeedReader,
         _ call: Call,
         _ service: LedgerService
     ) async throws -> Answer {
         let limit = try call.feedLimit(upTo: pageLimit) ?? standardPageLimit
-        let reader = call.feedReader
         let page = try await service.blocking {
             try service.ledger.questions.feed(filter, for: reader, limit: limit)
         }
@@ -190,9 +189,16 @@ extension RouteTable {
     @Sendable
     private static func stream(_ call: Call, _ service: LedgerService) async throws -> Answer {
         var filter = try call.feedFilter(from: call.firstOfStream(service))
-        try call.ask(aboutCustomerIn: &filter, "streamEvents", service)
+        let reader = try call.reader(askingWith: &filter, "streamEvents", service)
         let limit = try call.feedLimit(upTo: .max) ?? .max
-        let stream = EventStream(service, filter, for: call.feedReader, limit: limit)
+        let stream = EventStream(
+            service,
+            filter,
+            for: reader,
+            limit: limit,
+            // A key that was revoked or is over ends what it began.
+            mayGoOn: { service.access.stands(call.caller, at: service.clock()) }
+        )
         return Answer(mediaType: "text/event-stream") { try await stream.next() }
     }
 }

@@ -1,5 +1,3 @@
-import Encodings
-
 extension String {
     /// As one segment of a path (RFC 3986, section 2.3).
     package var pathSegment: String {

@@ -53,6 +53,10 @@ package enum LedgerServer {
         package var products: KeptProducts?
         /// How they are loaded; nil: not at all.
         package var productLoads: ProductSchedule?
+        /// Who is told of what happens; nil: the ledger stands in no directory.
+        package var webhooks: Webhooks?
+        /// Whether webhooks that are added over HTTP may be sent to networks of one's own.
+        package var sendsToPrivateNetworks = false
         /// Seconds after which a signed snapshot is old.
         package var snapshotLifetime = 2_592_000
         /// Whether checkpoints and hash tiles are for everybody.
@@ -181,6 +185,9 @@ package enum LedgerServer {
         }
         if let schedule = options.productLoads {
             services.append(ProductRefresh(service: service, schedule: schedule))
+        }
+        if let webhooks = options.webhooks, !options.ledger.isReadOnly {
+            services.append(WebhookSender(service: service, webhooks: webhooks))
         }
         services += options.audits.watches(service)
         if let manager = options.manager {

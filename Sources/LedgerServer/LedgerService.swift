@@ -27,6 +27,10 @@ final class LedgerService: Sendable, BlockingPool {
     let faults: FaultNotes
     let growth: LogGrowth
     let jobs: JobBoard
+    /// Who is told of what happens; nil: the ledger stands in no directory.
+    let webhooks: Webhooks?
+    /// Whether webhooks may be sent to networks of one's own.
+    let sendsToPrivateNetworks: Bool
     /// Whose pages may ask from a browser.
     let origins: AllowedOrigins
     let connections: Connections
@@ -60,6 +64,8 @@ final class LedgerService: Sendable, BlockingPool {
         faults = FaultNotes(options.logger, every: options.faultInterval)
         origins = options.origins
         jobs = JobBoard(clock: options.clock)
+        webhooks = options.webhooks
+        sendsToPrivateNetworks = options.sendsToPrivateNetworks
         growth = LogGrowth { [ledger] in try ledger.questions.size() }
         connections = Connections(
             limit: options.connectionLimit,

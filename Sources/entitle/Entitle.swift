@@ -45,7 +45,8 @@ struct Entitle: ParsableCommand {
             CommandGroup(
                 name: "OPERATE",
                 subcommands: [
-                    Serve.self, Keys.self, ConfigCommand.self, TestNotification.self,
+                    Serve.self, Keys.self, WebhookCommand.self, Listen.self, ConfigCommand.self,
+                    TestNotification.self,
                     Simulate.self, Status.self,
                     Bench.self, SchemaCommand.self,
                 ]

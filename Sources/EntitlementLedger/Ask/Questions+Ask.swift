@@ -127,9 +127,9 @@ extension Questions {
     /// `stream`: nil for one of whom nothing was recorded.
     ///
     /// `customer`: the name that was asked for; nil: the vault tells it.
-    private func loadFacts(
+    func loadFacts(
         ofStream stream: UInt64?,
-        asked customer: CustomerID?,
+        asked customer: CustomerID? = nil,
         size: UInt64
     ) throws -> LoadedFacts {
         if views.end < size { try views.catchUp() }

@@ -1,5 +1,5 @@
 import Encodings
-import Entitlements
+package import Entitlements
 import EventLog
 import LedgerAPI
 
@@ -14,7 +14,8 @@ package enum FeedReader: Sendable {
 
     fileprivate var redaction: ExportRedaction { self == .auditor ? .all : .none }
 
-    fileprivate func shows(_ kind: EventKind) -> Bool {
+    /// Whether they are shown events of a kind.
+    package func shows(_ kind: EventKind) -> Bool {
         self != .application || kind != .accessLogged
     }
 

@@ -173,8 +173,11 @@ extension CustomerTimeline {
     }
 
     /// Every instant at which stretches, statuses, ownership or catalogs change, unordered.
-    var changeInstants: [Instant] {
-        var instants = catalogs.publications.map(\.time)
+    var changeInstants: [Instant] { catalogs.publications.map(\.time) + ownInstants }
+
+    /// The same without catalogs that come into force.
+    var ownInstants: [Instant] {
+        var instants: [Instant] = []
         for stretch in stretches {
             instants.append(stretch.interval.start)
             if let end = stretch.interval.end { instants.append(end) }

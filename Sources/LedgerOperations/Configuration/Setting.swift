@@ -65,6 +65,8 @@ package enum Setting: String, CaseIterable, Sendable {
     case productSeconds
     /// Seconds after which a signed snapshot is old (2 592 000).
     case snapshotSeconds
+    /// Whether webhooks that are added over HTTP may be sent to networks of one's own, without TLS.
+    case privateWebhooks
     /// The directory that the log is archived in, behind its writing.
     case archive
     /// Seconds between two signed checkpoints (300); 0: none.

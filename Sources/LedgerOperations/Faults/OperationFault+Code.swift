@@ -62,6 +62,8 @@ extension OperationFault {
         package static let notProven = Code("not_proven", .integrity)
         package static let tooManyKeys = Code("over_limit", .conflict)
         package static let noSuchKey = Code("not_found", .conflict)
+        package static let noSuchWebhook = Code("not_found", .conflict)
+        package static let tooManyWebhooks = Code("over_limit", .conflict)
         package static let badKeys = Code("bad_keys", .misconfigured)
         package static let notConfigured = Code("not_configured", .misconfigured)
         package static let cannotListen = Code("cannot_listen", .io)

@@ -93,6 +93,23 @@ package struct IPAddress: Hashable, Sendable {
     }
 }
 
+extension IPAddress {
+    /// Networks that are not part of the public internet, or lead back from it (IANA's registries of
+    /// special-purpose addresses, RFC 6890).
+    private static let special = [
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24", "192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
+        "203.0.113.0/24", "224.0.0.0/3", "::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64",
+        "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/9",
+        "ff00::/8",
+    ]
+    .compactMap { IPNetwork($0) }
+
+    /// Whether the address is one that anybody may have on the public internet.
+    var isPublic: Bool { !Self.special.contains { $0.contains(self) } }
+}
+
 /// Addresses that begin with the same bits.
 package struct IPNetwork: Hashable, Sendable {
     private let first: IPAddress

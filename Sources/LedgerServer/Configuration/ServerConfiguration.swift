@@ -71,6 +71,7 @@ package struct ServerConfiguration: Sendable {
         options.snapshotLifetime =
             try settings.number(.snapshotSeconds, in: Self.snapshotSeconds)
             ?? options.snapshotLifetime
+        options.sendsToPrivateNetworks = try settings.flag(.privateWebhooks) ?? false
         options.isLogPublic = try settings.flag(.publicLog) ?? false
         options.trust = try await trust()
         options.readTrust = { () async throws(InputFault) in

@@ -48,6 +48,22 @@ final class FaultNotes: Sendable {
         )
     }
 
+    /// Notes the fault that something met which the server does by itself.
+    func note(_ error: any Error, of job: String) {
+        let problem = Problem(anyError: error)
+        guard let repeated = count(Kind(operation: job, code: problem.code), at: .now) else {
+            return
+        }
+        logger.error(
+            "fault",
+            metadata: [
+                "job": "\(job)", "code": "\(problem.code.rawValue)",
+                "fault": "\(type(of: error))", "detail": "\(problem.detail ?? "")",
+                "repeated": "\(repeated)",
+            ]
+        )
+    }
+
     /// How many of a kind were not told of since the last one was; nil: nor is this one.
     private func count(_ kind: Kind, at now: ContinuousClock.Instant) -> Int? {
         kinds.withLock { kinds in

@@ -11,6 +11,8 @@ final class ServerMetrics: Sendable {
     let drift = DriftCounters()
     /// What is known of the stores' signals.
     let stores = StoreGauges()
+    /// What became of deliveries to webhooks.
+    let webhooks = WebhookCounters()
     /// What audits came to.
     let audits = AuditCounters()
 
@@ -136,6 +138,7 @@ final class ServerMetrics: Sendable {
         drift.append(to: &text)
         stores.append(to: &text)
         audits.append(to: &text)
+        webhooks.append(to: &text)
         jobs.append(to: &text)
         let rows = operations.filter { !$0.statuses.isEmpty }.sorted { $0.name < $1.name }
         text.family("entitle_requests_total", "Requests by operation and status.", .counter)

@@ -6,7 +6,7 @@ enum PathName: String, Sendable {
     case grantID = "grantId"
     /// The customer.
     case id
-    case key, level, place, purchase, sequence, size
+    case key, level, place, purchase, sequence, size, webhook
 }
 
 /// The parameters of queries, as routes name them.
@@ -14,7 +14,7 @@ enum QueryName: String, Sendable {
     case at, known, knownSequence, environment
     case dryRun = "dry-run"
     case after, customer, effective, feature, from, limit, locale, purchase, record, redact, scope,
-        source, storefront, thresholds, to, toAt, token, type
+        source, state, storefront, thresholds, to, toAt, token, type
 }
 
 extension Query {

@@ -7,7 +7,8 @@ enum RouteTable {
         + flowRoutes + questionRoutes + snapshotRoutes + explainRoutes + exportRoutes
         + differenceRoutes
         + catalogRoutes + gateRoutes + whatIfRoutes + reportRoutes
-        + flagRoutes + feedRoutes + logRoutes + auditRoutes + verifyRoutes + operationRoutes
+        + flagRoutes + feedRoutes + webhookRoutes + logRoutes + auditRoutes + verifyRoutes
+        + operationRoutes
 
     /// Parameters of questions about a customer.
     static let pointParameters = [

@@ -117,6 +117,10 @@ struct Serve: AsyncParsableCommand {
         options.manager = ServiceManager(
             processID: ProcessInfo.processInfo.processIdentifier
         ) { ProcessInfo.processInfo.environment[$0] }
+        let webhooks =
+            open.ledger.isReadOnly ? nil : try Webhooks(ofLedgerAt: path, open.ledger)
+        defer { webhooks?.close() }
+        options.webhooks = webhooks
         options.isReadOnlyByFault = open.ledger.isReadOnly && !readOnly
         options.audit = { scope, pace in
             try AuditChild.own.report(

@@ -1,0 +1,131 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+import LedgerOperations
+import ServiceLifecycle
+import Synchronization
+
+/// Tells webhooks what happens: notices it as the log grows and as time goes on, and has it delivered by a
+/// worker for each (row 10.1).
+struct WebhookSender: Service {
+    let service: LedgerService
+    let webhooks: Webhooks
+
+    /// The workers that run, by the ids of their webhooks.
+    private final class Workers: Sendable {
+        private let wakes = Mutex<[Name: AsyncStream<Void>.Continuation]>([:])
+
+        /// A place for a worker; nil: one runs already.
+        func begin(_ id: Name) -> AsyncStream<Void>? {
+            let (stream, continuation) = AsyncStream.makeStream(
+                of: Void.self,
+                bufferingPolicy: .bufferingNewest(1)
+            )
+            return wakes.withLock { wakes in
+                guard wakes[id] == nil else { return nil }
+                wakes[id] = continuation
+                return stream
+            }
+        }
+
+        func end(_ id: Name) { wakes.withLock { _ = $0.removeValue(forKey: id) } }
+
+        func wake() { wakes.withLock { wakes in for wake in wakes.values { wake.yield() } } }
+
+        func stop() { wakes.withLock { wakes in for wake in wakes.values { wake.finish() } } }
+    }
+
+    /// Runs until the server is told to stop; what is under way then is sent again later.
+    func run() async throws {
+        let workers = Workers()
+        let (looks, wake) = AsyncStream.makeStream(
+            of: Void.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        var counted = ContinuousClock.now - Self.countInterval
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                // Of each growth, and every second: the command changes webhooks too.
+                for await _ in service.growth.follow() { wake.yield() }
+                wake.finish()
+            }
+            for await _ in looks {
+                if let wait = await look(workers) {
+                    // What time changes is told at its instant.
+                    group.addTask { if await wait.passes() { wake.yield() } }
+                }
+                await count(&counted)
+                for id in await ids() {
+                    guard let wakes = workers.begin(Name(id)) else { continue }
+                    let worker = WebhookWorker(
+                        service: service,
+                        webhooks: webhooks,
+                        id: id,
+                        wakes: wakes
+                    )
+                    group.addTask {
+                        await cancelWhenGracefulShutdown { await worker.run() }
+                        workers.end(Name(id))
+                    }
+                }
+            }
+            workers.stop()
+        }
+    }
+
+    /// Looks at all that is new, and wakes the workers after each step.
+    ///
+    /// - Returns: how long it is until time changes something; nil: a second at least.
+    private func look(_ workers: Workers) async -> Duration? {
+        do {
+            while true {
+                let step = try await service.blocking { [webhooks, service] in
+                    try NoticeMaker(webhooks).step(at: service.clock())
+                }
+                workers.wake()
+                guard step == .goesOn else { break }
+                if Task.isShuttingDownGracefully { break }
+            }
+            service.jobs.end(.webhooks, isDone: true)
+            let now = service.clock()
+            return try await service.blocking { [webhooks] in
+                try webhooks.nextLook(within: Self.beat, from: now).map { .milliseconds($0) }
+            }
+        } catch {
+            service.jobs.end(.webhooks, isDone: false)
+            service.faults.note(error, of: JobBoard.Job.webhooks.rawValue)
+            return nil
+        }
+    }
+
+    /// Milliseconds after which it is looked anyway.
+    private static let beat: Int64 = 1000
+
+    /// Those who are told of something.
+    private func ids() async -> [String] {
+        do {
+            return try await service.blocking { [webhooks] in try webhooks.enabledIDs() }
+        } catch {
+            service.faults.note(error, of: JobBoard.Job.webhooks.rawValue)
+            return []
+        }
+    }
+
+    /// Counts what waits for all of them, now and then.
+    private func count(_ counted: inout ContinuousClock.Instant) async {
+        guard counted.duration(to: .now) >= Self.countInterval else { return }
+        counted = .now
+        // What cannot be read is told of by those who deliver it.
+        guard let all = try? await service.blocking({ [webhooks] in try webhooks.all() }) else {
+            return
+        }
+        service.metrics.webhooks.set(
+            waiting: all.reduce(0) { $0 + ($1.waiting ?? 0) },
+            dead: all.reduce(0) { $0 + ($1.dead ?? 0) },
+            behind: all.compactMap(\.behind).max() ?? 0
+        )
+    }
+
+    private static let countInterval = Duration.seconds(5)
+}

@@ -1,0 +1,160 @@
+import Crypto
+import Encodings
+import Entitlements
+import Foundation
+import HTTPTypes
+import LedgerOperations
+import ModelSupport
+import Synchronization
+import Testing
+
+@testable import LedgerServer
+
+/// Webhooks as a receiver sees them (row 10.1).
+struct `What a webhook is sent` {
+    private static func webhook(
+        _ server: TestServer,
+        _ url: String,
+        more: String = ""
+    ) async throws -> (id: String, secret: String) {
+        let answer = try await server.post(
+            "/v1/webhooks",
+            #"{"url":"\#(url)"\#(more)}"#,
+            as: .admin
+        )
+        return (
+            try #require(answer.json["id"]?.string), try #require(answer.json["secret"]?.string)
+        )
+    }
+
+    private static func grant(_ server: TestServer, _ number: Int, to customer: String) async throws
+    {
+        let body =
+            number.isMultiple(of: 2)
+            ? #"{"tier":"pro","grantId":"g"}"# : #"{"features":["scan"],"grantId":"g"}"#
+        let answer = try await server.post("/v1/customers/\(customer)/grants", body)
+        #expect(answer.status == 200, "\(answer.body)")
+    }
+
+    /// Whether a message is signed by a secret.
+    private static func isSigned(
+        _ message: WebhookReceiver.Message,
+        by secret: String
+    ) throws -> Bool {
+        let key = try #require(Base64.decode(String(secret.dropFirst(6))))
+        let text = "\(message.id).\(message.timestamp).\(message.body)"
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Array(text.utf8),
+            using: SymmetricKey(data: key)
+        )
+        let signature = "v1," + Data(code).base64EncodedString()
+        return message.signatures.split(separator: " ").contains { $0 == signature }
+    }
+
+    @Test func `is signed by each secret that counts`() async throws {
+        try await WebhookReceiver.with { receiver, url in
+            try await WebhookWorld.with { server in
+                let (id, secret) = try await Self.webhook(server, url)
+                try await Self.grant(server, 0, to: "alice-1")
+                let first = try #require(try await receiver.messages(count: 1).first)
+                #expect(try Self.isSigned(first, by: secret))
+                let rotated = try await server.send(
+                    .post,
+                    "/v1/webhooks/\(id)/secrets",
+                    credential: server.keys[.admin]
+                )
+                let next = try #require(rotated.json["secret"]?.string)
+                #expect(try !Self.isSigned(first, by: next))
+                try await Self.grant(server, 1, to: "alice-1")
+                let second = try #require(try await receiver.messages(count: 2).last)
+                #expect(try Self.isSigned(second, by: secret) && Self.isSigned(second, by: next))
+                let seconds = try #require(Int64(second.timestamp))
+                #expect(seconds == server.clock.now.milliseconds / 1000)
+                #expect(!second.id.contains(".") && first.id != second.id)
+            }
+        }
+    }
+
+    // Order for each customer, whatever fails in between; repeats have the id of the first.
+    @Test func `comes in the order of what happened for each customer`() async throws {
+        let generator = Mutex(SplitMix64(seed: 4))
+        let tried = Mutex<[String]>([])
+        try await WebhookReceiver.with({ message in
+            tried.withLock { $0.append(message.id) }
+            return generator.withLock { $0.chance(30) } ? .badGateway : .ok
+        }) { receiver, url in
+            try await WebhookWorld.with { server in
+                _ = try await Self.webhook(server, url)
+                let customers = ["a-1", "b-1", "c-1", "d-1"]
+                for number in 0..<12 {
+                    for customer in customers { try await Self.grant(server, number, to: customer) }
+                }
+                // By the server's clock what failed is due at once.
+                for _ in 0..<400 where receiver.messages.count < 48 {
+                    server.clock.now = server.clock.now.advanced(byMilliseconds: 400_000)
+                    try await Task.sleep(for: .milliseconds(50))
+                }
+                let messages = receiver.messages
+                #expect(Set(messages.map(\.id)).count == 48 && messages.count == 48)
+                for customer in customers {
+                    let causes = try messages.compactMap { message -> Int64? in
+                        let json = try JSONValue(parsing: Array(message.body.utf8))
+                        guard json["data"]?["customer"]?.string == customer else { return nil }
+                        return json["data"]?["cause"]?.integer
+                    }
+                    #expect(causes == causes.sorted() && causes.count == 12, "\(customer)")
+                }
+                #expect(tried.withLock(\.count) > 48, "something failed")
+            }
+        }
+    }
+
+    // A redirection leads nowhere, and one that is gone is told nothing more.
+    @Test func `goes where it was addressed, and no longer than it is wanted`() async throws {
+        let status = Mutex(HTTPResponse.Status.temporaryRedirect)
+        try await WebhookReceiver.with({ _ in status.withLock(\.self) }) { receiver, url in
+            try await WebhookWorld.with { server in
+                let (id, _) = try await Self.webhook(server, url)
+                let path = "/v1/webhooks/" + id
+                let test = try await server.send(
+                    .post,
+                    path + "/test",
+                    credential: server.keys[.admin]
+                )
+                #expect(test.json["status"]?.integer == 307 && test.json["taken"]?.bool == false)
+                status.withLock { $0 = .gone }
+                try await Self.grant(server, 0, to: "alice-1")
+                var shown = JSONValue.null
+                for _ in 0..<200 where shown["state"]?.string != "disabled" {
+                    try await Task.sleep(for: .milliseconds(25))
+                    shown = try await server.get(path, as: .admin).json
+                }
+                #expect(shown["disabledBecause"]?.string == "gone")
+                #expect(receiver.messages.isEmpty)
+                status.withLock { $0 = .ok }
+                _ = try await server.send(.post, path + "/enable", credential: server.keys[.admin])
+                #expect(try await receiver.messages(count: 1).count == 1)
+            }
+        }
+    }
+}
+
+/// Which addresses are part of the public internet.
+struct `A public address` {
+    @Test(
+        arguments: [
+            ("8.8.8.8", true), ("1.1.1.1", true), ("223.255.255.255", true), ("172.32.0.1", true),
+            ("100.128.0.1", true), ("2606:4700:4700::1111", true), ("2a00:1450:4001::1", true),
+            ("0.0.0.0", false), ("10.0.0.1", false), ("100.64.0.1", false), ("127.8.9.1", false),
+            ("169.254.169.254", false), ("172.16.0.1", false), ("172.31.255.255", false),
+            ("192.168.1.1", false), ("198.18.0.1", false), ("224.0.0.1", false),
+            ("255.255.255.255", false), ("::", false), ("::1", false), ("::ffff:10.0.0.1", false),
+            ("::127.0.0.1", false), ("64:ff9b::7f00:1", false), ("2002:7f00:1::", false),
+            ("fc00::1", false), ("fd12::1", false), ("fe80::1", false), ("fec0::1", false),
+            ("ff02::1", false), ("2001:db8::1", false), ("2001::1", false),
+        ] as [(String, Bool)]
+    )
+    func `is none of a network of one's own`(text: String, isPublic: Bool) throws {
+        #expect(try #require(IPAddress(text)).isPublic == isPublic)
+    }
+}

@@ -69,7 +69,7 @@ final class JobBoard: Sendable {
         for (name, help, value) in families {
             text.family(name, help, .gauge)
             for job in jobs {
-                if let value = value(job) { text.sample(name, [("job", job.name)], value) }
+                if let value = value(job) { text.sample(name, [("name", job.name)], value) }
             }
         }
     }

@@ -66,7 +66,7 @@ struct `A job` {
             let page = try PrometheusReader(try await server.get("/metrics").body)
             func value(_ name: String, _ job: String) -> Double? {
                 page.families.flatMap(\.samples)
-                    .first { $0.name == name && $0.labels == ["job": job] }?.value
+                    .first { $0.name == name && $0.labels == ["name": job] }?.value
             }
             #expect(value("entitle_job_failed", "checkpoint") == 0)
             #expect(value("entitle_job_failed", "stores") == 1)

@@ -37,6 +37,8 @@ package enum LedgerServer {
         package var host = "127.0.0.1"
         /// 0 picks one.
         package var port = 8080
+        /// A socket of this machine, in a folder of the ledger's owner alone, on which commands ask; nil: none.
+        package var socketPath: String?
         /// Connections that are open at once.
         package var connectionLimit = 10_000
         /// Connections that are open at once from one address, trusted proxies apart.
@@ -171,6 +173,11 @@ package enum LedgerServer {
         var services: [any Service] = [
             application, service.growth, MemoryRelease(service: service),
         ]
+        if let path = options.socketPath {
+            services.append(
+                try self.application(options, service, at: .unixDomainSocket(path: path))
+            )
+        }
         if let read = options.readTrust {
             services.append(TrustRenewal(service: service, read: read))
         }
@@ -206,9 +213,12 @@ package enum LedgerServer {
     }
 
     /// The server as Hummingbird runs and tests it.
+    ///
+    /// `socket`: one of this machine, whose owner may all; nil: the network.
     static func application(
         _ options: Options,
         _ service: LedgerService,
+        at socket: BindAddress? = nil,
         onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
     ) throws -> some ApplicationProtocol {
         var connection = HTTP1Channel.Configuration(
@@ -224,13 +234,14 @@ package enum LedgerServer {
             maxHeaderFieldCount: headerFieldLimit
         )
         let plain = HTTPServerBuilder.http1(configuration: connection)
+        let tls = socket == nil ? options.trust.tls : nil
         return Application(
-            responder: LedgerResponder(RouteTable.routes, service),
-            server: try options.trust.tls
+            responder: LedgerResponder(RouteTable.routes, service, isOwners: socket != nil),
+            server: try tls
                 .map { try .tls(plain, tlsConfiguration: service.trust.tlsConfiguration($0)) }
                 ?? plain,
             configuration: ApplicationConfiguration(
-                address: .hostname(options.host, port: options.port),
+                address: socket ?? .hostname(options.host, port: options.port),
                 backlog: 4096,
                 availableConnectionsDelegate: Connections.Acceptance(
                     connections: service.connections

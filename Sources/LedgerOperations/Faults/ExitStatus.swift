@@ -14,6 +14,8 @@ package enum ExitStatus: Int32, Sendable {
     case badInput = 65
     /// There is nothing to read.
     case noInput = 66
+    /// Nobody answers there.
+    case unreachable = 69
     /// A fault of the program.
     case `internal` = 70
     /// A file or directory cannot be made.

@@ -66,6 +66,7 @@ extension OperationFault {
         package static let tooManyWebhooks = Code("over_limit", .conflict)
         package static let badKeys = Code("bad_keys", .misconfigured)
         package static let notConfigured = Code("not_configured", .misconfigured)
+        package static let unreachable = Code("unreachable", .unreachable)
         package static let cannotListen = Code("cannot_listen", .io)
         package static let fullDisk = Code("storage_full", .io)
         package static let wrongAnswer = Code("wrong_answer", .internal)

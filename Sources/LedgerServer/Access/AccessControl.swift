@@ -176,7 +176,7 @@ final class AccessControl: Sendable {
     }
 
     /// Whether a request brings no credential.
-    private func isUnnamed(_ exchange: Exchange) -> Bool {
+    func isUnnamed(_ exchange: Exchange) -> Bool {
         guard case .accepted(.anonymous) = credential(exchange) else { return false }
         return true
     }

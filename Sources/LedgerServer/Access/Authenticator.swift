@@ -62,7 +62,7 @@ package final class Authenticator: Sendable {
 
     /// Whether a key that was accepted still is, with the same scopes.
     func stands(_ caller: Caller, at now: Instant) -> Bool {
-        guard case .key(let id, let scopes) = caller else { return true }
+        guard caller != .owner, case .key(let id, let scopes) = caller else { return true }
         guard let key = keys.key(id, at: now), key.scopes == scopes else { return false }
         return key.expiresAt.map { now < $0 } ?? true
     }

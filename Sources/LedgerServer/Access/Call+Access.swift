@@ -25,7 +25,9 @@ extension Call {
     func access(_ route: Route) throws(Problem) -> CustomerAccess? {
         guard route.isLogged, case .key(let id, let scopes) = caller,
             scopes.allows(anyOf: [.support, .audit]),
-            !route.isAskedByBackends || !scopes.allows(anyOf: [.read])
+            !route.isAskedByBackends || !scopes.allows(anyOf: [.read]),
+            // As the command by itself: what has a reason is noted.
+            caller != .owner || accessReason != nil
         else { return nil }
         return access(
             to: try customer,
@@ -45,7 +47,7 @@ extension Call {
         _ action: String,
         _ reason: String?
     ) -> [CustomerAccess] {
-        guard case .key(let id, _) = caller else { return [] }
+        guard caller != .owner, case .key(let id, _) = caller else { return [] }
         return customers.enumerated().map { place, customer in
             access(to: customer, in: environment, by: id, action, reason, place)
         }

@@ -9,6 +9,10 @@ package enum Caller: Hashable, Sendable {
     /// A customer, by a token of the operator's.
     case customer(id: CustomerID)
 
+    /// Whoever may read and write the ledger's directory, by a socket in it: an id that no key has, and by
+    /// which accesses of commands are noted.
+    static let owner = Caller.key(id: "command", scopes: [.admin])
+
     /// Whether the caller's key has a scope.
     package func has(_ scope: Scope) -> Bool {
         guard case .key(_, let scopes) = self else { return false }

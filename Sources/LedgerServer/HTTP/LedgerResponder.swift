@@ -12,10 +12,13 @@ struct LedgerResponder: HTTPResponder {
 
     private let matcher: RouteMatcher
     private let service: LedgerService
+    /// Whether those who ask are the ledger's owner, unless they say otherwise.
+    private let isOwners: Bool
 
-    init(_ routes: [Route], _ service: LedgerService) {
+    init(_ routes: [Route], _ service: LedgerService, isOwners: Bool = false) {
         matcher = RouteMatcher(routes)
         self.service = service
+        self.isOwners = isOwners
     }
 
     func respond(to request: Request, context: Context) async throws -> Response {
@@ -70,7 +73,9 @@ struct LedgerResponder: HTTPResponder {
         let route = target.route
         exchange.target = target
         let customer = path.customer
-        exchange.caller = try service.access.admit(route, customer, &exchange)
+        exchange.caller =
+            isOwners && service.access.isUnnamed(exchange)
+            ? .owner : try service.access.admit(route, customer, &exchange)
         if path[.id] != nil, customer == nil {
             throw Problem(
                 .invalidRequest,

@@ -12,6 +12,8 @@ extension StatusAnswer {
             let taken = parts.map { "\($0.0) \(Self.megabytes($0.1))" }.joined(separator: ", ")
             lines.append("disk: \(taken); \(Self.megabytes(disk.free)) free")
         }
+        let jobs = jobs ?? []
+        if !jobs.isEmpty { lines += TextTable.lines("jobs", jobs.map(\.row)) }
         return lines
             + TextTable.lines(
                 "sources",
@@ -63,5 +65,16 @@ extension StatusAnswer.Completeness {
         case .neverAsked: "the store was never asked: `entitle sync --backfill`"
         case .refused: "signals were refused at \(CellText.text(lastRefusedAt))"
         }
+    }
+}
+
+extension JobStatus {
+    /// What a server does by itself, for people: when it did it last, how that ended, and when it comes
+    /// again.
+    fileprivate var row: [String] {
+        [
+            name, result?.rawValue ?? "not yet", lastRunAt.map { "last \($0)" } ?? "",
+            nextRunAt.map { "next \($0)" } ?? "",
+        ]
     }
 }

@@ -1,12 +1,15 @@
 import ArgumentParser
+import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 
 /// What every command that appends one event takes.
 struct RequestOptions: ParsableArguments {
+    @OptionGroup var server: ServerOptions
     @Option(help: "An idempotency key: repeating it changes nothing (default: a new one).")
     var id: String?
     @Flag(help: "Says what would change now, and records nothing.") var dryRun = false
@@ -22,14 +25,21 @@ struct RequestOptions: ParsableArguments {
     /// Records a request and prints what became of it; with `--dry-run` in a draft of the ledger,
     /// and what differs for the customer.
     ///
-    /// `customer`: nil: it is about nobody in particular, or about whom the decision finds.
+    /// `customer`: nil: it is about nobody in particular, or about whom the decision finds. `asked`: what
+    /// a server is asked that holds the ledger; nil: none can be asked.
     func record(
         _ request: Request,
         about customer: CustomerID?,
         _ options: LedgerOptions,
+        asking asked: AskedRequest? = nil,
         _ body: (Ledger) throws -> Recorded
     ) throws {
+        if asked == nil || dryRun { try server.refuse() }
         guard dryRun else {
+            if let asked, let client = try server.writing(options) {
+                let answer = try client.answer(asked.call, as: ReceiptAnswer.self)
+                return Receipts.print(answer, done: asked.done(answer), options)
+            }
             let recorded = try options.withLedger(writing: true, body)
             return try Receipts.print(recorded, request.id, options)
         }
@@ -57,6 +67,37 @@ struct RequestOptions: ParsableArguments {
             options,
             dryRun: ReceiptAnswer.DryRun(difference: difference?.answer)
         )
+    }
+}
+
+/// A request as a server is asked for it.
+struct AskedRequest {
+    var call: ServerCall
+    /// What was done, in words.
+    var done: (ReceiptAnswer) -> String
+
+    /// A call as it stands.
+    init(_ call: ServerCall, done: @escaping (ReceiptAnswer) -> String) {
+        self.call = call
+        self.done = done
+    }
+
+    /// A call in the request's environment.
+    init(
+        _ method: ServerCall.Method,
+        _ path: [String],
+        _ body: [JSONMember?] = [],
+        _ request: Request,
+        done: @escaping (ReceiptAnswer) -> String
+    ) {
+        call = .change(
+            method,
+            ["v1"] + path,
+            [("environment", request.environment.name)],
+            body.isEmpty ? nil : .object(body.compactMap(\.self)),
+            as: request.id
+        )
+        self.done = done
     }
 }
 

@@ -19,6 +19,8 @@ struct TestServer: Sendable {
     /// What the ledger stands on, to be made to fail.
     let storage: FaultyLog
     let service: LedgerService
+    /// What it was made with.
+    let options: LedgerServer.Options
     let client: any TestClientProtocol
     let clock: TestClock
     let log: LogLines
@@ -59,15 +61,15 @@ struct TestServer: Sendable {
     ) async throws {
         try await KeyFolder.with { folder in
             var keys: [Scope: String] = [:]
-            var made: [APIKey] = []
+            var records: [APIKey] = []
             for (seed, scope) in Scope.allCases.enumerated() {
                 let sample = APIKey.sample(UInt64(seed), scopes: [scope])
                 keys[scope] = sample.text
-                made.append(sample.key)
+                records.append(sample.key)
             }
             let support = APIKey.sample(100, scopes: [.write, .support])
-            made.append(support.key)
-            try folder.write(made)
+            records.append(support.key)
+            try folder.write(records)
             let issuer = try await TokenIssuer.es256()
             let clock = TestClock()
             let log = LogLines()
@@ -98,13 +100,14 @@ struct TestServer: Sendable {
             )
             setup.adjust(&options)
             let service = LedgerService(options)
-            let all = keys
+            let (all, made) = (keys, options)
             let application = try LedgerServer.application(options, service)
             try await application.test(setup.isLive ? .live : .router) { client in
                 let server = TestServer(
                     ledger: ledger,
                     storage: storage,
                     service: service,
+                    options: made,
                     client: client,
                     clock: clock,
                     log: log,

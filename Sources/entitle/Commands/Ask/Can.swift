@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 
 /// The command `entitle can`.
@@ -18,6 +19,7 @@ struct Can: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var point: PointOptions
     @Argument(help: "A customer id.") var customer: String
     @Argument(help: "A feature id.") var feature: String
@@ -28,6 +30,7 @@ struct Can: ParsableCommand {
             environment: try options.environment(),
             point: try point.point()
         )
+        if let client = try server.named() { return try ask(client, question) }
         let answer = try options.withLedger(writing: false) { ledger in
             let answer = try ledger.questions.accessAnswer(feature, question)
             if !answer.access.isAllowed {
@@ -40,8 +43,28 @@ struct Can: ParsableCommand {
     }
 }
 
+extension Can {
+    private func ask(_ client: ServerClient, _ question: CustomerQuestion) throws {
+        let call = question.call("features", feature, more: [("token", "true")])
+        let answer = try FeatureArgument.asking { try client.answer(call, as: AccessAnswer.self) }
+        Terminal.tell(AnswerText(answer), or: [answer.textLine], asJSON: options.json)
+        if !answer.access.isUsable { throw ExitCode(.no) }
+    }
+}
+
 /// A feature's id as an argument.
 enum FeatureArgument {
+    /// Asks a server about a feature, and says as a command does where no catalog lists it.
+    static func asking<Answer>(_ body: () throws -> Answer) throws -> Answer {
+        do {
+            return try body()
+        } catch let fault as OperationFault
+            where fault.code.rawValue == Refusal.Code.unknownFeature.rawValue
+        {
+            throw OperationFault(unknownFeatureNear: [])
+        }
+    }
+
     /// Refuses a feature that no catalog of the prefix lists; where there is none, nobody knows.
     static func require(
         _ feature: String,

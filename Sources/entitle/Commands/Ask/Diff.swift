@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 
 /// The command `entitle diff`.
@@ -23,6 +24,7 @@ struct Diff: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @Option(
         parsing: .unconditionalSingleValue,
         help: "Effective time: RFC 3339, a date, now, -36h, -30d (default: now)."
@@ -45,6 +47,16 @@ struct Diff: ParsableCommand {
             from: from,
             to: to
         )
+        if let client = try server.named() {
+            let call = ServerCall.get(
+                ["v1", "customers", question.customer.text, "diff"],
+                [("environment", question.environment.name)]
+                    + from.parameters("at", "known", "knownSequence")
+                    + to.parameters("toAt", "toKnown", "toKnownSequence")
+            )
+            let answer = try client.answer(call, as: DifferenceAnswer.self)
+            return Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
+        }
         let answer = try options.withLedger(writing: false) {
             try $0.questions.difference(question)
         }

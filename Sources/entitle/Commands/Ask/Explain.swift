@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 
 /// The command `entitle explain`.
@@ -18,6 +19,7 @@ struct Explain: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var point: PointOptions
     @OptionGroup var access: AccessOptions
 
@@ -51,6 +53,20 @@ struct Explain: ParsableCommand {
             environment: try options.environment(),
             point: try point.point()
         )
+        if let client = try access.isNoted ? server.writing(options) : server.named() {
+            let call = question.call(
+                "explain",
+                more: [
+                    ("feature", feature), ("for", audience.rawValue), ("lang", language.rawValue),
+                    ("zone", zone.name),
+                ],
+                because: access.reason
+            )
+            let answer = try FeatureArgument.asking {
+                try client.answer(call, as: ExplanationAnswer.self)
+            }
+            return Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
+        }
         let answer = try options.withLedger(writing: access.isNoted) { ledger in
             try access.note("explain", of: question.customer, question.environment, ledger)
             let explained = try ledger.questions.explain(

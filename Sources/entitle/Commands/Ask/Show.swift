@@ -5,6 +5,7 @@ import Entitlements
 import Foundation
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 
 /// The command `entitle show`.
@@ -19,6 +20,7 @@ struct Show: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var point: PointOptions
     @Option(
         help: ArgumentHelp(
@@ -34,6 +36,7 @@ struct Show: ParsableCommand {
     @Argument(help: "A customer id.") var customer: String?
 
     func run() throws {
+        if token != nil || questions != nil { try server.refuse() }
         if let token { return try answerAgain(token) }
         if let questions {
             guard customer == nil else {
@@ -49,6 +52,10 @@ struct Show: ParsableCommand {
             environment: try options.environment(),
             point: try point.point()
         )
+        if let client = try server.named() {
+            let answer = try client.answer(question.call(), as: StateAnswer.self)
+            return Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
+        }
         let answer = try options.withLedger(writing: false) { try $0.questions.show(question) }
         Terminal.tell(answer.text, or: answer.answer.textLines, asJSON: options.json)
     }

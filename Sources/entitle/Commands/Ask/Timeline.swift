@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 
 /// The command `entitle timeline`.
@@ -17,6 +18,7 @@ struct Timeline: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var point: PointOptions
     @OptionGroup var access: AccessOptions
     @Flag(help: "With milliseconds and when each event was recorded, however wide.")
@@ -30,14 +32,23 @@ struct Timeline: ParsableCommand {
             environment: try options.environment(),
             point: try point.point()
         )
+        if let client = try access.isNoted ? server.writing(options) : server.named() {
+            let call = question.call("timeline", because: access.reason)
+            let answer = try client.answer(call, as: TimelineAnswer.self)
+            return try show(answer, AnswerText(answer))
+        }
         let answer = try options.withLedger(writing: access.isNoted) { ledger in
             try access.note("timeline", of: question.customer, question.environment, ledger)
             return try ledger.questions.timelineAnswer(question)
         }
-        if let svg { return try draw(answer.answer, into: svg) }
-        if options.json { return Terminal.line(answer.text) }
+        try show(answer.answer, answer.text)
+    }
+
+    private func show(_ answer: TimelineAnswer, _ text: AnswerText) throws {
+        if let svg { return try draw(answer, into: svg) }
+        if options.json { return Terminal.line(text) }
         Terminal.line("\(customer), from \(answer.question.sequence) events")
-        Terminal.lines(answer.answer.textLines(columns: Self.columns, isFull: all))
+        Terminal.lines(answer.textLines(columns: Self.columns, isFull: all))
     }
 
     /// Characters of a line that every terminal has.

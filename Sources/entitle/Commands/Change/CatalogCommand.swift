@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 
 /// The command `entitle catalog`.
@@ -37,7 +38,16 @@ struct CatalogCommand: ParsableCommand {
                 try InstantArgument.parse($0, place: "--effective")
             }
             let request = try requested.request(options, source: Source.catalog)
-            try requested.record(request, about: nil, options) { ledger in
+            let asked = AskedRequest(
+                .change(
+                    .post,
+                    ["v1", "catalog"],
+                    effective.map { [("effective", $0.description)] } ?? [],
+                    document,
+                    as: request.id
+                )
+            ) { _ in "published the catalog" }
+            try requested.record(request, about: nil, options, asking: asked) { ledger in
                 Recorded(
                     receipt: try CatalogFile.publish(
                         document,

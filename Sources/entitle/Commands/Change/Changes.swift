@@ -5,6 +5,7 @@ import Entitlements
 import Foundation
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 
 /// The command `entitle grant`.
 struct Grant: ParsableCommand {
@@ -44,7 +45,19 @@ struct Grant: ParsableCommand {
         let grantID = grantId ?? UUID().uuidString.lowercased()
         let expiresAt = try expires.map { try InstantArgument.parse($0, place: "--until") }
         let customer = try CustomerArgument.checked(customer)
-        try requested.record(request, about: customer, options) { ledger in
+        let asked = AskedRequest(
+            .post,
+            ["customers", customer.text, "grants"],
+            [
+                JSONMember("grantId", .string(grantID)),
+                features.isEmpty ? nil : JSONMember("features", .strings(features)),
+                tier.map { JSONMember("tier", .string($0)) },
+                expiresAt.map { JSONMember("expiresAt", .instant($0)) },
+                reason.map { JSONMember("reason", .string($0)) },
+            ],
+            request
+        ) { _ in "granted \(grantID)" }
+        try requested.record(request, about: customer, options, asking: asked) { ledger in
             // Before: what was given is acknowledged, whatever cannot be read of the catalogs.
             try warn(ledger)
             return Recorded(
@@ -96,11 +109,17 @@ struct Withdraw: ParsableCommand {
     func run() throws {
         let request = try requested.request(options)
         let customer = try CustomerArgument.checked(customer)
-        try requested.record(request, about: customer, options) { ledger in
+        let asked = AskedRequest(
+            .delete,
+            ["customers", customer.text, "grants", grantId],
+            [],
+            request
+        ) { _ in "withdrawn" }
+        try requested.record(request, about: customer, options, asking: asked) { ledger in
             Recorded(
                 receipt: try ledger.appender.withdraw(grantId, from: customer, request),
                 done: "withdrawn"
-            )
+            ) { $0.grantID = grantId }
         }
     }
 }
@@ -120,7 +139,13 @@ struct Trial: ParsableCommand {
     func run() throws {
         let request = try requested.request(options, source: Source.app)
         let customer = try CustomerArgument.checked(customer)
-        try requested.record(request, about: customer, options) { ledger in
+        let asked = AskedRequest(
+            .post,
+            ["customers", customer.text, "trials"],
+            [JSONMember("trialId", .string(trialId))],
+            request
+        ) { _ in "the trial has begun" }
+        try requested.record(request, about: customer, options, asking: asked) { ledger in
             Recorded(
                 receipt: try ledger.appender.startTrial(trialId, for: customer, request),
                 done: "the trial has begun"
@@ -147,7 +172,13 @@ struct LinkCommand: ParsableCommand {
         let (customer, alias) = try (
             CustomerArgument.checked(customer), CustomerArgument.checked(alias)
         )
-        try requested.record(request, about: customer, options) { ledger in
+        let asked = AskedRequest(
+            .post,
+            ["customers", customer.text, "links"],
+            [JSONMember("alias", .string(alias.text))],
+            request
+        ) { _ in "linked" }
+        try requested.record(request, about: customer, options, asking: asked) { ledger in
             Recorded(
                 receipt: try ledger.appender.link(alias, to: customer, request),
                 done: "linked"
@@ -178,17 +209,34 @@ struct Use: ParsableCommand {
             throw OperationFault(.usage, "an amount is not negative", place: "--amount")
         }
         if let undo {
-            return try requested.record(request, about: customer, options) { ledger in
+            let asked = AskedRequest(
+                .post,
+                ["customers", customer.text, "usage"],
+                [JSONMember("undo", .string(undo))],
+                request
+            ) { _ in "taken back" }
+            return try requested.record(request, about: customer, options, asking: asked) {
+                ledger in
                 Recorded(
                     receipt: try ledger.appender.reverseUse(undo, of: customer, request),
                     done: "taken back"
-                )
+                ) { $0.useID = undo }
             }
         }
         guard let feature else {
             throw OperationFault(.usage, "FEATURE or --undo is missing")
         }
-        try requested.record(request, about: customer, options) { ledger in
+        let asked = AskedRequest(
+            .post,
+            ["customers", customer.text, "usage"],
+            [
+                JSONMember("featureId", .string(feature)),
+                amount.map { JSONMember("amount", .integer($0)) },
+                unit.map { JSONMember("unit", .string($0)) },
+            ],
+            request
+        ) { Self.text($0.use) }
+        try requested.record(request, about: customer, options, asking: asked) { ledger in
             let outcome = try ledger.appender.use(
                 feature,
                 by: customer,
@@ -196,16 +244,17 @@ struct Use: ParsableCommand {
                 unit: unit,
                 request
             )
-            return Recorded(
-                receipt: outcome.receipt,
-                done: Self.text(outcome)
-            ) { $0.use = ReceiptAnswer.Use(outcome) }
+            let use = ReceiptAnswer.Use(outcome)
+            return Recorded(receipt: outcome.receipt, done: Self.text(use)) {
+                $0.useID = request.id
+                $0.use = use
+            }
         }
     }
 
-    private static func text(_ outcome: UseOutcome) -> String {
-        let lease = outcome.endsAt.map { " until \($0)" } ?? ""
-        let left = outcome.limit?.remaining.map { ", \($0) left" } ?? ""
+    private static func text(_ use: ReceiptAnswer.Use?) -> String {
+        let lease = use?.endsAt.map { " until \($0)" } ?? ""
+        let left = use?.limit?.remaining.map { ", \($0) left" } ?? ""
         return "used\(lease)\(left)"
     }
 }

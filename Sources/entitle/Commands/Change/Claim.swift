@@ -47,6 +47,7 @@ struct Claim: ParsableCommand {
     @Argument(help: "STORE/ORIGINAL_ID.") var purchase: String?
 
     func run() throws {
+        try requested.server.refuse()
         let customer = try CustomerArgument.checked(customer)
         switch (purchase, signedTransactions.isEmpty && purchaseData.isEmpty) {
         case (let purchase?, true): try claim(PurchaseArgument.checked(purchase), customer)

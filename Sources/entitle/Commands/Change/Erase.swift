@@ -7,6 +7,7 @@ import Foundation
 import LMDBStorage
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Stores
 
 /// The command `entitle erase`.
@@ -48,19 +49,23 @@ struct Erase: ParsableCommand {
 
     func run() throws {
         let customers = try customers()
-        if requested.dryRun { return try showPlan(customers) }
+        if requested.dryRun {
+            try requested.server.refuse()
+            return try showPlan(customers)
+        }
         try requireConfirmation(of: customers)
         let request = try requested.request(options)
+        if let customer, let client = try requested.server.writing(options) {
+            let call = ServerCall.change(.delete, ["v1", "customers", customer], as: request.id)
+            return show(try client.answer(call, as: ErasureAnswer.self))
+        }
+        try requested.server.refuse()
         let outcome = try options.withLedger(writing: true) { ledger in
             try ledger.eraser.erase(customers, request, reading: StoredEvidenceNames())
         }
         switch outcome {
-        case .erased(let receipt): show(receipt)
-        case .unknown:
-            guard options.json else {
-                return Terminal.line("nothing is known of them: nothing to erase")
-            }
-            Terminal.line(AnswerText(ErasureAnswer(receipt: nil)))
+        case .erased(let receipt): show(ErasureAnswer(receipt: receipt))
+        case .unknown: show(ErasureAnswer(receipt: nil))
         case .refused(let refusal): throw OperationFault(refusal)
         }
     }
@@ -107,9 +112,10 @@ struct Erase: ParsableCommand {
         Terminal.note("\(plan.streams.count) streams would lose their names and keys")
     }
 
-    private func show(_ receipt: ErasureReceipt) {
-        if options.json {
-            return Terminal.line(AnswerText(ErasureAnswer(receipt: receipt)))
+    private func show(_ answer: ErasureAnswer) {
+        if options.json { return Terminal.line(AnswerText(answer)) }
+        guard let receipt = answer.receipt else {
+            return Terminal.line("nothing is known of them: nothing to erase")
         }
         Terminal.write(receipt.note)
         Terminal.note("erased: \(receipt.streams.count) streams have neither name nor key")

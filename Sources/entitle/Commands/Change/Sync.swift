@@ -29,6 +29,7 @@ struct Sync: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var stores: StoresOptions
     @Argument(help: "A customer id.") var customer: String?
     @Flag(help: "Asks about everybody.") var backfill = false
@@ -59,8 +60,17 @@ struct Sync: ParsableCommand {
         guard backfill || (since == nil && !again) else {
             throw OperationFault(.usage, "--since and --again go with --backfill")
         }
-        let clients = try stores.clients(options)
         let environment = try options.environment()
+        if let customer, let client = try server.writing(options) {
+            let call = ServerCall.change(
+                .post,
+                ["v1", "customers", try CustomerArgument.checked(customer).text, "sync"],
+                [("environment", environment.name)]
+            )
+            return try tell(try client.answer(call, as: SyncAnswer.self))
+        }
+        try server.refuse()
+        let clients = try stores.clients(options)
         Interrupt.catchSignals(says: true)
         try options.withLedger(writing: true) { ledger in
             let sync = StoreSync(
@@ -84,7 +94,10 @@ struct Sync: ParsableCommand {
         _ sync: StoreSync,
         _ environment: StoreEnvironment
     ) throws {
-        let answer = try Blocking.value { try await sync.sync(customer, in: environment) }
+        try tell(try Blocking.value { try await sync.sync(customer, in: environment) })
+    }
+
+    private func tell(_ answer: SyncAnswer) throws {
         Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
         if !answer.isWhole { throw ExitCode(.tryAgain) }
     }

@@ -1,8 +1,10 @@
 import ArgumentParser
+import Encodings
 import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 
 /// The command `entitle transfer`.
 struct Transfer: ParsableCommand {
@@ -27,7 +29,13 @@ struct Transfer: ParsableCommand {
         let request = try requested.request(options)
         let customer = try CustomerArgument.checked(to)
         let (purchase, reason) = try (PurchaseArgument.checked(purchase), why.checked())
-        try requested.record(request, about: customer, options) { ledger in
+        let asked = AskedRequest(
+            .post,
+            ["purchases", purchase.description, "transfer"],
+            [JSONMember("to", .string(customer.text)), JSONMember("reason", .string(reason))],
+            request
+        ) { _ in "transferred" }
+        try requested.record(request, about: customer, options, asking: asked) { ledger in
             Recorded(
                 try ledger.appender.transfer(purchase, to: customer, reason: reason, request),
                 done: "transferred"
@@ -54,7 +62,13 @@ struct Release: ParsableCommand {
     func run() throws {
         let request = try requested.request(options)
         let (purchase, reason) = try (PurchaseArgument.checked(purchase), why.checked())
-        try requested.record(request, about: nil, options) { ledger in
+        let asked = AskedRequest(
+            .post,
+            ["purchases", purchase.description, "release"],
+            [JSONMember("reason", .string(reason))],
+            request
+        ) { _ in "released" }
+        try requested.record(request, about: nil, options, asking: asked) { ledger in
             Recorded(
                 try ledger.appender.release(purchase, reason: reason, request),
                 done: "released"

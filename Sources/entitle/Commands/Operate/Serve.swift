@@ -121,6 +121,14 @@ struct Serve: AsyncParsableCommand {
             open.ledger.isReadOnly ? nil : try Webhooks(ofLedgerAt: path, open.ledger)
         defer { webhooks?.close() }
         options.webhooks = webhooks
+        if !open.ledger.isReadOnly {
+            options.socketPath = try LedgerSocket.prepare(ofLedgerAt: path)
+            if options.socketPath == nil {
+                Terminal.warn(
+                    "the ledger's path is too long for a socket: commands cannot ask here"
+                )
+            }
+        }
         options.isReadOnlyByFault = open.ledger.isReadOnly && !readOnly
         options.audit = { scope, pace in
             try AuditChild.own.report(

@@ -2,6 +2,7 @@ import ArgumentParser
 import EntitlementLedger
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 
 /// The command `entitle status`.
@@ -18,15 +19,31 @@ struct Status: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @Flag(help: "Without the master key.") var withoutKey = false
 
     func run() throws {
+        if let client = try server.named() {
+            let answer = try client.answer(.get(["v1", "status"]), as: StatusAnswer.self)
+            return try show(answer)
+        }
         func status(_ ledger: Ledger) throws -> StatusAnswer { try ledger.auditor.status() }
         var status =
             withoutKey
             ? try options.withKeylessLedger(status)
             : try options.withLedger(writing: false, status)
         status.disk = try StatusAnswer.DiskUse(ofLedgerAt: options.path)
+        status.jobs = try jobs()
+        try show(status)
+    }
+
+    /// What the server that holds the ledger does by itself, where one does.
+    private func jobs() throws -> [JobStatus]? {
+        guard let client = try server.writing(options) else { return nil }
+        return try client.answer(.get(["v1", "status"]), as: StatusAnswer.self).jobs
+    }
+
+    private func show(_ status: StatusAnswer) throws {
         Terminal.tell(AnswerText(status), or: status.textLines, asJSON: options.json)
         if status.health == .eventsLost { throw ExitCode(.no) }
     }

@@ -25,4 +25,13 @@ enum Receipts {
         answer.dryRun = dryRun
         Terminal.line(AnswerText(answer))
     }
+
+    /// Prints what a server said became of a request.
+    static func print(_ answer: ReceiptAnswer, done: String, _ options: LedgerOptions) {
+        Terminal.tell(
+            AnswerText(answer),
+            or: [answer.receipt.textLine(done: done)],
+            asJSON: options.json
+        )
+    }
 }

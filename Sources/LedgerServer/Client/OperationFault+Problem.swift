@@ -1,0 +1,46 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+import LedgerOperations
+
+extension OperationFault {
+    /// What a server's problem document says, as the command says it where it meets the same itself.
+    init(answered body: [UInt8], status: Int) {
+        // What is no problem document says nothing by itself.
+        guard let problem = try? ProblemAnswer.fields.read(JSONValue(parsing: body)) else {
+            self.init(
+                Code("unexpected_answer", .failed),
+                "the server answered \(status), and no problem document",
+                hint: "is it a server of this program?"
+            )
+            return
+        }
+        let word = problem.code == ProblemCode.keyReused.rawValue ? "conflict" : problem.code
+        if let code = Refusal.Code(rawValue: word) {
+            self.init(
+                Refusal(
+                    code,
+                    problem.path ?? "",
+                    problem.detail ?? problem.title,
+                    resetsAt: problem.resetsAt
+                )
+            )
+            return
+        }
+        let exit: ExitStatus =
+            switch status {
+            case 400, 413, 415, 422: .badInput
+            case 401, 403: .notPermitted
+            case 404, 409, 412: .conflict
+            case 429, 503: .tryAgain
+            case 507: .io
+            default: .failed
+            }
+        self.init(
+            Code(problem.code, exit),
+            problem.detail ?? problem.title,
+            place: problem.path
+        )
+    }
+}

@@ -1,0 +1,153 @@
+import AsyncHTTPClient
+package import Encodings
+import Entitlements
+import LedgerAPI
+package import LedgerOperations
+import NIOCore
+import NIOHTTP1
+
+/// A call of the HTTP interface as a command makes it.
+package struct ServerCall: Sendable {
+    var method: Method
+    /// Its segments, not percent-encoded.
+    var path: [String]
+    var query: [(name: String, value: String)] = []
+    var body: [UInt8]?
+    /// The request's name; nil: it is none that may be repeated.
+    var idempotencyKey: String?
+    /// Why somebody looks at a customer; nil: it is not said.
+    var reason: String?
+
+    /// How it is made.
+    package enum Method: String, Sendable {
+        case get = "GET"
+        case post = "POST"
+        case delete = "DELETE"
+    }
+
+    /// Asks for something.
+    package static func get(
+        _ path: [String],
+        _ query: [(name: String, value: String)] = [],
+        because reason: String? = nil
+    ) -> ServerCall {
+        ServerCall(method: .get, path: path, query: query, reason: reason)
+    }
+
+    /// Has something recorded, under a name where it may be asked again.
+    package static func change(
+        _ method: Method,
+        _ path: [String],
+        _ query: [(name: String, value: String)] = [],
+        _ body: JSONValue? = nil,
+        as id: String? = nil
+    ) -> ServerCall {
+        ServerCall(
+            method: method,
+            path: path,
+            query: query,
+            body: body.map { Array($0.description.utf8) },
+            idempotencyKey: id
+        )
+    }
+
+    /// The path and the query as they stand in a request.
+    fileprivate var target: String {
+        let query = query.map { "\($0.name)=\($0.value.pathSegment)" }.joined(separator: "&")
+        return "/" + path.map(\.pathSegment).joined(separator: "/")
+            + (query.isEmpty ? "" : "?" + query)
+    }
+}
+
+/// A server that answers what a command would otherwise do by itself.
+package struct ServerClient: Sendable {
+    /// What stands before a path.
+    private let base: String
+    private let token: String?
+
+    /// How long a server is waited for.
+    private static let timeout = TimeAmount.seconds(120)
+    /// How long one on this machine may take to say that it is there.
+    private static let lookTimeout = TimeAmount.seconds(5)
+    /// Bytes of an answer, at most.
+    private static let answerByteLimit = 256 << 20
+
+    /// A server somewhere, by its address, with the text of a key.
+    ///
+    /// - Throws: `OperationFault` for what is no address.
+    package init(url: String, token: String?) throws(OperationFault) {
+        var base = url
+        while base.hasSuffix("/") { base.removeLast() }
+        guard ["http://", "https://"].contains(where: base.hasPrefix),
+            base.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else {
+            throw OperationFault(
+                .usage,
+                "not the address of a server",
+                place: "--server",
+                hint: "such as https://ledger.example.com"
+            )
+        }
+        self.base = base
+        self.token = token
+    }
+
+    private init(socket path: String) {
+        base = "http+unix://" + path.pathSegment
+        token = nil
+    }
+
+    /// The server that holds a ledger's directory; nil: none answers there.
+    package static func local(ofLedgerAt path: String) async -> ServerClient? {
+        guard let socket = LedgerSocket.existing(ofLedgerAt: path) else { return nil }
+        let client = ServerClient(socket: socket)
+        // Whoever was stopped leaves the socket.
+        guard let reply = try? await client.reply(to: .get(["healthz"]), within: lookTimeout),
+            reply.status == 200
+        else { return nil }
+        return client
+    }
+
+    /// What the server answers.
+    ///
+    /// - Throws: `OperationFault` where it answers with a problem, or not at all.
+    package func answer(to call: ServerCall) async throws -> [UInt8] {
+        let reply: (status: Int, body: [UInt8])
+        do {
+            reply = try await self.reply(to: call, within: Self.timeout)
+        } catch {
+            throw OperationFault(
+                .unreachable,
+                "the server does not answer",
+                place: token == nil ? nil : base,
+                hint: "is it there? `curl ADDRESS/healthz` says so"
+            )
+        }
+        guard (200..<300).contains(reply.status) else {
+            throw OperationFault(answered: reply.body, status: reply.status)
+        }
+        return reply.body
+    }
+
+    private func reply(
+        to call: ServerCall,
+        within timeout: TimeAmount
+    ) async throws -> (status: Int, body: [UInt8]) {
+        var request = HTTPClientRequest(url: base + call.target)
+        request.method = HTTPMethod(rawValue: call.method.rawValue)
+        // A socket of this machine has no name.
+        if base.hasPrefix("http+unix:") { request.headers.add(name: "host", value: "localhost") }
+        if let token { request.headers.add(name: "authorization", value: "Bearer " + token) }
+        if let id = call.idempotencyKey {
+            request.headers.add(name: "idempotency-key", value: "\"\(id)\"")
+        }
+        if let reason = call.reason { request.headers.add(name: "access-reason", value: reason) }
+        if let body = call.body {
+            request.headers.add(name: "content-type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: body))
+        }
+        let answer = try await HTTPClient.shared.execute(request, timeout: timeout)
+        let body = try await answer.body.collect(upTo: Self.answerByteLimit)
+        return (Int(answer.status.code), Array(body.readableBytesView))
+    }
+}

@@ -1,0 +1,104 @@
+import ArgumentParser
+import Encodings
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+import LedgerOperations
+import LedgerServer
+
+/// Which server is asked in place of the ledger's own files.
+struct ServerOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Asks a server instead, by its address.", valueName: "url"))
+    var server: String?
+
+    @Option(
+        help: ArgumentHelp("A file with the key that the server is asked with.", valueName: "file")
+    )
+    var tokenFile: String?
+
+    /// The server that is named; nil: none is.
+    func named() throws -> ServerClient? {
+        guard let server else { return nil }
+        return try ServerClient(url: server, token: token())
+    }
+
+    /// The server that is to be asked for what is recorded: one that is named, else the one that holds the
+    /// ledger; nil: there is none, and the command does it by itself.
+    func writing(_ options: LedgerOptions) throws -> ServerClient? {
+        let path = options.path
+        return try named() ?? Blocking.wait { await ServerClient.local(ofLedgerAt: path) }
+    }
+
+    /// Refuses to ask a server what only the ledger's own files tell.
+    func refuse() throws {
+        guard server == nil else {
+            throw OperationFault(
+                .usage,
+                "this is done on the ledger's own directory",
+                place: "--server",
+                hint: "leave --server away, on the machine of the ledger"
+            )
+        }
+    }
+
+    /// The key that stands in the file that is named.
+    private func token() throws -> String? {
+        guard let tokenFile else { return nil }
+        let reader = try LineReader(tokenFile, isInterrupted: { Interrupt.isRaised })
+        guard let line = try reader.next()?.bytes else {
+            throw OperationFault(.noInput, "the file has no key in it", place: tokenFile)
+        }
+        let text = String(decoding: line, as: UTF8.self)
+        return text.split(whereSeparator: \.isWhitespace).first.map(String.init)
+    }
+}
+
+extension ServerClient {
+    /// Asks, and reads what is answered.
+    func answer<Answer: Described>(_ call: ServerCall, as _: Answer.Type) throws -> Answer {
+        let bytes = try Blocking.value { try await answer(to: call) }
+        // An answer of another version's server may have another shape.
+        guard let answer = try? Answer.fields.read(JSONValue(parsing: bytes)) else {
+            throw OperationFault(
+                .wrongAnswer,
+                "the server's answer is not what this version reads",
+                hint: "use the command of the server's version"
+            )
+        }
+        return answer
+    }
+}
+
+extension CustomerQuestion {
+    /// The question as a server is asked it; of a customer's calls the one at a path.
+    ///
+    /// `more`: what else is asked. `reason`: why; nil: it is not said.
+    func call(
+        _ path: String...,
+        more: [(name: String, value: String)] = [],
+        because reason: String? = nil
+    ) -> ServerCall {
+        .get(
+            ["v1", "customers", customer.text] + path,
+            [("environment", environment.name)] + point.parameters("at", "known", "knownSequence")
+                + more,
+            because: reason
+        )
+    }
+}
+
+extension BitemporalPoint {
+    /// The point as parameters of a call.
+    func parameters(
+        _ at: String,
+        _ known: String,
+        _ knownSequence: String
+    ) -> [(name: String, value: String)] {
+        let first = (name: at, value: self.at.description)
+        switch knownAt {
+        case .everything: return [first]
+        case .instant(let instant): return [first, (known, instant.description)]
+        case .sequence(let sequence): return [first, (knownSequence, String(sequence))]
+        }
+    }
+}

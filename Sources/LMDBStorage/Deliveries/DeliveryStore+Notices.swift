@@ -72,6 +72,16 @@ extension DeliveryStore {
         try transaction.put(progress, Self.begunKey, number: 1)
     }
 
+    /// Begins anew where the log is another than what was looked through.
+    package func beginAgain(_ begun: DeliveryProgress) throws {
+        try writing { transaction in
+            _ = try transaction.delete(progress, Self.sizeKey)
+            try transaction.clear(due)
+            try transaction.clear(dueOf)
+            try begin(begun, transaction)
+        }
+    }
+
     /// Forgets how far it was looked, and what is to be looked at, unless there is somebody who is told.
     package func forgetProgress() throws {
         try writing { transaction in
@@ -184,8 +194,14 @@ extension DeliveryStore {
     package func forgetNotices(before instant: Int64, limit: Int) throws -> Bool {
         let old = try notices(from: 0, limit: limit).filter { $0.noticedAt < instant }
         guard !old.isEmpty else { return false }
+        let last = old.last?.number ?? 0
+        let numbers = try endpointBytes().map(\.number)
         try writing { transaction in
             for notice in old { _ = try transaction.delete(notices, Key(notice.number)) }
+            // Nobody can send again what is forgotten.
+            for number in numbers {
+                try transaction.deleteAll(dead, beginningWith: number, upTo: last)
+            }
         }
         return old.count == limit
     }

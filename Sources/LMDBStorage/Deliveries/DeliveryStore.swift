@@ -85,12 +85,18 @@ extension WriteTransaction {
         try put(table, key, bytes.span)
     }
 
-    /// Removes every entry whose key begins with a number.
-    func deleteAll(_ table: Table, beginningWith number: UInt64) throws {
+    /// Removes every entry whose key begins with a number, up to those with a second one.
+    func deleteAll(
+        _ table: Table,
+        beginningWith number: UInt64,
+        upTo last: UInt64 = .max
+    ) throws {
         var keys: [UInt64] = []
         try scan(table, from: Key(number, 0)) { key, _ in
             guard key.count == 16, key.loadUInt64BigEndian(at: 0) == number else { return false }
-            keys.append(key.loadUInt64BigEndian(at: 8))
+            let second = key.loadUInt64BigEndian(at: 8)
+            guard second <= last else { return false }
+            keys.append(second)
             return true
         }
         for key in keys { _ = try delete(table, Key(number, key)) }

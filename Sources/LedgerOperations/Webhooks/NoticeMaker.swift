@@ -46,12 +46,17 @@ package struct NoticeMaker: Sendable {
             return .isDone
         }
         guard let progress = try store.lookedThrough() else { return .isDone }
+        let size = try questions.size()
+        guard progress.size <= size else {
+            // A log that was restored to less: what it tells from now on is told.
+            try store.beginAgain(DeliveryProgress(size: size, instant: now.milliseconds))
+            return .goesOn
+        }
         if try store.isBegun() {
             // What anybody could use before they asked is not told.
             try lookAtEverybody(progress, telling: [], of: nil, at: now)
             return .goesOn
         }
-        let size = try questions.size()
         var look = NoticeLook(webhooks, told, progress)
         // Fits: places in a log.
         for sequence in progress

@@ -112,9 +112,17 @@ actor WebhookClient {
             configuration: configuration
         )
         connected = Connected(ip: ip, client: client, resolvedAt: clock.now)
-        // What is under way there is not taken, and is sent again.
-        try? await former?.shutdown()
+        if let former { Self.end(former) }
         return .success(client)
+    }
+
+    /// Ends connections once what is under way there is answered.
+    private static func end(_ client: HTTPClient) {
+        Task {
+            // Nobody cancels it, and nobody waits for it.
+            try? await Task.sleep(for: .nanoseconds(2 * timeout.nanoseconds))
+            try? await client.shutdown()
+        }
     }
 
     /// The first address that the name leads to; nil: none.

@@ -235,6 +235,35 @@ struct `A notice` {
         }
     }
 
+    // A log that was restored to less is looked through from its new end.
+    @Test func `goes on where a log is shorter than what was looked through`() async throws {
+        try await NoticedLedger.with { noticed in
+            try noticed.publish()
+            let now = noticed.scratch.clock.now.milliseconds
+            try noticed.webhooks.store.beginAgain(DeliveryProgress(size: 99, instant: now))
+            try noticed.look()
+            try noticed.record([Self.grant("g", "alice")])
+            #expect(try noticed.changes() == ["alice: free > pro by 1"])
+        }
+    }
+
+    // What is forgotten is not listed either, nor are deliveries of it.
+    @Test func `is forgotten after a month`() async throws {
+        try await NoticedLedger.with(types: ["grant.given"]) { noticed in
+            try noticed.record([Self.grant("g", "alice")])
+            let (store, id) = (noticed.webhooks.store, noticed.webhook.id)
+            var dead = DeliveryOutcomes(cursor: 1)
+            dead.dead = [StoredDelivery(notice: 0, bytes: DeliveryState(stream: 1).bytes)]
+            try store.record(dead, of: try #require(Webhooks.number(of: id)))
+            #expect(try noticed.webhooks.webhook(id)?.dead == 1)
+            try noticed.pass(to: Sample.day(31))
+            #expect(try store.notice(0) != nil)
+            try noticed.pass(to: Sample.day(32))
+            #expect(try store.notice(0) == nil && store.nextNotice() == 1)
+            #expect(try noticed.webhooks.webhook(id)?.dead == 0)
+        }
+    }
+
     // Nobody is told of what happened before they asked, nor twice after nobody did.
     @Test func `begins with who asks`() async throws {
         try await ScratchLedger.with(clock: TestClock(Sample.newYear)) { scratch in

@@ -112,7 +112,7 @@ struct `Calls about webhooks` {
         }
         try await TestServer.with { server in
             let answer = try await server.get("/v1/webhooks", as: .admin)
-            #expect(answer.status == 503 && answer.code == "not_configured")
+            #expect(answer.status == 403 && answer.code == "read_only")
         }
     }
 

@@ -28,7 +28,7 @@ extension RouteTable {
                 byteLimit: smallBodyLimit
             ),
             answers: [webhookReply(201, "With its secret, this once")],
-            problems: [.conflict, .readOnly, .notConfigured, .tooLarge, .storageFull],
+            problems: [.conflict, .readOnly, .tooLarge, .storageFull],
             handler: add
         ),
         Route(
@@ -40,7 +40,7 @@ extension RouteTable {
             answers: [
                 Route.Reply(status: 200, text: "Webhooks", shape: .described(WebhooksAnswer.self))
             ],
-            problems: [.notConfigured],
+            problems: [.readOnly],
             handler: { _, service in
                 try await Answer(WebhooksAnswer(webhooks: webhooks(service) { try $0.all() }))
             }
@@ -175,8 +175,8 @@ extension RouteTable {
     ]
 
     private static let template = "/v1/webhooks/{webhook}"
-    private static let readProblems: [ProblemCode] = [.notFound, .notConfigured]
-    private static let changeProblems = readProblems + [.readOnly, .storageFull]
+    private static let readProblems: [ProblemCode] = [.notFound, .readOnly]
+    private static let changeProblems = readProblems + [.storageFull]
     /// Deliveries of one answer.
     private static let deliveryLimit = 100
     /// Ids of messages that one call names.
@@ -193,7 +193,9 @@ extension RouteTable {
         _ service: LedgerService,
         _ body: @escaping @Sendable (Webhooks) throws -> Result
     ) async throws -> Result {
-        guard let webhooks = service.webhooks else { throw Problem(.notConfigured) }
+        guard let webhooks = service.webhooks else {
+            throw Problem(.readOnly, "webhooks are told by the server that writes to the ledger")
+        }
         return try await service.blocking { try body(webhooks) }
     }
 

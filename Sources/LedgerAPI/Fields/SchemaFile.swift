@@ -131,6 +131,11 @@ package struct SchemaFile: Sendable {
             "`import --json`. Counts are of items: lines, or webhooks of a line that holds several."
         ),
         SchemaFile("extension", ExtensionAnswer.self, "`extend --json`."),
+        SchemaFile(
+            "entitlement-changed",
+            EntitlementChanged.self,
+            "`data` of a message `entitlement.changed`, which webhooks are sent."
+        ),
         SchemaFile("export", ExportAnswer.self, "`export --json`."),
         SchemaFile(
             "export-manifest",
@@ -192,6 +197,19 @@ package struct SchemaFile: Sendable {
             VerificationAnswer.self,
             "`verify --json`, and POST /v1/customers/{id}/verify. All payloads are counted; the list holds at most a thousand."
         ),
+        SchemaFile(
+            "webhook",
+            Webhook.self,
+            "`webhooks add|disable|enable|rotate --json`, and `POST /v1/webhooks`."
+        ),
+        SchemaFile(
+            "webhook-deliveries",
+            WebhookDeliveriesAnswer.self,
+            "`webhooks deliveries --json`."
+        ),
+        SchemaFile("webhook-resend", WebhookResendAnswer.self, "`webhooks resend --json`."),
+        SchemaFile("webhook-test", WebhookTestAnswer.self, "`webhooks test --json`."),
+        SchemaFile("webhooks", WebhooksAnswer.self, "`webhooks list --json`."),
         SchemaFile(
             "whatif",
             WhatIfAnswer.self,

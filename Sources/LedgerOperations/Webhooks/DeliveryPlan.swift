@@ -45,13 +45,15 @@ package struct DeliveryPlan: Sendable {
 
     /// Plans what comes next; nil: the webhook is gone, or is told of nothing.
     ///
-    /// `cursor`: the first notice that was not looked at; nil: as it is kept.
+    /// `cursor`: the first notice that was not looked at; nil: as it is kept. `underWay`: lanes that are
+    /// sent still: what comes behind them waits.
     ///
     /// Cost: a read of each that waits, and of what each message says.
     package init?(
         of id: String,
         _ webhooks: Webhooks,
         from cursor: UInt64?,
+        beside underWay: [[Delivery]] = [],
         at now: Instant
     ) throws {
         guard let number = Webhooks.number(of: id),
@@ -62,7 +64,7 @@ package struct DeliveryPlan: Sendable {
         self.webhook = webhook
         self.cursor = cursor ?? kept
         secrets = try webhooks.secrets(of: webhook, at: now)
-        var lanes = Lanes(webhooks)
+        var lanes = Lanes(webhooks, beside: underWay)
         let waiting = try webhooks.store.waiting(for: number)
         for stored in waiting {
             guard let state = DeliveryState(stored.bytes) else { continue }
@@ -87,12 +89,23 @@ package struct DeliveryPlan: Sendable {
         private var laneOf: [UInt64: Int?] = [:]
         private(set) var outcomes = DeliveryOutcomes()
 
-        init(_ webhooks: Webhooks) { self.webhooks = webhooks }
+        /// Notices that are sent still.
+        private let underWay: Set<UInt64>
+
+        init(_ webhooks: Webhooks, beside lanes: [[Delivery]]) {
+            self.webhooks = webhooks
+            let deliveries = lanes.joined()
+            underWay = Set(deliveries.map(\.notice))
+            for delivery in deliveries where !delivery.state.isResent {
+                laneOf[delivery.state.stream] = .some(nil)
+            }
+        }
 
         var planned: [[Delivery]] { lanes.filter { !$0.isEmpty } }
 
         /// Adds one that waits: the first of its stream is due at its time, the others behind it.
         mutating func add(_ number: UInt64, _ state: DeliveryState, at now: Instant) throws {
+            guard !underWay.contains(number) else { return }
             guard let notice = try webhooks.store.notice(number).flatMap({ Notice($0.bytes) })
             else {
                 outcomes.done.append(number)

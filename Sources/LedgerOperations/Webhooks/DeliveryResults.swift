@@ -30,11 +30,13 @@ package struct DeliveryAttempt: Sendable {
 
 /// What became of what a plan says.
 package struct DeliveryResults: Sendable {
-    private(set) var outcomes = DeliveryOutcomes()
+    fileprivate(set) var outcomes = DeliveryOutcomes()
     /// Whether the endpoint wants no message any more.
     package private(set) var isGone = false
+    /// Notices whose messages were taken, and were not kept as waiting when they were sent.
+    private var takenAtOnce: [UInt64] = []
     /// Messages that were taken.
-    package private(set) var takenCount = 0
+    package var takenCount: Int { takenAtOnce.count + outcomes.done.count }
 
     /// Nothing yet.
     package init() {}
@@ -46,9 +48,12 @@ package struct DeliveryResults: Sendable {
 
     /// A message was taken.
     package mutating func take(_ delivery: DeliveryPlan.Delivery) {
-        takenCount += 1
         // Of one that was never kept there is nothing to remove.
-        if delivery.isKept { outcomes.done.append(delivery.notice) }
+        if delivery.isKept {
+            outcomes.done.append(delivery.notice)
+        } else {
+            takenAtOnce.append(delivery.notice)
+        }
     }
 
     /// A message was not taken: it is tried again, or given up.
@@ -96,7 +101,15 @@ package struct DeliveryResults: Sendable {
     package mutating func add(_ other: DeliveryResults) {
         outcomes.add(other.outcomes)
         isGone = isGone || other.isGone
-        takenCount += other.takenCount
+        takenAtOnce += other.takenAtOnce
+    }
+
+    /// The same of a lane that was kept as waiting while it was sent.
+    package var ofKept: DeliveryResults {
+        var results = self
+        results.outcomes.done += takenAtOnce
+        results.takenAtOnce = []
+        return results
     }
 }
 
@@ -109,14 +122,24 @@ extension DeliveryOutcomes {
 }
 
 extension Webhooks {
-    /// Keeps what became of a plan, and how far it came.
-    package func keep(_ results: DeliveryResults, of plan: DeliveryPlan) throws {
-        guard let number = Self.number(of: plan.webhook.id) else { return }
-        if results.isGone { _ = try disable(plan.webhook.id, because: .gone) }
-        var outcomes = plan.outcomes
-        outcomes.add(results.outcomes)
-        outcomes.cursor = plan.cursor
-        try store.record(outcomes, of: number)
+    /// Keeps what became of a plan, and how far it came; lanes that are sent still wait.
+    package func keep(
+        _ results: DeliveryResults,
+        of plan: DeliveryPlan,
+        beside underWay: [[DeliveryPlan.Delivery]] = []
+    ) throws {
+        var results = results
+        for lane in underWay { results.postpone(lane) }
+        results.outcomes.add(plan.outcomes)
+        results.outcomes.cursor = plan.cursor
+        try keep(results, of: plan.webhook.id)
+    }
+
+    /// Keeps what became of messages to a webhook.
+    package func keep(_ results: DeliveryResults, of id: String) throws {
+        guard let number = Self.number(of: id) else { return }
+        if results.isGone { _ = try disable(id, because: .gone) }
+        try store.record(results.outcomes, of: number)
     }
 
     /// The ids of those who are told of something now.

@@ -2,6 +2,7 @@ import Encodings
 package import EntitlementLedger
 package import Entitlements
 import EventLog
+import LedgerAPI
 
 /// Something that is told to whoever wants to know: an event of the log, or that a customer's access
 /// changed.
@@ -30,8 +31,8 @@ package struct Notice: Sendable {
 
     /// A change of access, as it is told.
     package struct Change: Sendable {
-        var before: JSONValue
-        var after: JSONValue
+        var before: EntitlementChanged.Access
+        var after: EntitlementChanged.Access
         var validUntil: Instant?
         /// Whether a catalog made it so.
         var isByCatalog: Bool
@@ -53,8 +54,8 @@ package struct Notice: Sendable {
     package init(_ change: ChangedAccess, _ outlook: AccessOutlook) {
         content = .change(
             Change(
-                before: change.before.json,
-                after: change.after.json,
+                before: EntitlementChanged.Access(change.before),
+                after: EntitlementChanged.Access(change.after),
                 validUntil: change.validUntil,
                 isByCatalog: change.isByCatalog
             )
@@ -100,7 +101,7 @@ extension Notice {
         if let sequence { members.append(JSONMember("sequence", .integer(sequence))) }
         if case .change(let change) = content {
             members += [
-                JSONMember("before", change.before), JSONMember("after", change.after),
+                JSONMember("before", change.before.json), JSONMember("after", change.after.json),
                 JSONMember("validUntil", .instant(change.validUntil)),
                 JSONMember("catalog", .bool(change.isByCatalog)),
             ]
@@ -116,7 +117,8 @@ extension Notice {
             let at = json["at"]?.integer, let stream = json["stream"]?.number
         else { return nil }
         if type == Self.changeType {
-            guard let before = json["before"], let after = json["after"],
+            guard let before = json["before"].flatMap(EntitlementChanged.Access.init(reading:)),
+                let after = json["after"].flatMap(EntitlementChanged.Access.init(reading:)),
                 let isByCatalog = json["catalog"]?.bool
             else { return nil }
             content = .change(
@@ -146,9 +148,18 @@ extension JSONValue {
     }
 }
 
-extension AccessSummary {
+extension EntitlementChanged.Access {
     /// As it is told.
-    fileprivate var json: JSONValue {
-        .members(["tier": .string(tier.text), "features": .strings(features.map(\.text))])
+    init(_ summary: AccessSummary) {
+        self.init(tier: summary.tier.text, features: summary.features.map(\.text))
     }
+
+    /// Reads what was kept; nil: it is a later version's.
+    init?(reading json: JSONValue) {
+        // What cannot be read is none of this version's.
+        guard let access = try? Self.fields.read(json) else { return nil }
+        self = access
+    }
+
+    fileprivate var json: JSONValue { .object(Self.fields.members(of: self)) }
 }

@@ -14,8 +14,8 @@ package struct NoticeMaker: Sendable {
     private var questions: Questions { webhooks.ledger.questions }
     private var store: DeliveryStore { webhooks.store }
 
-    /// Events that one step looks at.
-    private static let eventLimit: UInt64 = 256
+    /// Events that one step looks at: what a step finds is told once it ends.
+    private static let eventLimit: UInt64 = 32
     /// Streams that one step looks at between two events because of time.
     private static let lookLimit = 1000
     /// Milliseconds for which notices are kept, to be delivered once more.

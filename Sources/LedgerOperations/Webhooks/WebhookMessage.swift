@@ -30,7 +30,15 @@ package struct WebhookMessage: Sendable {
             guard let customer = try ledger.questions.customerName(ofStream: notice.stream) else {
                 return nil
             }
-            let cause = notice.sequence.map { JSONValue.integer($0) } ?? "time"
+            let changed = EntitlementChanged(
+                customer: customer.text,
+                environment: notice.environment,
+                at: notice.at,
+                before: change.before,
+                after: change.after,
+                cause: notice.sequence,
+                validUntil: change.validUntil
+            )
             body = Self.event(
                 id,
                 Notice.changeType,
@@ -40,12 +48,7 @@ package struct WebhookMessage: Sendable {
                     JSONMember("subject", .string(Subject.customer(customer).description)),
                     JSONMember("environment", .string(notice.environment.name)),
                 ],
-                .members([
-                    "customer": .string(customer.text),
-                    "environment": .string(notice.environment.name),
-                    "at": .instant(notice.at), "before": change.before, "after": change.after,
-                    "cause": cause, "validUntil": .instant(change.validUntil),
-                ])
+                .object(EntitlementChanged.fields.members(of: changed))
             )
         }
     }

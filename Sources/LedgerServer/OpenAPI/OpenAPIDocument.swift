@@ -2,6 +2,7 @@ import Encodings
 import Entitlements
 import HTTPTypes
 import LedgerAPI
+import LedgerOperations
 
 /// The interface description (OpenAPI 3.1), made from the table of routes.
 enum OpenAPIDocument {
@@ -25,6 +26,7 @@ enum OpenAPIDocument {
             ]),
             "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
             "paths": .object(paths.map { JSONMember($0.template, .object($0.operations)) }),
+            "webhooks": .members(["told": .members(["post": told])]),
             "components": .members([
                 "schemas": .object(Shapes.named.map { JSONMember($0.name, $0.shape.schema) }),
                 "securitySchemes": .members([
@@ -39,6 +41,34 @@ enum OpenAPIDocument {
             ]),
         ])
     }
+
+    /// What a webhook is sent (Interfaces, "Webhooks").
+    private static let told = JSONValue.members([
+        "operationId": "tellWebhook",
+        "summary":
+            "A CloudEvent, signed as Standard Webhooks 1.0.0 say: an event, or that access changed.",
+        "requestBody": .members([
+            "required": .bool(true),
+            "content": content([(WebhookMessage.mediaType, message)]),
+        ]),
+        "responses": .members([
+            "2XX": .members(["description": "Taken"]),
+            "410": .members(["description": "Gone: nothing is sent any more until it is enabled"]),
+            "default": .members(["description": "Not taken: it is sent again"]),
+        ]),
+    ])
+
+    private static let message = Shape.either([
+        .file("event", "A CloudEvent"),
+        .object([
+            Shape.Member("specversion", .text), Shape.Member("id", .text),
+            Shape.Member("source", .text),
+            Shape.Member("type", .choice([Notice.changeType])),
+            Shape.Member("time", .instant), Shape.Member("datacontenttype", .text),
+            Shape.Member("subject", .text), Shape.Member("environment", .text),
+            Shape.Member("data", .described(EntitlementChanged.self)),
+        ]),
+    ])
 
     private static func operation(_ route: Route) -> JSONValue {
         var members = [

@@ -13,6 +13,7 @@ enum Shapes {
         ErasureAnswer.self, WhatIfAnswer.self, ReceiptAnswer.self, SignalReceipt.self,
         RestoreAnswer.self, BatchAnswer.self, SyncAnswer.self, WebhooksAnswer.self,
         WebhookDeliveriesAnswer.self, WebhookResendAnswer.self, WebhookTestAnswer.self,
+        EntitlementChanged.self,
         CustomersAnswer.self,
         RowsAnswer<RevenueRow>.self,
         RowsAnswer<RefundRow>.self, RowsAnswer<FunnelRow>.self, AlertRowsAnswer<StageRow>.self,

@@ -121,6 +121,7 @@ actor WebhookClient {
         Task {
             // Nobody cancels it, and nobody waits for it.
             try? await Task.sleep(for: .nanoseconds(2 * timeout.nanoseconds))
+            // What is still under way then is not waited for.
             try? await client.shutdown()
         }
     }

@@ -50,34 +50,59 @@ package struct WebhookForwarding: Sendable {
             mayBePrivate: webhook.mayBePrivate,
             pool: pool
         )
+        let outcome = await withTaskGroup(of: WebhookRound.Event.self) { group in
+            let outcome: Result<Void, any Error>
+            do {
+                outcome = .success(try await send(by: client, pool, limit, tell, in: &group))
+            } catch {
+                outcome = .failure(error)
+            }
+            group.cancelAll()
+            return outcome
+        }
+        await client.close()
+        try outcome.get()
+    }
+
+    private func send(
+        by client: WebhookClient,
+        _ pool: any BlockingPool,
+        _ limit: Int,
+        _ tell: @escaping @Sendable (Told) -> Void,
+        in group: inout TaskGroup<WebhookRound.Event>
+    ) async throws {
+        var round = WebhookRound(client, clock: clock) { delivery, attempt, _ in
+            tell(
+                Told(
+                    message: delivery.message,
+                    type: delivery.type,
+                    status: attempt.status,
+                    fault: attempt.fault
+                )
+            )
+        }
         var left = limit
         while left > 0, !Task.isCancelled {
+            let underWay = round.underWay
             let plan = try await pool.run { [webhooks, webhook, clock] in
                 while try NoticeMaker(webhooks).step(at: clock()) == .goesOn {}
-                return try DeliveryPlan(of: webhook.id, webhooks, from: nil, at: clock())
-            }
-            guard let plan else { break }
-            let round = WebhookRound(plan: plan, client: client, clock: clock) {
-                delivery,
-                attempt,
-                _ in
-                tell(
-                    Told(
-                        message: delivery.message,
-                        type: delivery.type,
-                        status: attempt.status,
-                        fault: attempt.fault
-                    )
+                return try DeliveryPlan(
+                    of: webhook.id,
+                    webhooks,
+                    from: nil,
+                    beside: underWay,
+                    at: clock()
                 )
             }
-            let results = await round.results()
+            guard let plan else { break }
+            let results = await round.carryOut(plan, in: &group)
+            let late = round.underWay
             left -= results.takenCount
-            try await pool.run { [webhooks] in try webhooks.keep(results, of: plan) }
+            try await pool.run { [webhooks] in try webhooks.keep(results, of: plan, beside: late) }
             if plan.isEmpty {
                 // Who is cancelled ends with the next turn of the loop.
                 try? await Task.sleep(for: Self.interval)
             }
         }
-        await client.close()
     }
 }

@@ -1,64 +1,110 @@
+import EntitlementLedger
 import Entitlements
 import LedgerOperations
 
-/// Sends what a plan says: lane by lane in its order, some lanes at once.
+/// Sends what plans say to one address, some lanes at once: one that takes long holds up its customer, and
+/// nobody else's messages.
 struct WebhookRound: Sendable {
-    let plan: DeliveryPlan
-    let client: WebhookClient
-    let clock: @Sendable () -> Instant
-    /// Told of each attempt, and whether one that failed is given up.
-    let tell: @Sendable (DeliveryPlan.Delivery, DeliveryAttempt, _ isGivenUp: Bool) -> Void
+    private let client: WebhookClient
+    private let clock: @Sendable () -> Instant
+    private let tell: @Sendable (DeliveryPlan.Delivery, DeliveryAttempt, _ isGivenUp: Bool) -> Void
+    /// Lanes of earlier plans that are sent still, by their numbers: they are kept as waiting.
+    private var late: [Int: [DeliveryPlan.Delivery]] = [:]
+    /// Lanes that were begun.
+    private var laneCount = 0
 
-    /// Sends all of it, and says what became of it.
-    func results() async -> DeliveryResults {
-        var results = DeliveryResults()
-        await withTaskGroup(of: DeliveryResults.self) { group in
-            var lanes = plan.lanes.makeIterator()
-            for _ in 0..<WebhookClient.connectionLimit {
-                guard let lane = lanes.next() else { break }
-                group.addTask { await send(lane) }
-            }
-            for await sent in group {
-                results.add(sent)
-                if let lane = lanes.next() { group.addTask { await send(lane) } }
+    /// What ends while lanes are sent.
+    enum Event: Sendable {
+        case lane(Int, DeliveryResults)
+        /// What was begun up to a lane was waited for long enough.
+        case patience(Int)
+    }
+
+    /// How long a plan's lanes are waited for before others are sent beside them.
+    private static let patience = Duration.milliseconds(250)
+
+    init(
+        _ client: WebhookClient,
+        clock: @escaping @Sendable () -> Instant,
+        tell:
+            @escaping @Sendable (DeliveryPlan.Delivery, DeliveryAttempt, _ isGivenUp: Bool) -> Void
+    ) {
+        self.client = client
+        self.clock = clock
+        self.tell = tell
+    }
+
+    /// Lanes that are sent still.
+    var underWay: [[DeliveryPlan.Delivery]] { Array(late.values) }
+
+    /// Sends a plan's lanes until all ended, or the others were waited for long enough.
+    ///
+    /// - Returns: what became of those that ended, of this plan and of earlier ones.
+    mutating func carryOut(
+        _ plan: DeliveryPlan,
+        in group: inout TaskGroup<Event>
+    ) async -> DeliveryResults {
+        var (results, own) = (DeliveryResults(), [Int: [DeliveryPlan.Delivery]]())
+        var waiting = plan.lanes[...]
+        let first = laneCount
+        func beginWhatHasRoom(_ group: inout TaskGroup<Event>) {
+            while own.count + late.count < WebhookClient.connectionLimit,
+                let lane = waiting.popFirst()
+            {
+                laneCount += 1
+                own[laneCount] = lane
+                begin(lane, laneCount, plan, &group)
             }
         }
+        beginWhatHasRoom(&group)
+        Self.wait(first, in: &group)
+        var isPatient = true
+        while !waiting.isEmpty || (!own.isEmpty && isPatient) {
+            switch await group.next() {
+            case .lane(let number, let sent)?:
+                let isLate = late.removeValue(forKey: number) != nil
+                own.removeValue(forKey: number)
+                results.add(isLate ? sent.ofKept : sent)
+                beginWhatHasRoom(&group)
+            case .patience(let number)?: if number == first { isPatient = false }
+            case nil: return results
+            }
+        }
+        late.merge(own) { first, _ in first }
         return results
     }
 
-    /// Sends one lane; behind what is not taken the rest waits.
-    private func send(_ lane: [DeliveryPlan.Delivery]) async -> DeliveryResults {
-        var results = DeliveryResults()
-        for (place, delivery) in lane.enumerated() {
-            let headers = delivery.message.headers(
-                at: clock(),
-                signedBy: plan.secrets,
-                isResent: delivery.state.isResent
-            )
-            let attempt = await client.send(headers, delivery.message.body)
-            if attempt.isTaken {
-                results.take(delivery)
-                tell(delivery, attempt, false)
-                continue
-            }
-            // Whoever stops the server lets no message fail.
-            if Task.isCancelled {
-                results.postpone(lane[place...])
-                break
-            }
-            let isGivenUp = results.fail(
-                delivery,
-                attempt,
-                at: clock(),
-                random: Double.random(in: 0..<1)
-            )
-            tell(delivery, attempt, isGivenUp)
-            // After one that is given up the rest goes on.
-            if !isGivenUp {
-                results.postpone(lane[(place + 1)...])
-                break
-            }
+    /// Waits a moment for lanes that are sent still.
+    mutating func waitForLate(in group: inout TaskGroup<Event>) async -> DeliveryResults {
+        Self.wait(laneCount, in: &group)
+        guard case .lane(let number, let sent)? = await group.next() else {
+            return DeliveryResults()
         }
-        return results
+        late.removeValue(forKey: number)
+        return sent.ofKept
+    }
+
+    private static func wait(_ number: Int, in group: inout TaskGroup<Event>) {
+        group.addTask {
+            // Who is cancelled waits no longer.
+            try? await Task.sleep(for: patience)
+            return .patience(number)
+        }
+    }
+
+    private func begin(
+        _ lane: [DeliveryPlan.Delivery],
+        _ number: Int,
+        _ plan: DeliveryPlan,
+        _ group: inout TaskGroup<Event>
+    ) {
+        let sender = WebhookLane(
+            deliveries: lane,
+            secrets: plan.secrets,
+            client: client,
+            clock: clock,
+            tell: tell
+        )
+        group.addTask { .lane(number, await sender.results()) }
     }
 }

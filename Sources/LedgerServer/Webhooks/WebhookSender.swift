@@ -47,30 +47,36 @@ struct WebhookSender: Service {
         await withDiscardingTaskGroup { group in
             group.addTask {
                 // Of each growth, and every second: the command changes webhooks too.
-                for await _ in service.growth.follow() { wake.yield() }
+                for await _ in service.growth.follow().cancelOnGracefulShutdown() { wake.yield() }
                 wake.finish()
             }
-            for await _ in looks {
+            for await _ in looks.cancelOnGracefulShutdown() {
+                // What waits is sent while what is new is looked at.
+                await begin(workers, &group)
                 if let wait = await look(workers) {
                     // What time changes is told at its instant.
                     group.addTask { if await wait.passes() { wake.yield() } }
                 }
                 await count(&counted)
-                for id in await ids() {
-                    guard let wakes = workers.begin(Name(id)) else { continue }
-                    let worker = WebhookWorker(
-                        service: service,
-                        webhooks: webhooks,
-                        id: id,
-                        wakes: wakes
-                    )
-                    group.addTask {
-                        await cancelWhenGracefulShutdown { await worker.run() }
-                        workers.end(Name(id))
-                    }
-                }
             }
             workers.stop()
+        }
+    }
+
+    /// Begins a worker for each who is told and has none.
+    private func begin(_ workers: Workers, _ group: inout DiscardingTaskGroup) async {
+        for id in await ids() {
+            guard let wakes = workers.begin(Name(id)) else { continue }
+            let worker = WebhookWorker(
+                service: service,
+                webhooks: webhooks,
+                id: id,
+                wakes: wakes
+            )
+            group.addTask {
+                await cancelWhenGracefulShutdown { await worker.run() }
+                workers.end(Name(id))
+            }
         }
     }
 

@@ -24,65 +24,91 @@ struct WebhookWorker: Sendable {
         var savedAt = ContinuousClock.now
     }
 
+    /// Delivers until the webhook is gone or disabled, or the server stops.
     func run() async {
-        var place = Place()
-        var client: (address: WebhookAddress, client: WebhookClient)?
-        var wakes = wakes.makeAsyncIterator()
-        while !Task.isCancelled {
-            do {
-                let (now, cursor) = (service.clock(), place.cursor)
-                let plan = try await service.blocking { [webhooks, id] in
-                    try DeliveryPlan(of: id, webhooks, from: cursor, at: now)
+        guard let address = await address() else { return }
+        let client = WebhookClient(
+            address.address,
+            mayBePrivate: address.mayBePrivate,
+            pool: service
+        )
+        let counters = service.metrics.webhooks
+        await withTaskGroup(of: WebhookRound.Event.self) { group in
+            var round = WebhookRound(client, clock: service.clock) { _, attempt, isGivenUp in
+                counters.count(attempt.isTaken ? .delivered : isGivenUp ? .dead : .failed)
+            }
+            var (place, wakes) = (Place(), wakes.makeAsyncIterator())
+            while !Task.isCancelled {
+                do {
+                    guard let plan = try await plan(place, round.underWay) else { break }
+                    try await carryOut(plan, &round, &place, &group)
+                    guard plan.isEmpty else { continue }
+                    if !round.underWay.isEmpty {
+                        let results = await round.waitForLate(in: &group)
+                        try await service.blocking { [webhooks, id] in
+                            try webhooks.keep(results, of: id)
+                        }
+                    } else if await wakes.next() == nil {
+                        // It is woken every second, so that nothing that is due waits longer.
+                        break
+                    }
+                } catch {
+                    service.faults.note(error, of: JobBoard.Job.webhooks.rawValue)
+                    // Who is cancelled ends with the next turn of the loop.
+                    try? await Task.sleep(for: Self.restAfterFault)
                 }
-                guard let plan else { break }
-                let address = try WebhookAddress(
-                    plan.webhook.url,
-                    mayBePrivate: plan.webhook.mayBePrivate
-                )
-                if client?.address != address {
-                    await client?.client.close()
-                    client = (
-                        address,
-                        WebhookClient(
-                            address,
-                            mayBePrivate: plan.webhook.mayBePrivate,
-                            pool: service
-                        )
+            }
+            // What is on its way still is kept as waiting, and sent again.
+            group.cancelAll()
+        }
+        await client.close()
+    }
+
+    private func address() async -> (address: WebhookAddress, mayBePrivate: Bool)? {
+        do {
+            return try await service.blocking { [webhooks, id] in
+                try webhooks.webhook(id).map {
+                    (
+                        try WebhookAddress($0.url, mayBePrivate: $0.mayBePrivate),
+                        $0.mayBePrivate
                     )
                 }
-                guard let sender = client?.client else { break }
-                try await carryOut(plan, sender, &place)
-                // It is woken every second, so that nothing that is due waits longer.
-                if plan.isEmpty, await wakes.next() == nil { break }
-            } catch {
-                service.faults.note(error, of: JobBoard.Job.webhooks.rawValue)
-                // Who is cancelled ends with the next turn of the loop.
-                try? await Task.sleep(for: Self.restAfterFault)
             }
+        } catch {
+            service.faults.note(error, of: JobBoard.Job.webhooks.rawValue)
+            return nil
         }
-        await client?.client.close()
+    }
+
+    private func plan(
+        _ place: Place,
+        _ underWay: [[DeliveryPlan.Delivery]]
+    ) async throws -> DeliveryPlan? {
+        let now = service.clock()
+        return try await service.blocking { [webhooks, id] in
+            try DeliveryPlan(of: id, webhooks, from: place.cursor, beside: underWay, at: now)
+        }
     }
 
     private func carryOut(
         _ plan: DeliveryPlan,
-        _ client: WebhookClient,
-        _ place: inout Place
+        _ round: inout WebhookRound,
+        _ place: inout Place,
+        _ group: inout TaskGroup<WebhookRound.Event>
     ) async throws {
-        let counters = service.metrics.webhooks
-        let round = WebhookRound(plan: plan, client: client, clock: service.clock) {
-            _,
-            attempt,
-            isGivenUp in
-            counters.count(attempt.isTaken ? .delivered : isGivenUp ? .dead : .failed)
-        }
-        let results = await round.results()
+        let known = Set(round.underWay.joined().map(\.notice))
+        let results = await round.carryOut(plan, in: &group)
         if place.cursor != plan.cursor { place.isSaved = false }
         place.cursor = plan.cursor
+        let late = round.underWay.filter { lane in !lane.contains { known.contains($0.notice) } }
         let isLate = place.savedAt.duration(to: .now) >= Self.saveInterval || plan.isEmpty
         guard
-            plan.isToBeKept || !results.isEmpty || (!place.isSaved && isLate) || Task.isCancelled
+            plan.isToBeKept || !results.isEmpty || !late.isEmpty || (!place.isSaved && isLate)
+                || Task.isCancelled
         else { return }
-        try await service.blocking { [webhooks] in try webhooks.keep(results, of: plan) }
+        try await service.blocking { [webhooks] in
+            try webhooks.keep(results, of: plan, beside: late)
+        }
         (place.isSaved, place.savedAt) = (true, .now)
     }
 }

@@ -1,6 +1,7 @@
 package import Entitlements
 import LMDBStorage
 package import LedgerAPI
+import Stores
 
 /// What became of one attempt to deliver.
 package struct DeliveryAttempt: Sendable {
@@ -8,14 +9,14 @@ package struct DeliveryAttempt: Sendable {
     package var status: Int?
     /// Why it answered nothing; nil: it did.
     package var fault: WebhookDelivery.Fault?
-    /// Seconds after which the endpoint wants to be asked again; nil: it does not say.
-    package var retryAfter: Int64?
+    /// After what time the endpoint wants to be asked again, as it says it; nil: it does not.
+    package var retryAfter: String?
 
     /// Names what came of it.
     package init(
         status: Int? = nil,
         fault: WebhookDelivery.Fault? = nil,
-        retryAfter: Int64? = nil
+        retryAfter: String? = nil
     ) {
         self.status = status
         self.fault = fault
@@ -72,7 +73,7 @@ package struct DeliveryResults: Sendable {
         (state.status, state.fault) = (attempt.status, attempt.fault)
         state.nextAt = RetrySchedule.next(
             after: state.attempts,
-            retryAfter: attempt.retryAfter,
+            retryAfter: attempt.retryAfter.flatMap { RetryAfter.milliseconds($0, at: now) },
             now: now,
             random: random
         )

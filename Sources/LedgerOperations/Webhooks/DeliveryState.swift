@@ -58,8 +58,8 @@ package enum RetrySchedule {
     private static let delays: [Int64] = [
         5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400,
     ]
-    /// Seconds for which an endpoint may ask to be left alone.
-    private static let longest: Int64 = 86_400
+    /// Milliseconds for which an endpoint may ask to be left alone.
+    private static let longest = Instant.millisecondsPerDay
     /// How far a delay is moved, so that those who failed together do not come back together.
     private static let jitter = 0.1
 
@@ -67,7 +67,7 @@ package enum RetrySchedule {
     ///
     /// - Parameters:
     ///   - attempts: how often it was tried, this time included.
-    ///   - retryAfter: seconds that the endpoint asked for.
+    ///   - retryAfter: milliseconds that the endpoint asked for.
     ///   - now: when it was tried.
     ///   - random: from 0 to 1.
     /// - Returns: nil: not any more.
@@ -80,7 +80,7 @@ package enum RetrySchedule {
         guard (1...delays.count).contains(attempts) else { return nil }
         // Fits: days in milliseconds.
         let delay = Double(delays[attempts - 1] * 1000) * (1 - jitter + 2 * jitter * random)
-        let asked = min(max(0, retryAfter ?? 0), longest) * 1000
+        let asked = min(max(0, retryAfter ?? 0), longest)
         return now.advanced(byMilliseconds: max(Int64(delay), asked))
     }
 }

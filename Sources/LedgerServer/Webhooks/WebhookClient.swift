@@ -59,7 +59,7 @@ actor WebhookClient {
             await Self.readRest(of: answer.body)
             return DeliveryAttempt(
                 status: Int(answer.status.code),
-                retryAfter: answer.headers.first(name: "retry-after").flatMap { Int64($0) }
+                retryAfter: answer.headers.first(name: "retry-after")
             )
         } catch let error as HTTPClientError where Self.timeouts.contains(error) {
             return DeliveryAttempt(fault: .timeout)

@@ -1,13 +1,13 @@
 import Encodings
-import Entitlements
+package import Entitlements
 
-/// How long a store asks us to wait: `Retry-After` in each form that stores send.
-enum RetryAfter {
+/// How long somebody asks us to wait: `Retry-After` in each form that is sent.
+package enum RetryAfter {
     /// Milliseconds from now on, a day at most; nil: the text is none of the forms.
     ///
     /// Seconds or a date (RFC 9110, section 10.2.3), or, as Apple sends it, an instant in milliseconds
     /// since 1970 (developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits).
-    static func milliseconds(_ text: String, at now: Instant) -> Int64? {
+    package static func milliseconds(_ text: String, at now: Instant) -> Int64? {
         if let number = Int64(text) {
             guard number >= 0 else { return nil }
             // Nobody asks to wait for thirty years.

@@ -165,7 +165,7 @@ struct `A plan of deliveries` {
     @Test func `heeds an endpoint that is gone, and one that asks for time`() async throws {
         try await Self.with(["ann", "bob"]) { noticed in
             let (clock, id) = (noticed.scratch.clock, noticed.webhook.id)
-            let busy = DeliveryAttempt(status: 503, retryAfter: 60)
+            let busy = DeliveryAttempt(status: 503, retryAfter: "60")
             try Self.send(noticed) { _ in busy }
             clock.now = clock.now.advanced(byMilliseconds: 59_999)
             #expect(try Self.plan(noticed).isEmpty)
@@ -242,7 +242,7 @@ struct `A schedule of retries` {
             delays == [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400, nil]
         )
         #expect(seconds(2, 0) == 270 && seconds(2, 0.999_999) == 329)
-        #expect(seconds(1, 0.5, after: 60) == 60 && seconds(3, 0.5, after: 60) == 1800)
+        #expect(seconds(1, 0.5, after: 60_000) == 60 && seconds(3, 0.5, after: 60_000) == 1800)
         // Nobody is left alone for ever.
         #expect(seconds(1, 0.5, after: .max) == 86_400 && seconds(1, 0.5, after: -1) == 5)
     }

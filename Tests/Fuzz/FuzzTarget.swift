@@ -17,6 +17,32 @@ protocol FuzzTarget: Sendable {
     ) -> [UInt8]
 }
 
+/// Makes inputs of a kind.
+protocol InputMutation: Sendable {
+    /// Another input, made of one.
+    func mutated(
+        _ input: [UInt8],
+        upTo limit: Int,
+        using generator: inout SplitMix64
+    ) -> [UInt8]
+}
+
+/// A target whose inputs are all of one kind.
+protocol MutatingFuzzTarget: FuzzTarget {
+    associatedtype Mutation: InputMutation
+    var mutation: Mutation { get }
+}
+
+extension MutatingFuzzTarget {
+    func mutated(
+        _ input: [UInt8],
+        upTo limit: Int,
+        using generator: inout SplitMix64
+    ) -> [UInt8] {
+        mutation.mutated(input, upTo: limit, using: &generator)
+    }
+}
+
 /// Stops the process, which libFuzzer then reports with the input, unless a law holds.
 func demand(_ holds: Bool, _ law: @autoclosure () -> String) {
     // Unlike a precondition's, this message is printed in an optimized build too.

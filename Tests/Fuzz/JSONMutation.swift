@@ -4,7 +4,7 @@ import ModelSupport
 
 /// Changes JSON texts so that they stay JSON: a byte changed at random hardly ever leads behind
 /// the parser.
-struct JSONMutation: Sendable {
+struct JSONMutation: InputMutation {
     private let names: [String]
     private let values: [JSONValue]
     /// What stands under a name in the samples.

@@ -1,7 +1,7 @@
 import ModelSupport
 
 /// Changes inputs of lines: a word of one becomes another, or a number at an end of its range.
-struct LineMutation: Sendable {
+struct LineMutation: InputMutation {
     private let words: [String]
 
     private static let numbers = [

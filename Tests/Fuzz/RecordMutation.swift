@@ -4,7 +4,7 @@ import ModelSupport
 
 /// Changes records so that most keep lengths and checksum: a byte changed at random hardly ever
 /// leads behind these (schemas/log-format.md).
-struct RecordMutation: Sendable {
+struct RecordMutation: InputMutation {
     /// Where a header's numbers stand, and how many bytes each has.
     private static let numbers = [
         (offset: 8, count: 8), (16, 8), (24, 8), (32, 8), (40, 8), (56, 8), (64, 8), (72, 8),

@@ -8,10 +8,10 @@ import Stores
 
 /// What the App Store's API answers: an input is an answer in which payloads stand as plain objects; they
 /// are signed, and the answer is given to whatever is asked.
-struct AnswerTarget: FuzzTarget {
+struct AnswerTarget: MutatingFuzzTarget {
     private let appStore: FuzzedAppStore
     private let answers: [JSONValue]
-    private let mutation: JSONMutation
+    let mutation: JSONMutation
     private let access: AppStoreAccess
 
     init(_ appStore: FuzzedAppStore) throws {
@@ -58,14 +58,6 @@ struct AnswerTarget: FuzzTarget {
     }
 
     func seeds() -> [[UInt8]] { answers.map { Array($0.description.utf8) } }
-
-    func mutated(
-        _ input: [UInt8],
-        upTo limit: Int,
-        using generator: inout SplitMix64
-    ) -> [UInt8] {
-        mutation.mutated(input, upTo: limit, using: &generator)
-    }
 
     func run(_ input: [UInt8]) {
         let json = try? JSONValue(parsing: input)

@@ -1,11 +1,10 @@
 import EntitlementLedger
 import Entitlements
 import EventLog
-import ModelSupport
 
 /// A word that somebody gives the command, or a file that it is pointed to, in every way in which
 /// one is read.
-struct ArgumentTarget: FuzzTarget {
+struct ArgumentTarget: MutatingFuzzTarget {
     private static let texts = [
         "-36h", "+30d", "now", "2026-01-05", "2026-03-01T12:00:00.123456789+05:30", "5000,load:250",
         "app_store/2000000123", "customer/ann", "purchase/app_store/1", "zh-Hant-TW",
@@ -14,17 +13,9 @@ struct ArgumentTarget: FuzzTarget {
         "c2sp.org/tlog-proof@v1\nindex 7\n\nledger.example/log\n8\n",
         "AQEBAAEAAAAAAAAAAAAHAAAAAAAAAA",
     ]
-    private let mutation = LineMutation(texts)
+    let mutation = LineMutation(texts)
 
     func seeds() -> [[UInt8]] { Self.texts.map { Array($0.utf8) } }
-
-    func mutated(
-        _ input: [UInt8],
-        upTo limit: Int,
-        using generator: inout SplitMix64
-    ) -> [UInt8] {
-        mutation.mutated(input, upTo: limit, using: &generator)
-    }
 
     func run(_ input: [UInt8]) {
         let text = String(decoding: input, as: UTF8.self)

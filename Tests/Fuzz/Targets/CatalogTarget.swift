@@ -3,9 +3,9 @@ import Entitlements
 import ModelSupport
 
 /// A catalog document, as it is published, and what is asked of an accepted one.
-struct CatalogTarget: FuzzTarget {
+struct CatalogTarget: MutatingFuzzTarget {
     private let documents: [JSONValue]
-    private let mutation: JSONMutation
+    let mutation: JSONMutation
 
     /// Histories to take the samples from.
     private static let histories: Range<UInt64> = 1..<40
@@ -29,14 +29,6 @@ struct CatalogTarget: FuzzTarget {
     }
 
     func seeds() -> [[UInt8]] { documents.map { Array($0.description.utf8) } }
-
-    func mutated(
-        _ input: [UInt8],
-        upTo limit: Int,
-        using generator: inout SplitMix64
-    ) -> [UInt8] {
-        mutation.mutated(input, upTo: limit, using: &generator)
-    }
 
     func run(_ input: [UInt8]) {
         guard let json = try? JSONValue(parsing: input) else { return }

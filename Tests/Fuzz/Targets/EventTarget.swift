@@ -3,9 +3,9 @@ import Entitlements
 import ModelSupport
 
 /// A line of events, as they are imported.
-struct EventTarget: FuzzTarget {
+struct EventTarget: MutatingFuzzTarget {
     private let events: [JSONValue]
-    private let mutation: JSONMutation
+    let mutation: JSONMutation
 
     /// Histories to take the samples from.
     private static let histories: Range<UInt64> = 1..<30
@@ -42,14 +42,6 @@ struct EventTarget: FuzzTarget {
     ]
 
     func seeds() -> [[UInt8]] { events.map { Array($0.description.utf8) } }
-
-    func mutated(
-        _ input: [UInt8],
-        upTo limit: Int,
-        using generator: inout SplitMix64
-    ) -> [UInt8] {
-        mutation.mutated(input, upTo: limit, using: &generator)
-    }
 
     func run(_ input: [UInt8]) {
         guard let json = try? JSONValue(parsing: input),

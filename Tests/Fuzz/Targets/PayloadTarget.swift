@@ -6,9 +6,9 @@ import Stores
 
 /// What the App Store signs, behind the signature: an input is the payload's JSON, in which nested
 /// payloads stand as plain objects; all are signed, verified and mapped.
-struct PayloadTarget: FuzzTarget {
+struct PayloadTarget: MutatingFuzzTarget {
     private let appStore: FuzzedAppStore
-    private let mutation: JSONMutation
+    let mutation: JSONMutation
 
     init(_ appStore: FuzzedAppStore) {
         self.appStore = appStore
@@ -16,14 +16,6 @@ struct PayloadTarget: FuzzTarget {
     }
 
     func seeds() -> [[UInt8]] { appStore.payloads().map { Array($0.description.utf8) } }
-
-    func mutated(
-        _ input: [UInt8],
-        upTo limit: Int,
-        using generator: inout SplitMix64
-    ) -> [UInt8] {
-        mutation.mutated(input, upTo: limit, using: &generator)
-    }
 
     func run(_ input: [UInt8]) {
         // What is no JSON is signed as it is: the signature says nothing about the form.

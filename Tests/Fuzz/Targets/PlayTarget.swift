@@ -1,14 +1,13 @@
 import Encodings
 import Entitlements
-import ModelSupport
 import StoreSimulator
 import Stores
 
 /// What Google Play says, from a channel that vouches for it: a push, an answer of the API, or a
 /// notification without the base64 around it, which nobody would get past by chance.
-struct PlayTarget: FuzzTarget {
+struct PlayTarget: MutatingFuzzTarget {
     private let bodies: [JSONValue]
-    private let mutation: JSONMutation
+    let mutation: JSONMutation
     private let configuration: PlayConfiguration
 
     /// When everything arrives: after what the bodies say, and before some of what is made of it.
@@ -80,14 +79,6 @@ struct PlayTarget: FuzzTarget {
     }
 
     func seeds() -> [[UInt8]] { bodies.map { Array($0.description.utf8) } }
-
-    func mutated(
-        _ input: [UInt8],
-        upTo limit: Int,
-        using generator: inout SplitMix64
-    ) -> [UInt8] {
-        mutation.mutated(input, upTo: limit, using: &generator)
-    }
 
     func run(_ input: [UInt8]) {
         guard let json = try? JSONValue(parsingStoreText: input) else { return }

@@ -10,13 +10,13 @@ import Synchronization
 
 /// What the stores say of what they sell: an input is a StoreKit configuration of Xcode, and the answer to
 /// whatever App Store Connect, Google Play and RevenueCat are asked for.
-struct ProductsTarget: FuzzTarget {
+struct ProductsTarget: MutatingFuzzTarget {
     private let answer = GivenAnswer()
     private let appStoreConnect: AppStoreConnectAPI
     private let playStore: PlayDeveloperAPI
     private let revenueCat: RevenueCatAPI
     private let samples: [JSONValue]
-    private let mutation: JSONMutation
+    let mutation: JSONMutation
 
     private static let now = Instant(milliseconds: 1_769_904_000_000)
 
@@ -81,14 +81,6 @@ struct ProductsTarget: FuzzTarget {
     }
 
     func seeds() -> [[UInt8]] { samples.map { Array($0.description.utf8) } }
-
-    func mutated(
-        _ input: [UInt8],
-        upTo limit: Int,
-        using generator: inout SplitMix64
-    ) -> [UInt8] {
-        mutation.mutated(input, upTo: limit, using: &generator)
-    }
 
     func run(_ input: [UInt8]) {
         // What is no such file is refused.

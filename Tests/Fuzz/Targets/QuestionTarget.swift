@@ -4,10 +4,10 @@ import Entitlements
 import ModelSupport
 
 /// A question as a line of JSON, and its answer.
-struct QuestionTarget: FuzzTarget {
+struct QuestionTarget: MutatingFuzzTarget {
     private let recorded: FuzzedLedger
     private let ledger: Ledger
-    private let mutation: JSONMutation
+    let mutation: JSONMutation
     private let questions: [JSONValue]
 
     /// Histories to ask about.
@@ -39,14 +39,6 @@ struct QuestionTarget: FuzzTarget {
     }
 
     func seeds() -> [[UInt8]] { questions.map { Array($0.description.utf8) } }
-
-    func mutated(
-        _ input: [UInt8],
-        upTo limit: Int,
-        using generator: inout SplitMix64
-    ) -> [UInt8] {
-        mutation.mutated(input, upTo: limit, using: &generator)
-    }
 
     func run(_ input: [UInt8]) {
         guard let json = try? JSONValue(parsing: input),

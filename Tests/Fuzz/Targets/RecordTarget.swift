@@ -6,9 +6,9 @@ import ModelSupport
 
 /// A block of records as it stands on the disk, and all that is read from it: events, states, the
 /// audit.
-struct RecordTarget: FuzzTarget {
+struct RecordTarget: MutatingFuzzTarget {
     private let recorded: FuzzedLedger
-    private let mutation = RecordMutation()
+    let mutation = RecordMutation()
 
     /// Histories to take the samples from.
     private static let histories: Range<UInt64> = 3..<6
@@ -22,14 +22,6 @@ struct RecordTarget: FuzzTarget {
         return stride(from: 0, to: records.count, by: Self.sampleSize).map { first in
             Bundle.pack(records[first...].prefix(Self.sampleSize))
         }
-    }
-
-    func mutated(
-        _ input: [UInt8],
-        upTo limit: Int,
-        using generator: inout SplitMix64
-    ) -> [UInt8] {
-        mutation.mutated(input, upTo: limit, using: &generator)
     }
 
     func run(_ input: [UInt8]) {

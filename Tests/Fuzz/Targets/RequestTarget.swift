@@ -2,11 +2,10 @@ import Encodings
 import Entitlements
 import EventLog
 import LedgerAPI
-import ModelSupport
 
 /// A request's path, query and headers, one a line, as far as they are read before the ledger is
 /// asked.
-struct RequestTarget: FuzzTarget {
+struct RequestTarget: MutatingFuzzTarget {
     private static let texts = [
         "/tile/0/x001/234.p/5\nat=2026-01-01&known=now\nen;q=0.5,zh-Hant",
         "/tile/entries/x999/x999/x999/x999/x999/999\nknownSequence=7\n18446744073709551615",
@@ -16,17 +15,9 @@ struct RequestTarget: FuzzTarget {
     private static let names = [
         "at", "known", "knownSequence", "environment", "locale", "feature", "toAt",
     ]
-    private let mutation = LineMutation(texts)
+    let mutation = LineMutation(texts)
 
     func seeds() -> [[UInt8]] { Self.texts.map { Array($0.utf8) } }
-
-    func mutated(
-        _ input: [UInt8],
-        upTo limit: Int,
-        using generator: inout SplitMix64
-    ) -> [UInt8] {
-        mutation.mutated(input, upTo: limit, using: &generator)
-    }
 
     func run(_ input: [UInt8]) {
         let lines = String(decoding: input, as: UTF8.self)

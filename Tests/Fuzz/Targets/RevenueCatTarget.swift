@@ -1,12 +1,11 @@
 import Encodings
 import Entitlements
-import ModelSupport
 import Stores
 
 /// A webhook body of RevenueCat's, from a channel that vouches for it, or an answer of its API.
-struct RevenueCatTarget: FuzzTarget {
+struct RevenueCatTarget: MutatingFuzzTarget {
     private let bodies: [JSONValue]
-    private let mutation: JSONMutation
+    let mutation: JSONMutation
 
     /// When everything arrives: after what the bodies say, and before some of what is made of it.
     private static let now = Instant(milliseconds: 1_769_904_000_000)
@@ -136,14 +135,6 @@ struct RevenueCatTarget: FuzzTarget {
     }
 
     func seeds() -> [[UInt8]] { bodies.map { Array($0.description.utf8) } }
-
-    func mutated(
-        _ input: [UInt8],
-        upTo limit: Int,
-        using generator: inout SplitMix64
-    ) -> [UInt8] {
-        mutation.mutated(input, upTo: limit, using: &generator)
-    }
 
     func run(_ input: [UInt8]) {
         if case .success(let webhook) = UnverifiedRevenueCatWebhook.reading(bytes: input) {

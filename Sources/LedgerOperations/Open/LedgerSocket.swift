@@ -7,8 +7,8 @@ import Foundation
 package enum LedgerSocket {
     private static let folderName = "socket"
     private static let name = "server.sock"
-    /// Bytes of a path that a socket's address holds (unix(7): 108 with the end).
-    private static let pathByteLimit = 107
+    /// Bytes of a path that every system's socket addresses hold: 104 with the end, at least.
+    private static let pathByteLimit = 103
 
     /// Where it stands; nil: the path is too long for a socket.
     package static func path(ofLedgerAt path: String) -> String? {

@@ -16,6 +16,16 @@ extension OperationFault {
             )
             return
         }
+        if let faults = problem.faults {
+            self.init(
+                .invalidCatalog,
+                faults.map { "\($0.path): \($0.detail) [\($0.code)]" }.joined(
+                    separator: "\n       "
+                ),
+                hint: "`entitle catalog validate FILE` lists the faults"
+            )
+            return
+        }
         let word = problem.code == ProblemCode.keyReused.rawValue ? "conflict" : problem.code
         if let code = Refusal.Code(rawValue: word) {
             self.init(

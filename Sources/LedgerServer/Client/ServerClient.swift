@@ -5,6 +5,7 @@ import LedgerAPI
 package import LedgerOperations
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 
 /// A call of the HTTP interface as a command makes it.
 package struct ServerCall: Sendable {
@@ -78,9 +79,9 @@ package struct ServerClient: Sendable {
     package init(url: String, token: String?) throws(OperationFault) {
         var base = url
         while base.hasSuffix("/") { base.removeLast() }
-        guard ["http://", "https://"].contains(where: base.hasPrefix),
-            base.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else {
+        do throws(InputFault) {
+            _ = try WebhookAddress(base, mayBePrivate: true)
+        } catch {
             throw OperationFault(
                 .usage,
                 "not the address of a server",
@@ -88,9 +89,30 @@ package struct ServerClient: Sendable {
                 hint: "such as https://ledger.example.com"
             )
         }
+        guard token?.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) ?? true else {
+            throw OperationFault(
+                .malformed,
+                "what stands there is no key",
+                place: "--token-file",
+                hint: "entitle keys create shows one"
+            )
+        }
         self.base = base
         self.token = token
     }
+
+    /// Whoever is asked is told a key: nobody else is, so that no redirection is followed.
+    private static let http = HTTPClient(
+        eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+        configuration: {
+            var configuration = HTTPClient.Configuration(
+                redirectConfiguration: .disallow,
+                timeout: HTTPClient.Configuration.Timeout(connect: .seconds(10))
+            )
+            configuration.connectionPool.retryConnectionEstablishment = false
+            return configuration
+        }()
+    )
 
     private init(socket path: String) {
         base = "http+unix://" + path.pathSegment
@@ -120,7 +142,9 @@ package struct ServerClient: Sendable {
                 .unreachable,
                 "the server does not answer",
                 place: token == nil ? nil : base,
-                hint: "is it there? `curl ADDRESS/healthz` says so"
+                hint: call.idempotencyKey.map {
+                    "whatever became of it, the same with --id \($0) is recorded once"
+                } ?? "is it there? `curl ADDRESS/healthz` says so"
             )
         }
         guard (200..<300).contains(reply.status) else {
@@ -141,12 +165,16 @@ package struct ServerClient: Sendable {
         if let id = call.idempotencyKey {
             request.headers.add(name: "idempotency-key", value: "\"\(id)\"")
         }
-        if let reason = call.reason { request.headers.add(name: "access-reason", value: reason) }
+        if let reason = call.reason {
+            // A header is one line (RFC 9110, section 5.5).
+            let line = String(reason.map { $0.isNewline || $0 == "\t" ? " " : $0 })
+            request.headers.add(name: "access-reason", value: line)
+        }
         if let body = call.body {
             request.headers.add(name: "content-type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: body))
         }
-        let answer = try await HTTPClient.shared.execute(request, timeout: timeout)
+        let answer = try await Self.http.execute(request, timeout: timeout)
         let body = try await answer.body.collect(upTo: Self.answerByteLimit)
         return (Int(answer.status.code), Array(body.readableBytesView))
     }

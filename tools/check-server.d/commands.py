@@ -1,0 +1,352 @@
+"""Commands that ask a server: by its socket where it holds the ledger, by its address elsewhere. What they say is what
+they say by themselves, byte for byte, and what they record too; how a server is reached is in `reached`."""
+
+import contextlib
+import json
+import os
+import re
+import shlex
+import time
+
+import reached
+from harness.clock import clock_library
+from harness.command import Tool
+from harness.ledgers import checked_audit, copy_ledger
+from harness.report import Fault, in_parallel
+from harness.server import Server
+
+# One instant for all commands and servers, so that nothing of time has to be masked.
+NOON = 1_780_315_200_000
+FORMATS = {"j": ["--json"], "t": []}
+CATALOG = {
+    "tiers": ["free", "plus", "pro"],
+    "features": [
+        {"id": "open", "level": "free"}, {"id": "sync", "level": "plus"}, {"id": "export", "level": "pro"},
+        {"id": "count", "level": "free", "limits": {"free": {
+            "perUse": {"amount": 30, "unit": "seconds"}, "perPeriod": {"count": 2, "period": "day"}}}}],
+    "products": [{"id": "month", "kind": "auto_renewable", "unlocks": {"tier": "plus"}}],
+    "trials": [{"id": "week", "days": 7, "tier": "pro"}],
+}
+# What a catalog may not hold, in two places.
+BAD_CATALOG = {**CATALOG, "trials": [{"id": "week", "days": 7, "tier": "gold"}], "unknown": 1}
+# Events that all ledgers begin with: what is known of them is the same bytes.
+BASE = 9
+# Exit codes and words; "{}" is of the format, so that each is recorded in JSON and in text.
+STEPS = (
+    (0, "grant alice{} --grant-id g --id a{} --tier pro --until 2040-01-01 --reason 'an apology'"),
+    (0, "grant alice{} --grant-id g --id a{} --tier pro --until 2040-01-01 --reason 'an apology'"),
+    (4, "grant alice{} --grant-id g --id a{} --tier plus"),
+    (0, "grant bob{} --grant-id h --id b{} --feature export --feature sync -e sandbox"),
+    (64, "grant bob{} --grant-id h --id c{}"),
+    (0, "grant 'a b/ü?&%2F#{}' --grant-id 'g/ %' --id 'd \"{}\"' --tier plus"),
+    (0, "withdraw 'a b/ü?&%2F#{}' 'g/ %' --id e{}"),
+    (0, "withdraw alice{} g --id f{}"),
+    (4, "withdraw alice{} none --id g{}"),
+    (0, "trial bob{} week --id h{}"),
+    (4, "trial bob{} week --id i{}"),
+    (4, "trial bob{} month --id j{}"),
+    (0, "link alice{} phone{} --id k{}"),
+    (0, "link alice{} alice{} --id l{}"),
+    (0, "use carol{} count --amount 20 --unit seconds --id m{}"),
+    (0, "use carol{} count --amount 20 --unit seconds --id m{}"),
+    (4, "use carol{} count --amount 10 --unit seconds --id m{}"),
+    (0, "use carol{} count --id n{}"),
+    (1, "use carol{} count --id o{}"),
+    (0, "use carol{} --undo n{} --id p{}"),
+    (4, "use carol{} --undo none --id q{}"),
+    (1, "use carol{} export --id r{}"),
+    (4, "use carol{} unlisted --id s{}"),
+    (1, "use dora{} count --amount 31 --unit seconds --id t{}"),
+    (0, "catalog publish {catalog} --effective 2026-05-0{number} --id u{}"),
+    (66, "catalog publish absent.json --id v{}"),
+    (0, "grant gone{} --grant-id g --id w{} --tier plus"),
+    (64, "erase gone{} --confirm alice{} --id x{}"),
+    (0, "erase gone{} --confirm gone{} --id x{}"),
+    (0, "erase gone{} --confirm gone{} --id y{}"),
+)
+# Of these a server notes who looked or changed, where a key says who asks: what comes behind may stand elsewhere.
+NOTED = (
+    (0, "transfer app_store/p{} --to erin{} --reason 'ticket 12' --id A{}"),
+    (0, "transfer app_store/p{} --to erin{} --reason 'ticket 12' --id A{}"),
+    (0, "transfer app_store/p{} --to erin{} --reason 'ticket 12' --id B{}"),
+    (4, "transfer app_store/none --to erin{} --reason 'ticket 12' --id C{}"),
+    (0, "release app_store/p{} --reason 'ticket 13' --id D{}"),
+    (0, "release app_store/p{} --reason 'ticket 13' --id E{}"),
+    (4, "release app_store/none --reason 'ticket 13' --id F{}"),
+    (0, "explain frank{} sync --reason 'größer 日本' --at 2025-06-01 --known-sequence 9"),
+    (0, "timeline frank{} --reason asked --at 2025-06-01 --known-sequence 9"),
+)
+# What is seldom said. Where one way refused what another records, the numbers of all later events would go apart: they
+# are not compared here.
+SELDOM = (
+    (65, "catalog publish {bad} --id K{}"),
+    (0, "explain alice{} sync --reason 'two\nlines' --at 2025-06-01 --known-sequence 9"),
+    (64, "explain alice{} unlisted --reason asked --at 2025-06-01"),
+)
+# Exit codes and questions, of the ledger that all steps have been recorded in.
+QUESTIONS = (
+    (0, "show frank{} --at 2025-06-01"),
+    (0, "show frank{} --at 2025-06-01 --known-sequence 5"),
+    (0, "show frank{} --at 2025-06-01 --known 2026-06-01T11:59:59Z"),
+    (0, "show bob{} --at 2026-06-02 -e sandbox"),
+    (0, "show 'a b/ü?&%2F#{}' --at 2026-06-02"),
+    (0, "show nobody --at 2026-06-02"),
+    (65, "show alice{} --known-sequence 99999"),
+    (64, "show alice{} --at yesterday"),
+    (0, "can frank{} sync --at 2025-06-01"),
+    (1, "can frank{} export --at 2025-06-01"),
+    (1, "can carol{} export --at 2026-06-02"),
+    (64, "can frank{} unlisted --at 2025-06-01"),
+    (0, "explain frank{} sync --at 2025-06-01"),
+    (0, "explain carol{} count --at 2026-06-01T13:00:00Z --for customer --lang ja --zone Asia/Tokyo"),
+    (64, "explain frank{} unlisted --at 2025-06-01"),
+    (0, "timeline alice{} --at 2026-06-02"),
+    (0, "timeline frank{} --at 2026-06-02 --known-sequence 6 --all"),
+    (0, "timeline frank{} --at 2026-06-02 --svg -"),
+    (0, "diff alice{} --at 2026-06-01 --at 2026-06-02"),
+    (0, "diff frank{} --at 2025-06-01 --known-sequence 2 --known-sequence 9"),
+)
+# The commands that keys of scope write may not ask for.
+OF_ADMINS = ("catalog", "erase", "transfer", "release", "explain", "timeline")
+# What no two ledgers have in common: of a receipt the log's root and what is signed of it, as each seal is of chance.
+SEALED = re.compile(rb"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{43}=|(?<=/log )[A-Za-z0-9+/]{91}=")
+NUMBER = re.compile(rb'(?<="sequence":)\d+|(?<=\(event )\d+(?=\))')
+DISK = re.compile(rb'"disk":(null|\{[^}]*\}),?|(?m:^disk: .*\n)')
+
+
+def outcome(done):
+    """What a command that ended left: exit code, standard output and standard error."""
+    return done.returncode, done.stdout, done.stderr
+
+
+def masked(found, pattern, by=b"*"):
+    code, *texts = found
+    return code, *(pattern.sub(by, text) for text in texts)
+
+
+def difference(found, wanted):
+    """Where two outcomes part; nothing where they do not."""
+    for name, one, other in zip(("exit code", "output", "errors"), found, wanted, strict=True):
+        if one == other:
+            continue
+        if isinstance(one, int):
+            return "%s %d instead of %d: %s" % (
+                name, one, other, found[2][-300:].decode(errors="replace").strip())
+        place = len(os.path.commonprefix([one, other]))
+        return "%s at byte %d: %s instead of %s" % (
+            name, place, one[max(0, place - 40):place + 80], other[max(0, place - 40):place + 80])
+    return None
+
+
+def check_control(found):
+    """A changed byte of an output, a changed exit code and a line more of errors are found; what is the same is not."""
+    code, output, errors = found
+    middle = len(output) // 2
+    changed = output[:middle] + bytes([output[middle] ^ 1]) + output[middle + 1:]
+    if difference(found, (code, bytes(output), errors)):
+        raise Fault("what is the same is told apart")
+    for other in ((code, changed, errors), (code + 1, output, errors), (code, output, errors + b"\n")):
+        if not difference(other, found) or not difference(found, other):
+            raise Fault("a changed outcome is not found")
+
+
+class Way:
+    """A ledger, and how commands come to it."""
+
+    def __init__(self, tool, name, ledger, files, server=None, keys=None):
+        self.tool = tool
+        self.name = name
+        self.ledger = ledger
+        self.files = files
+        self.server = server
+        self.keys = keys
+
+    def words(self, text, mark):
+        """A command's words in a format."""
+        number = 1 + list(FORMATS).index(mark)
+        for name, value in {"": mark, "number": str(number), **self.files}.items():
+            text = text.replace("{%s}" % name, value)
+        return [*shlex.split(text), *FORMATS[mark]]
+
+    def place(self, command):
+        """Where a command is done: in the ledger's directory, or at a server's address."""
+        if not self.keys:
+            return ["--ledger", self.ledger]
+        key = self.keys["admin" if command in OF_ADMINS else "write"]
+        return ["--server", self.server.url, "--token-file", key]
+
+    def outcomes(self, steps):
+        """What becomes of steps, one after the other, each in both formats."""
+        return [
+            outcome(self.tool.run_plain(*words, *self.place(words[0])))
+            for _, text in steps for words in (self.words(text, mark) for mark in FORMATS)]
+
+    def events(self):
+        """The log, without the ids of accesses, which are of chance."""
+        events = [json.loads(line) for line in self.tool.ask(self.ledger, "events", "--json").splitlines()]
+        for event in events:
+            if event["type"] == "access.logged":
+                # A server says by which of its calls.
+                event["id"] = event["data"]["action"] = None
+        return events
+
+
+class Comparison:
+    """Ways that the same steps are done in, and what differed."""
+
+    def __init__(self, report, ways):
+        self.report = report
+        self.ways = ways
+        self.count = 0
+
+    def tell(self, what, found):
+        self.report.fail("commands", "%s: %s" % (what, found))
+
+    def play(self, steps, mask=lambda way, found: found):
+        """Does steps in all ways at once, and compares what became of them; the outcomes of the first way."""
+        all_found = in_parallel(lambda way: way.outcomes(steps), self.ways, len(self.ways))
+        first, others = all_found[0], list(zip(self.ways, all_found, strict=True))[1:]
+        for number, (code, text) in enumerate(steps):
+            differences = []
+            for place, name in enumerate(("JSON", "text"), number * len(FORMATS)):
+                wanted = first[place]
+                if wanted[0] != code:
+                    differences.append("%s alone: exit %d instead of %d: %s" % (
+                        name, wanted[0], code, wanted[2][-200:].decode(errors="replace")))
+                for way, found in others:
+                    self.count += 1
+                    if told := difference(mask(way, found[place]), mask(way, wanted)):
+                        differences.append("%s %s: %s" % (name, way.name, told))
+            if differences:
+                self.tell(text, "%s (%d of %d)" % (differences[0], len(differences), len(FORMATS) * len(others)))
+        return first
+
+    def compare_logs(self):
+        """What was recorded, event by event; of a server's keys also accesses, which others do not leave."""
+        alone, held, elsewhere = self.ways
+        # Accesses are recorded a moment after the answer.
+        deadline = time.monotonic() + 10
+        while len(held.events()) < len(alone.events()) and time.monotonic() < deadline:
+            time.sleep(0.2)
+
+        def changes(way):
+            return [{**event, "sequence": None} for event in way.events() if event["type"] != "access.logged"]
+
+        for way, one, other in ((held, alone.events(), held.events()), (elsewhere, changes(alone), changes(elsewhere))):
+            for wanted, found in zip(one, other, strict=False):
+                if wanted != found:
+                    self.tell("the log, " + way.name, "%s instead of %s" % (
+                        json.dumps(found, ensure_ascii=False)[:300], json.dumps(wanted, ensure_ascii=False)[:300]))
+                    break
+            else:
+                if len(one) != len(other):
+                    self.tell("the log, " + way.name, "%d events instead of %d" % (len(other), len(one)))
+
+
+def check_steps(comparison):
+    """Commands that record say the same in each way, refused ones too, and record the same."""
+    found = comparison.play(STEPS, lambda way, one: masked(one, SEALED))
+    check_control(found[0])
+    # By the socket nobody is noted but for a reason, and so the numbers are those of a command by itself.
+    comparison.play(NOTED, lambda way, one: masked(one, NUMBER) if way.keys else one)
+    comparison.compare_logs()
+    comparison.play(SELDOM, lambda way, one: masked(one, NUMBER))
+    return comparison.count
+
+
+def check_questions(comparison, key):
+    """Questions are answered alike in the directory and by its server, and nobody is noted for them."""
+    tool, way = comparison.ways[1].tool, comparison.ways[1]
+    elsewhere = ["--server", way.server.url, "--token-file", key]
+    size = len(way.events())
+
+    def ask(question):
+        words = way.words(*question)
+        return [outcome(tool.run_plain(*words, *place)) for place in (["--ledger", way.ledger], elsewhere)]
+
+    asked = [(text, mark) for _, text in QUESTIONS for mark in FORMATS]
+    codes = [code for code, _ in QUESTIONS for _ in FORMATS]
+    for (text, mark), code, (here, there) in zip(asked, codes, in_parallel(ask, asked), strict=True):
+        what = "%s %s" % (text, *FORMATS[mark]) if FORMATS[mark] else text
+        if here[0] != code:
+            comparison.tell(what, "exit %d instead of %d" % (here[0], code))
+        if told := difference(there, here):
+            comparison.tell(what + ", elsewhere", told)
+    for mark in FORMATS:
+        check_status(comparison, lambda place: outcome(tool.run_plain(*way.words("status", mark), *place)), elsewhere)
+    if len(way.events()) != size:
+        comparison.tell("questions", "%d events were recorded for them" % (len(way.events()) - size))
+    return len(asked) + len(FORMATS)
+
+
+def check_status(comparison, ask, elsewhere):
+    """The status in both ways, but for the disk, which is not the client's. It changes as the server works: what
+    stands between two equal ones is compared."""
+    here = ["--ledger", comparison.ways[1].ledger]
+    for _ in range(10):
+        before, there, after = (masked(ask(place), DISK, b"") for place in (here, elsewhere, here))
+        if before == after:
+            if told := difference(there, before):
+                comparison.tell("status, elsewhere", told)
+            return
+    raise Fault("the status of an idle server changes all the time")
+
+
+def events():
+    """Events that all ledgers begin with, behind the catalog: two purchases, who owns them, and who will be erased."""
+    for mark in FORMATS:
+        subject = "purchase/app_store/p" + mark
+        for number, (kind, about, data) in enumerate((
+                ("purchase.completed", subject, {
+                    "transactionId": "t" + mark, "productId": "month", "productKind": "auto_renewable",
+                    "expiresAt": "2040-01-01T00:00:00.000Z"}),
+                ("verification.passed", subject, {"method": "store_api"}),
+                ("customer.claimed", "customer/frank" + mark, {"purchase": "app_store/p" + mark}),
+                ("grant.given", "customer/gone" + mark, {"grantId": "f", "tier": "plus"}))):
+            yield {"specversion": "1.0", "id": "%s%d" % (mark, number), "source": "check", "type": kind,
+                   "subject": about, "time": "2025-01-05T00:00:00.000Z", "data": data}
+
+
+def make(tool):
+    """A ledger with a catalog and purchases, files of catalogs, and files of keys by their scopes."""
+    files = {}
+    for name, value in (("catalog", CATALOG), ("bad", BAD_CATALOG)):
+        files[name] = os.path.join(tool.scratch, name + ".json")
+        with open(files[name], "w", encoding="utf-8") as file:
+            json.dump(value, file)
+    ledger = tool.directory("alone")
+    tool.ask(ledger, "init", "--catalog", files["catalog"])
+    tool.ask(ledger, "import", "--format", "events", "-",
+             data="".join(json.dumps(event) + "\n" for event in events()).encode())
+    if len(tool.ask(ledger, "events", "--json").splitlines()) != BASE:
+        raise Fault("the ledgers begin with another number of events")
+    keys = {}
+    for scope in ("admin", "write", "read"):
+        keys[scope] = os.path.join(tool.scratch, scope + ".txt")
+        with open(keys[scope], "w", encoding="utf-8") as file:
+            file.write(tool.key(ledger, scope) + "\n")
+    return ledger, files, keys
+
+
+def run(tool, material, report, seed):
+    scratch = tool.directory("commands")
+    os.makedirs(scratch)
+    still = Tool(tool.binary, scratch)
+    still.environment.update(LD_PRELOAD=clock_library(tool.scratch), CLOCK_STANDS=str(NOON))
+    ledger, files, keys = make(still)
+    # A path that needs care in an address, and as long as a socket's may be.
+    held = copy_ledger(ledger, reached.ledger_path(scratch, reached.PATH_BYTES, "held ü%20"))
+    other = copy_ledger(ledger, still.directory("elsewhere"))
+    with contextlib.ExitStack() as servers:
+        holder, distant = (servers.enter_context(Server(still, path, "")) for path in (held, other))
+        reached.wait_for(os.path.join(held, reached.SOCKET), holder)
+        comparison = Comparison(report, [
+            Way(still, "alone", ledger, files), Way(still, "by the socket", held, files, holder),
+            Way(still, "by the address", other, files, distant, keys)])
+        figures = {"steps": check_steps(comparison), "questions": check_questions(comparison, keys["read"])}
+        holder.require_alive()
+        distant.require_alive()
+        figures.update(reached.check(tool, material, report, distant, keys))
+    for path in (held, other):
+        checked_audit(still, path)
+    report.figures["commands"] = figures

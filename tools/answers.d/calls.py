@@ -2,11 +2,12 @@
 
 import json
 import re
+import time
 import urllib.parse
 
-from commands import NAMED, OTHERS
+from commands import ADDRESS, NAMED, OTHERS
 from harness.report import Fault, say
-from harness.server import Server
+from harness.server import Server, expect
 
 POINTS = {
     "now": "", "march": "?at=2025-03-15T00:00:00Z",
@@ -16,6 +17,8 @@ POINTS = {
 }
 REPORTS = ("customers", "revenue", "refunds", "funnel", "stages", "errors", "experiments")
 JSON = {"Content-Type": "application/json"}
+# Looks for a delivery, ten a second.
+DELIVERY_LOOKS = 300
 # The time of a connection's end and a port say nothing of an answer.
 HEADERS_LEFT_OUT = ("connection", "keep-alive")
 
@@ -275,6 +278,48 @@ def changes(c):
             alice, what, "&" if "?" in what else "?", 2700), by="support")
 
 
+def webhooks(c):
+    """Of somebody who is told of a grant, which waits for them: to this machine's own address nothing is sent."""
+    hooks = "/v1/webhooks"
+    for name, body in (("url", {}), ("address", {"url": "http://127.0.0.1/"}),
+                       ("type", {"url": ADDRESS, "types": ["none"]}),
+                       ("environment", {"url": ADDRESS, "environments": ["moon"]}),
+                       ("flag", {"url": ADDRESS, "catalogChanges": 1}), ("member", {"url": ADDRESS, "more": 1})):
+        c.ask("webhooks-bad-" + name, "POST", hooks, body, "admin")
+    for by in ("read", "write", "support", "@alice", None):
+        c.ask("webhooks-%s" % by, "GET", hooks, by=by)
+    webhook = expect(c.server.ask("POST", hooks, {"url": ADDRESS}), 201, "a webhook")["id"]
+    path = "%s/%s" % (hooks, webhook)
+    expect(c.server.ask("POST", "/v1/customers/told/grants", {"grantId": "told", "tier": "basic"}), 200, "a grant")
+    wait_for_delivery(c, path)
+    keep_members(c, "webhooks-test", "POST", path + "/test")
+    for name, (method, place, body) in {
+            "list": ("GET", hooks, None), "one": ("GET", path, None), "none": ("GET", hooks + "/wh_none", None),
+            "waiting": ("GET", path + "/deliveries", None),
+            "dead": ("GET", path + "/deliveries?state=dead", None),
+            "state": ("GET", path + "/deliveries?state=lost", None),
+            "secret": ("POST", path + "/secrets", None),
+            "disable": ("POST", path + "/disable", None), "enable": ("POST", path + "/enable", None),
+            "resend-none": ("POST", path + "/deliveries/resend", {"ids": ["msg_none"]}),
+            "resend-empty": ("POST", path + "/deliveries/resend", {"ids": []}),
+            "resend-back": ("POST", path + "/deliveries/resend", {"from": 9, "to": 0}),
+            "resend": ("POST", path + "/deliveries/resend", {"from": 0, "to": 9}),
+            "remove": ("DELETE", path, None), "removed": ("DELETE", path, None),
+            "add": ("POST", hooks, {"url": ADDRESS, "types": ["*", "grant.given"], "environments": ["sandbox", "local"],
+                                    "catalogChanges": True})}.items():
+        c.ask("webhooks-" + name, method, place, body, "admin")
+
+
+def wait_for_delivery(c, path):
+    """Waits until a delivery was tried once; the clock stands still, so that it is not tried again."""
+    for _ in range(DELIVERY_LOOKS):
+        found = expect(c.server.ask("GET", path + "/deliveries"), 200, "deliveries")["deliveries"]
+        if found and found[0]["attempts"]:
+            return
+        time.sleep(0.1)
+    raise Fault("nothing waits for a webhook")
+
+
 def metrics(c):
     """The names and labels of the metrics, where all was asked; what they count is the process's."""
     _, _, text = c.server.ask("GET", "/metrics", key=c.given.keys["metrics"])
@@ -290,11 +335,16 @@ def moving(c):
     """What is signed or planned anew each time: that it is answered, and with which members."""
     for name, path in (("snapshot", "/v1/customers/alice/snapshot"), ("keys", "/.well-known/jwks.json"),
                        ("status", "/v1/status")):
-        status, headers, value = c.server.ask("GET", path)
-        c.asked.add(("get", path))
-        members = sorted(value) if isinstance(value, dict) else []
-        c.recording.keep("call-" + name, [("GET " + path, ("%d %s %s" % (
-            status, headers.get_content_type(), members)).encode())])
+        keep_members(c, name, "GET", path)
+
+
+def keep_members(c, name, method, path):
+    """Asks as administrator, and keeps status, type and the names of the members."""
+    status, headers, value = c.server.ask(method, path)
+    c.asked.add((method.lower(), path))
+    members = sorted(value) if isinstance(value, dict) else []
+    c.recording.keep("call-" + name, [("%s %s" % (method, path), ("%d %s %s" % (
+        status, headers.get_content_type(), members)).encode())])
 
 
 def require_every_route(c):
@@ -319,6 +369,7 @@ def run(tool, given, recording):
         questions(c)
         ledger(c)
         changes(c)
+        webhooks(c)
         metrics(c)
         moving(c)
         require_every_route(c)

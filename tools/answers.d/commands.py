@@ -23,8 +23,10 @@ TOLD = [{"rc_original_app_user_id": customer, "product_identifier": "pro.month",
 UNORDERED = "whatif.ndjson"
 # Commands that are not asked: what they print is a server's, a machine's or new keys.
 # Some ask a store, and what they answer is the store's; check-schemas has one of its own for them.
-LEFT_OUT = ("bench", "consumption", "demo", "extend", "init", "serve", "simulate", "sync", "tail",
+LEFT_OUT = ("bench", "consumption", "demo", "extend", "init", "listen", "serve", "simulate", "sync", "tail",
             "test-notification")
+# This machine's own: nothing is sent there.
+ADDRESS = "https://127.0.0.1/hook"
 
 
 class Commands:
@@ -163,6 +165,8 @@ def log(c):
     c.both("status", "status")
     c.both("config-show", "config", "show")
     c.both("keys-list", "keys", "list")
+    c.both("products", "products")
+    c.both("webhooks-list", "webhooks", "list")
     c.both("archive", "archive", "--to", "archive")
     c.both("archive-check", "archive", "--to", "archive", "--check")
     c.both("backup", "backup", "backup")
@@ -199,7 +203,15 @@ def errors(c):
             "option": ["show", "alice", "--when", "now"],
             "key": ["show", "alice", "--key-file", "catalog.json"],
             "export": ["export", "--customer", "alice", "--output", "ledger"],
-            "prove": ["prove", "x"]}.items():
+            "prove": ["prove", "x"],
+            "webhooks-add": ["webhooks", "add", "ftp://127.0.0.1/hook"],
+            "webhooks-add-type": ["webhooks", "add", ADDRESS, "--type", "no.such"],
+            "webhooks-add-of": ["webhooks", "add", ADDRESS, "--of", "moon"],
+            "webhooks-test": ["webhooks", "test", "wh_none"],
+            "webhooks-deliveries": ["webhooks", "deliveries", "wh_none"],
+            "webhooks-deliveries-state": ["webhooks", "deliveries", "wh_none", "--state", "lost"],
+            "webhooks-resend": ["webhooks", "resend", "wh_none"],
+            "webhooks-resend-none": ["webhooks", "resend", "wh_none", "--from", "0"]}.items():
         c.both("error-" + name, *words)
     c.ask("error-questions.json", "show", "--questions", "-", "--json",
           data=b'{"customer":"alice"}\n{"customer":7}\n{"at":"2025-01-01"}\nnone\n')
@@ -252,6 +264,22 @@ def changes(c):
     c.both("change-restore", "restore", "backup", "--into", "restored", plain=True)
 
 
+def webhooks(c):
+    """Of somebody who is told: no server runs, so that nothing is noticed."""
+    webhook = c.tool.ask_json("ledger", "webhooks", "add", ADDRESS)["id"]
+    for name, words in {
+            "test": ["test", webhook], "disable": ["disable", webhook], "disabled": ["list"],
+            "enable": ["enable", webhook], "rotate": ["rotate", webhook],
+            "deliveries": ["deliveries", webhook],
+            "deliveries-dead": ["deliveries", webhook, "--state", "dead", "--limit", "5"],
+            "resend": ["resend", webhook, "msg_none"],
+            "resend-range": ["resend", webhook, "--from", "0", "--to", "9"],
+            "remove": ["remove", webhook],
+            "add": ["add", ADDRESS, "--type", "*", "--type", "grant.given", "--of", "sandbox", "--of", "local",
+                    "--catalog-changes", "--private-address"]}.items():
+        c.both("change-webhooks-" + name, "webhooks", *words)
+
+
 def help_texts(c):
     """What each command says of itself; every command has to have been asked by now."""
     text = c.tool.ask_plain("--help").decode()
@@ -274,4 +302,5 @@ def run(tool, given, recording):
     exports(c)
     c.tool, c.changed = given.copy(tool, "changes"), True
     changes(c)
+    webhooks(c)
     help_texts(c)

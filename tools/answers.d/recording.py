@@ -12,6 +12,15 @@ MASKS = [
     # What the disk of this machine has left.
     ("free", rb"(?<=\"free\":)\d+|\d+ MB(?= free)"),
     ("request", rb"(?<=request-id: )[0-9a-f]{32}|(?<=\"requestId\":\")[0-9a-f]{32}"),
+    # A webhook's id is drawn, and its secret follows from it.
+    ("webhook", rb"\bwh_[0-9a-f]{16}"),
+    ("secret", rb"\bwhsec_[A-Za-z0-9+/]{43}="),
+    # When a delivery is tried again is moved by chance, so that not all come back together.
+    ("next", rb"(?<=\"nextAttemptAt\":\")[^\"]+"),
+    # A message's id follows from the event's place in the log, before which what is noted of support may stand.
+    ("message", rb"\bmsg_[0-9a-f]{32}"),
+    # How long an address took that nothing is sent to.
+    ("time", rb"(?<=\"private_address\",\"milliseconds\":)\d+|(?<=private_address in )\d+"),
 ]
 # Behind a change also its sealed bytes: each seal has a random nonce.
 SEALED = [

@@ -1,12 +1,21 @@
 """Every kind of output of the command, on the demonstration's history."""
 
+import contextlib
+import datetime
+import http.server
 import json
 import os
 import shutil
+import threading
+import time
 
 from harness.app_store import AppStore
 from harness.server import Server
 from schemas import FOLDER, fail
+
+# Within which a server tells of a grant; and how long the grant is, which time ends.
+TOLD_SECONDS = 30
+GRANT_SECONDS = 4
 
 
 class Command:
@@ -83,6 +92,7 @@ def outputs(schemas, entitle, history):
     signed(schemas, entitle, history)
     scenarios(schemas, entitle)
     served(schemas, entitle)
+    told(schemas, entitle)
     erased(schemas, entitle)
     schemas.check("audit", entitle("audit", "--json"), "audit --json")
     schemas.check("verify", entitle("verify", "--json") + entitle("verify", "alice", "--record", "--json"), "verify --json")
@@ -295,3 +305,53 @@ def served(schemas, entitle):
                    for customer in ("alice", "bob", "dave", "ivan", "nobody")]
         schemas.check("purchases", answers, "purchases, from the server")
         server.stop()
+
+
+@contextlib.contextmanager
+def receiver():
+    """An address of this machine, and the messages that come there."""
+    messages = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            messages.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield "http://127.0.0.1:%d/hook" % server.server_port, messages
+        server.shutdown()
+
+
+def told(schemas, entitle):
+    """One who is told of a grant and of its end; and one for whom both wait, for nothing is sent to the address."""
+    hook = lambda *words, **more: entitle("webhooks", *words, "--json", **more)
+    added = hook("add", "https://127.0.0.1/hook")
+    webhook = added[0]["id"]
+    changed = hook("rotate", webhook) + hook("disable", webhook) + hook("enable", webhook)
+    schemas.check("webhook", added + changed, "webhooks add, rotate, disable and enable --json")
+    schemas.check("webhook-test", hook("test", webhook, exits=(1,)), "webhooks test --json")
+    schemas.check("problem", hook("test", "wh_none", exits=(4,), stream="stderr"), "webhooks test of nobody")
+    with receiver() as (address, messages), Server(entitle.tool, entitle.ledger) as server:
+        hook("add", address, "--private-address")
+        until = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=GRANT_SECONDS)
+        server.ask("POST", "/v1/customers/told/grants", {
+            "tier": "basic", "expiresAt": until.isoformat(timespec="milliseconds")})
+        end = time.monotonic() + TOLD_SECONDS
+        while len(messages) < 2 and time.monotonic() < end:
+            time.sleep(0.1)
+        server.stop()
+    schemas.check("entitlement-changed", [message["data"] for message in messages], "messages of webhooks")
+    waiting = hook("deliveries", webhook)
+    schemas.check("webhook-deliveries", waiting + hook("deliveries", webhook, "--state", "dead"),
+                  "webhooks deliveries --json")
+    schemas.check("webhooks", hook("list"), "webhooks list --json")
+    resent = hook("resend", webhook, "--from", "0") + hook("resend", webhook, "msg_none")
+    schemas.check("webhook-resend", resent, "webhooks resend --json")
+    causes = [type(message["data"]["cause"]) for message in messages]
+    if causes != [int, str] or not waiting[0]["deliveries"] or not resent[0]["resent"]:
+        fail(f"who is told of a grant is sent {messages}, and {waiting} waits, resent as {resent}")

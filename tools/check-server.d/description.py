@@ -162,8 +162,10 @@ def run(tool, material, report, seed, examples):
         check_validity(document)
         grants = "/v1/customers/%s/grants" % CUSTOMER
         expect(server.ask("POST", grants, {"tier": "pro"}), 200, "a grant")
+        # Of an address of this machine, where nothing is sent.
+        webhook = expect(server.ask("POST", "/v1/webhooks", {"url": "https://127.0.0.1/hook"}), 201, "a webhook")
         # A sequence that the log does not reach yet is answered 503 after two seconds, on purpose.
-        reached = {"header.Ledger-Min-Sequence": "1"}
+        reached = {"header.Ledger-Min-Sequence": "1", "path.webhook": webhook["id"]}
         figures = {"asAdmin": examine(tool, server, server.key, seed, examples, reached)}
         figures["asCustomer"] = examine(
             tool, server, material.signer.token(CUSTOMER), seed, examples,

@@ -36,6 +36,9 @@ COMMANDS = [
     ["keys", "create", "--scope", "*", "--expires", "*"], ["keys", "revoke", "*"],
     ["drift", "--sample", "*"], ["*", "*"], ["tail", "--after", "*", "--limit", "0"],
     ["export", "--customer", "*", "--from", "*", "--output", "/dev/null/x"],
+    ["webhooks", "add", "*"], ["webhooks", "add", "https://127.0.0.1/", "--type", "*", "--of", "*"],
+    ["webhooks", "deliveries", "*", "--state", "*", "--limit", "*"],
+    ["webhooks", "resend", "*", "--from", "*", "--to", "*"], ["webhooks", "remove", "*"],
 ]
 
 

@@ -14,8 +14,9 @@ import socket
 import time
 
 from harness.report import Fault, say
+from harness.server import expect
 from stub import FAULTS, Stub
-from values import Requests
+from values import KNOWN, Requests
 
 # Requests that are under way on a connection at once.
 DEPTH = 8
@@ -24,6 +25,8 @@ GROWTH = 1.1
 # Of memory that comes and goes with how the threads fall, in MiB.
 NOISE = 24
 WORKERS = 2
+# Who is told of what the requests change: of this machine's own addresses, so that nothing is sent.
+ADDRESSES = ["https://127.0.0.1:9/hook", "https://[::ffff:7f00:1]/a?b=c", "HTTPS://2130706433/x", "https://0x7f.1/"]
 
 
 class Connection:
@@ -196,6 +199,9 @@ def run(material, report, seed, wanted, seconds, findings):
         # Some history, so that questions have answers.
         for number in range(40):
             server.ask("POST", "/v1/customers/fuzzed-%d/grants" % number, {"tier": "pro"})
+        for url in ADDRESSES:
+            webhook = expect(server.ask("POST", "/v1/webhooks", {"url": url}), 201, "a webhook")
+            KNOWN["webhook"].append(webhook["id"])
         figures = attack(server, document, credentials_of(material, server), seed, wanted, seconds,
                          findings)
         server.require_alive()

@@ -35,7 +35,15 @@ KNOWN = {
     "targetingKey": ["fuzzed-1"], "level": [str(number) for number in range(9)],
     "place": ["000", "000.p/1", "001", "x001/000", "x18446744073709551615/000",
               "x999/x999/x999/x999/x999/999", "18446744073709551615", "000.p/255", "000.p/0"],
-    "sequence": ["0", "1", "18446744073709551615"], "size": ["0", "1", "18446744073709551615"]}
+    "sequence": ["0", "1", "18446744073709551615"], "size": ["0", "1", "18446744073709551615"],
+    # All but the first are refused: each webhook that is added costs a little of each change.
+    "url": ["https://127.0.0.1:9/hook", "http://127.0.0.1:9/", "ftp://127.0.0.1/", "https://u:p@127.0.0.1/",
+            "https://127.0.0.1/#x", "https://127.0.0.1:65536/", "https://127.0.0.1:-1/", "https://[::1/", "https://",
+            "https:///x", "//127.0.0.1/", "https:127.0.0.1", "https://127.0.0.1/ x"],
+    "types": ["entitlement.changed", "*", "grant.given", "purchase.renewed", "customer.erased"],
+    "ids": ["msg_" + "0" * 32],
+    # The ids of those that there are come to it.
+    "webhook": ["wh_0000000000000000"]}
 
 
 class Values:
@@ -235,7 +243,9 @@ class Requests:
         path, query, headers = template, [], []
         for parameter in operation.get("parameters", []):
             name, place = parameter["name"], parameter["in"]
-            value = self.values.of(parameter["schema"], name)
+            # Whoever is removed is asked nothing any more.
+            is_kept = (method, name) == ("DELETE", "webhook")
+            value = self.values.of(parameter["schema"], None if is_kept else name)
             text = value if isinstance(value, str) else json.dumps(value)
             if place == "path":
                 part = encoded(text[:2000]) if name != "place" else encoded(text).replace("%2F", "/")

@@ -106,20 +106,14 @@ package struct DeliveryPlan: Sendable {
         /// Adds one that waits: the first of its stream is due at its time, the others behind it.
         mutating func add(_ number: UInt64, _ state: DeliveryState, at now: Instant) throws {
             guard !underWay.contains(number) else { return }
-            guard let notice = try webhooks.store.notice(number).flatMap({ Notice($0.bytes) })
-            else {
-                outcomes.done.append(number)
-                return
-            }
             let isDue = state.nextAt.map { $0 <= now } ?? true
             if state.isResent {
                 guard isDue else { return }
                 lanes.append([])
-                try add(notice, number, state, isKept: true, to: lanes.count - 1)
-                return
+                return try add(number, state, to: lanes.count - 1)
             }
             if let lane = laneOf[state.stream] {
-                if let lane { try add(notice, number, state, isKept: true, to: lane) }
+                if let lane { try add(number, state, to: lane) }
                 return
             }
             guard isDue else {
@@ -128,7 +122,17 @@ package struct DeliveryPlan: Sendable {
             }
             lanes.append([])
             laneOf[state.stream] = lanes.count - 1
-            try add(notice, number, state, isKept: true, to: lanes.count - 1)
+            try add(number, state, to: lanes.count - 1)
+        }
+
+        /// Adds one that waits to a lane; one whose notice is forgotten is not wanted any more.
+        private mutating func add(_ number: UInt64, _ state: DeliveryState, to lane: Int) throws {
+            guard let notice = try webhooks.store.notice(number).flatMap({ Notice($0.bytes) })
+            else {
+                outcomes.done.append(number)
+                return
+            }
+            try add(notice, number, state, isKept: true, to: lane)
         }
 
         /// Adds what was not sent yet.

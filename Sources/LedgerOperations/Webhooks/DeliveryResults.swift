@@ -149,6 +149,9 @@ extension Webhooks {
             .filter { $0.state == .enabled }.map(\.id)
     }
 
+    /// The number that the next notice gets: what is noticed makes it larger.
+    package func nextNotice() throws -> UInt64 { try store.nextNotice() }
+
     /// Milliseconds until time changes something of a customer's; nil: that is longer.
     package func nextLook(within milliseconds: Int64, from now: Instant) throws -> Int64? {
         let end = now.advanced(byMilliseconds: milliseconds)

@@ -1,4 +1,3 @@
-import Encodings
 package import Entitlements
 package import LedgerAPI
 
@@ -23,31 +22,46 @@ package struct DeliveryState: Sendable, Hashable {
         self.isResent = isResent
     }
 
-    /// The delivery as it is kept.
+    /// Bytes of one as it is kept; it is read for each that waits, whenever something is planned.
+    private static let byteCount = 22
+    private static let version: UInt8 = 1
+    /// Stands in place of what there is not.
+    private static let none = Int64.min
+
+    /// The delivery as it is kept: version, stream, next attempt, attempts, status, fault, whether it is
+    /// resent; numbers are big-endian.
     package var bytes: [UInt8] {
-        var members = [
-            JSONMember("stream", .integer(stream)), JSONMember("attempts", .integer(attempts)),
-        ]
-        if let nextAt { members.append(JSONMember("nextAt", .integer(nextAt.milliseconds))) }
-        if let status { members.append(JSONMember("status", .integer(status))) }
-        if let fault { members.append(JSONMember("fault", .string(fault.rawValue))) }
-        if isResent { members.append(JSONMember("resent", .bool(true))) }
-        return Array(JSONValue.object(members).description.utf8)
+        let fault = fault.flatMap { WebhookDelivery.Fault.allCases.firstIndex(of: $0) }
+        // Fits: ten attempts, a status of three digits, a handful of faults.
+        return [Self.version] + Self.bytes(stream)
+            + Self.bytes(UInt64(bitPattern: nextAt?.milliseconds ?? Self.none))
+            + [
+                UInt8(attempts), UInt8(truncatingIfNeeded: (status ?? 0) >> 8),
+                UInt8(truncatingIfNeeded: status ?? 0), UInt8((fault ?? -1) + 1), isResent ? 1 : 0,
+            ]
+    }
+
+    private static func bytes(_ number: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
     }
 
     /// Reads one as it is kept; nil: it is one of a later version's.
     package init?(_ bytes: [UInt8]) {
-        // What cannot be read is none of this version's.
-        guard let json = try? JSONValue(parsing: bytes),
-            case .number(let digits)? = json["stream"], let stream = UInt64(digits),
-            let attempts = json["attempts"]?.integer
-        else { return nil }
-        self.stream = stream
-        self.attempts = Int(attempts)
-        nextAt = json["nextAt"]?.integer.map { Instant(milliseconds: $0) }
-        status = json["status"]?.integer.map { Int($0) }
-        fault = json["fault"]?.string.flatMap { WebhookDelivery.Fault(rawValue: $0) }
-        isResent = json["resent"]?.bool ?? false
+        guard bytes.count == Self.byteCount, bytes[0] == Self.version else { return nil }
+        func number(_ place: Int) -> UInt64 {
+            bytes[place..<place + 8].reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        stream = number(1)
+        let next = Int64(bitPattern: number(9))
+        nextAt = next == Self.none ? nil : Instant(milliseconds: next)
+        attempts = Int(bytes[17])
+        let status = Int(bytes[18]) << 8 | Int(bytes[19])
+        self.status = status == 0 ? nil : status
+        let fault = Int(bytes[20]) - 1
+        if WebhookDelivery.Fault.allCases.indices.contains(fault) {
+            self.fault = WebhookDelivery.Fault.allCases[fault]
+        }
+        isResent = bytes[21] == 1
     }
 }
 

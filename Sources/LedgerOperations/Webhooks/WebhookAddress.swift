@@ -12,6 +12,11 @@ package struct WebhookAddress: Sendable, Hashable {
 
     /// Bytes of an address, at most.
     private static let byteLimit = 2048
+    /// Bytes of a name, at most (RFC 1035, section 2.3.4), with the brackets of an address.
+    private static let hostByteLimit = 255
+    private static let hostBytes = Set(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_[]:".utf8
+    )
 
     /// Reads an address: HTTPS, or HTTP where it may be one of a network of one's own.
     package init(_ text: String, mayBePrivate: Bool) throws(InputFault) {
@@ -31,6 +36,10 @@ package struct WebhookAddress: Sendable, Hashable {
         }
         guard parts.user == nil, parts.password == nil, parts.fragment == nil else {
             throw InputFault(.invalidValue, "url", "neither a user nor a fragment")
+        }
+        guard host.utf8.count <= Self.hostByteLimit, host.utf8.allSatisfy(Self.hostBytes.contains)
+        else {
+            throw InputFault(.invalidValue, "url", "expected the name or the address of a host")
         }
         let port = parts.port ?? (scheme == "https" ? 443 : 80)
         guard (1...65_535).contains(port) else {

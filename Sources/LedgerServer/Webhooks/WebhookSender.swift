@@ -43,7 +43,7 @@ struct WebhookSender: Service {
             of: Void.self,
             bufferingPolicy: .bufferingNewest(1)
         )
-        var counted = ContinuousClock.now - Self.countInterval
+        var (counted, woken) = (ContinuousClock.now - Self.countInterval, ContinuousClock.now)
         await withDiscardingTaskGroup { group in
             group.addTask {
                 // Of each growth, and every second: the command changes webhooks too.
@@ -53,7 +53,7 @@ struct WebhookSender: Service {
             for await _ in looks.cancelOnGracefulShutdown() {
                 // What waits is sent while what is new is looked at.
                 await begin(workers, &group)
-                if let wait = await look(workers) {
+                if let wait = await look(workers, &woken) {
                     // What time changes is told at its instant.
                     group.addTask { if await wait.passes() { wake.yield() } }
                 }
@@ -80,16 +80,25 @@ struct WebhookSender: Service {
         }
     }
 
-    /// Looks at all that is new, and wakes the workers after each step.
+    /// Looks at all that is new, and wakes the workers when something was noticed, and every second: what
+    /// waits costs a look at each.
     ///
     /// - Returns: how long it is until time changes something; nil: a second at least.
-    private func look(_ workers: Workers) async -> Duration? {
+    private func look(
+        _ workers: Workers,
+        _ woken: inout ContinuousClock.Instant
+    ) async -> Duration? {
         do {
             while true {
-                let step = try await service.blocking { [webhooks, service] in
-                    try NoticeMaker(webhooks).step(at: service.clock())
+                let (step, hasNoticed) = try await service.blocking { [webhooks, service] in
+                    let next = try webhooks.nextNotice()
+                    let step = try NoticeMaker(webhooks).step(at: service.clock())
+                    return (step, try webhooks.nextNotice() != next)
                 }
-                workers.wake()
+                if hasNoticed || woken.duration(to: .now) >= .milliseconds(Self.beat) {
+                    workers.wake()
+                    woken = .now
+                }
                 guard step == .goesOn else { break }
                 if Task.isShuttingDownGracefully { break }
             }
@@ -99,6 +108,7 @@ struct WebhookSender: Service {
                 try webhooks.nextLook(within: Self.beat, from: now).map { .milliseconds($0) }
             }
         } catch {
+            if Task.isShuttingDownGracefully { return nil }
             service.jobs.end(.webhooks, isDone: false)
             service.faults.note(error, of: JobBoard.Job.webhooks.rawValue)
             return nil

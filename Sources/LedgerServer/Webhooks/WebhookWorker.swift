@@ -53,6 +53,7 @@ struct WebhookWorker: Sendable {
                         break
                     }
                 } catch {
+                    if Task.isCancelled { break }
                     service.faults.note(error, of: JobBoard.Job.webhooks.rawValue)
                     // Who is cancelled ends with the next turn of the loop.
                     try? await Task.sleep(for: Self.restAfterFault)

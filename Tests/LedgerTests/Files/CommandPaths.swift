@@ -16,7 +16,7 @@ enum CommandPaths {
 
     /// A file or folder that is read only.
     static let read: Set<String> = [
-        "--key-file", "--stores", "init --catalog", "serve --catalog", "whatif --catalog",
+        "--key-file", "--token-file", "--stores", "init --catalog", "serve --catalog", "whatif --catalog",
         "catalog diff <file>", "catalog publish <file>", "catalog validate <file>",
         "catalog gates --file", "import <files>", "claim --purchase-data",
         "claim --signed-transaction", "sync --from", "compare revenuecat --from",
@@ -53,7 +53,8 @@ enum CommandPaths {
         "<kind>", "<purchase>", "<sequence>", "<subcommands>", "<topics>", "<transaction>",
         "<trial-id>",
         "events --from", "events --to", "export --from", "export --to", "report --from",
-        "report --to", "transfer --to",
+        "report --to", "transfer --to", "webhooks resend --from", "webhooks resend --to",
+        "--forward-to", "--of", "--server", "--state", "<messages>", "<url>", "<webhook>",
     ]
 
     static let all = [writtenFiles, writtenFolders, read, others]

@@ -229,6 +229,27 @@ struct `A plan of deliveries` {
     }
 }
 
+/// How a delivery stands, as it is kept.
+struct `A delivery that waits` {
+    @Test func `is read as it was written`() throws {
+        var state = DeliveryState(stream: 1 << 62 | 7)
+        #expect(DeliveryState(state.bytes) == state)
+        state.attempts = 10
+        state.nextAt = Sample.newYear
+        state.status = 599
+        #expect(DeliveryState(state.bytes) == state)
+        state.status = nil
+        for fault in WebhookDelivery.Fault.allCases {
+            state.fault = fault
+            state.isResent.toggle()
+            #expect(DeliveryState(state.bytes) == state)
+        }
+        let bytes = state.bytes
+        #expect(DeliveryState([2] + bytes.dropFirst()) == nil, "a later version's")
+        for count in 0..<bytes.count { #expect(DeliveryState(Array(bytes[..<count])) == nil) }
+    }
+}
+
 /// When a delivery is tried again (Standard Webhooks 1.0.0).
 struct `A schedule of retries` {
     @Test func `has ten attempts in some three days, moved by a tenth`() {

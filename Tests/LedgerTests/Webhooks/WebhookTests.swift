@@ -58,7 +58,8 @@ struct `A webhook` {
                 "", "hooks", "ftp://a.example", "http://a.example/", "https:///x",
                 "https://a.example/#x",
                 "https://user@a.example/", "https://a.example:0/", "https://a.example:70000/",
-                "https://a.example/\u{e4}", "https://a.example/ x",
+                "https://a.example/\u{e4}", "https://a.example/ x", "https://a%00.example/",
+                "https://*/", "https://" + String(repeating: "a", count: 300) + "/",
                 "https://a.example/" + String(repeating: "x", count: 2048),
             ] {
                 #expect(throws: InputFault.self, "\(url)") {

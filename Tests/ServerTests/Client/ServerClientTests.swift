@@ -30,7 +30,8 @@ struct `A command's server` {
             )
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await application.run() }
-                for _ in 0..<200 where !FileManager.default.fileExists(atPath: socket) {
+                // On a busy machine it takes a while until it listens.
+                for _ in 0..<400 where await ServerClient.local(ofLedgerAt: folder) == nil {
                     try await Task.sleep(for: .milliseconds(25))
                 }
                 try await body(server, folder)

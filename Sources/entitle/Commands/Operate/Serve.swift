@@ -121,7 +121,8 @@ struct Serve: AsyncParsableCommand {
             open.ledger.isReadOnly ? nil : try Webhooks(ofLedgerAt: path, open.ledger)
         defer { webhooks?.close() }
         options.webhooks = webhooks
-        if !open.ledger.isReadOnly {
+        // Of a ledger that is gone when its server ends nobody asks by its directory.
+        if !open.ledger.isReadOnly, key == nil {
             options.socketPath = try LedgerSocket.prepare(ofLedgerAt: path)
             if options.socketPath == nil {
                 Terminal.warn(

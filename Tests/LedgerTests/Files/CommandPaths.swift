@@ -16,7 +16,8 @@ enum CommandPaths {
 
     /// A file or folder that is read only.
     static let read: Set<String> = [
-        "--key-file", "--token-file", "--stores", "init --catalog", "serve --catalog", "whatif --catalog",
+        "--key-file", "--token-file", "--stores", "init --catalog", "serve --catalog",
+        "whatif --catalog",
         "catalog diff <file>", "catalog publish <file>", "catalog validate <file>",
         "catalog gates --file", "import <files>", "claim --purchase-data",
         "claim --signed-transaction", "sync --from", "compare revenuecat --from",

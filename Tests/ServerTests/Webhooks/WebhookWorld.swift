@@ -77,7 +77,7 @@ final class WebhookReceiver: Sendable {
 
     /// Waits until so many messages were taken, or a while is over.
     func messages(count: Int) async throws -> [Message] {
-        for _ in 0..<400 where messages.count < count {
+        for _ in 0..<1200 where messages.count < count {
             try await Task.sleep(for: .milliseconds(25))
         }
         return messages

@@ -152,7 +152,7 @@ struct `Calls about webhooks` {
                 try await Self.grant(server, 1, to: "alice-1")
                 var waiting: [JSONValue] = []
                 // On a busy machine it waits while it is sent still.
-                for _ in 0..<400 where waiting.first?["status"]?.integer == nil {
+                for _ in 0..<1200 where waiting.first?["status"]?.integer == nil {
                     try await Task.sleep(for: .milliseconds(25))
                     let answer = try await server.get(path + "/deliveries", as: .admin)
                     waiting = answer.json["deliveries"]?.array ?? []
@@ -166,7 +166,7 @@ struct `Calls about webhooks` {
                 let taken = try await receiver.messages(count: 1)
                 #expect(taken.map(\.id) == [first["id"]?.string])
                 // That it was taken is kept a moment later.
-                for _ in 0..<200
+                for _ in 0..<1200
                 where try await server.get(path, as: .admin).json["waiting"]?.integer != 0 {
                     try await Task.sleep(for: .milliseconds(25))
                 }

@@ -90,7 +90,7 @@ struct `What a webhook is sent` {
                     for customer in customers { try await Self.grant(server, number, to: customer) }
                 }
                 // By the server's clock what failed is due at once.
-                for _ in 0..<400 where receiver.messages.count < 48 {
+                for _ in 0..<1200 where receiver.messages.count < 48 {
                     server.clock.now = server.clock.now.advanced(byMilliseconds: 400_000)
                     try await Task.sleep(for: .milliseconds(50))
                 }
@@ -125,7 +125,7 @@ struct `What a webhook is sent` {
                 status.withLock { $0 = .gone }
                 try await Self.grant(server, 0, to: "alice-1")
                 var shown = JSONValue.null
-                for _ in 0..<200 where shown["state"]?.string != "disabled" {
+                for _ in 0..<1200 where shown["state"]?.string != "disabled" {
                     try await Task.sleep(for: .milliseconds(25))
                     shown = try await server.get(path, as: .admin).json
                 }

@@ -166,7 +166,9 @@ package enum LedgerServer {
         onListening: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
         let service = LedgerService(options)
+        let (listening, opened) = AsyncStream.makeStream(of: Void.self)
         let application = try application(options, service) { [manager = options.manager] port in
+            opened.yield()
             onListening(port)
             if let manager { Task { await manager.tell(.isReady) } }
         }
@@ -175,7 +177,14 @@ package enum LedgerServer {
         ]
         if let path = options.socketPath {
             services.append(
-                try self.application(options, service, at: .unixDomainSocket(path: path))
+                OwnersServer(
+                    application: try self.application(
+                        options,
+                        service,
+                        at: .unixDomainSocket(path: path)
+                    ),
+                    listening: listening
+                )
             )
         }
         if let read = options.readTrust {
@@ -252,6 +261,17 @@ package enum LedgerServer {
             },
             logger: options.logger
         )
+    }
+}
+
+/// The server on the socket of the ledger's directory: it begins once the one on the network listens, so that
+/// one whose address is taken ends with that fault and no other.
+private struct OwnersServer<Server: ApplicationProtocol>: Service {
+    let application: Server
+    let listening: AsyncStream<Void>
+
+    func run() async throws {
+        for await _ in listening.cancelOnGracefulShutdown() { return try await application.run() }
     }
 }
 

@@ -129,11 +129,19 @@ def check_snapshot(server):
     return refused
 
 
+def settled(server):
+    """The log's size once all accesses are noted, which comes a moment behind the answers."""
+    size = None
+    while size != (size := server.ask("GET", "/v1/events?limit=1")[1]["Ledger-Sequence"]):
+        time.sleep(1)
+    return size
+
+
 def run(tool, material, report, seed):
     with material.server() as server:
         for number in range(60):
             server.grant("customer-%d" % (number % 5), number)
-        size = server.ask("GET", "/v1/events?limit=1")[1]["Ledger-Sequence"]
+        size = settled(server)
         check_pages(server, int(size))
         cuts = check_stream(server, seed, int(size))
         refused = check_snapshot(server)

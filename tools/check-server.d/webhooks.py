@@ -1,4 +1,4 @@
-"""Webhooks (row 10.1): signatures by the reference library of Standard Webhooks, chains of changes, the command
+"""Webhooks (row Z19): signatures by the reference library of Standard Webhooks, chains of changes, the command
 beside a server, and speed; addresses and what is not taken have modules of their own."""
 
 import base64

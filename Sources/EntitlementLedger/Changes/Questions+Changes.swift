@@ -3,7 +3,7 @@ package import Entitlements
 import EventLog
 
 /// What an event or time makes of what customers may use: each answer follows from a prefix of the log and
-/// an instant, so that what was told once can be told again (row 10.1).
+/// an instant, so that what was told once can be told again (row Z19).
 extension Questions {
     /// An event by what the log says of it in clear.
     package struct EventMark: Sendable {
@@ -39,7 +39,7 @@ extension Questions {
     /// What an event made of each customer whom it may concern, at an instant; those whose name is erased
     /// are passed over.
     ///
-    /// Of a catalog it is nothing: it concerns everybody (`accessOutlooks(at:upTo:from:)`).
+    /// Of a catalog it is nothing: it concerns everybody (`accessOutlooks(in:at:upTo:catalog:_:)`).
     ///
     /// Cost: the facts about the event's subject, and two folds of each customer.
     package func accessOutlooks(

@@ -1,3 +1,4 @@
+import Encodings
 import EventLog
 import LMDB
 
@@ -119,7 +120,7 @@ extension DeliveryStore {
             }
             var next = try transaction.number(progress, Self.nextNoticeKey) ?? 0
             for notice in found {
-                let noticed = (0..<8).map { UInt8(truncatingIfNeeded: now >> (56 - 8 * $0)) }
+                let noticed = UInt64(bitPattern: now).bigEndianBytes
                 try transaction.put(notices, Key(next), bytes: noticed + notice)
                 next += 1  // Fits: one at a time.
             }
@@ -192,18 +193,36 @@ extension DeliveryStore {
     ///
     /// - Returns: whether there may be more.
     package func forgetNotices(before instant: Int64, limit: Int) throws -> Bool {
-        let old = try notices(from: 0, limit: limit).filter { $0.noticedAt < instant }
-        guard !old.isEmpty else { return false }
-        let last = old.last?.number ?? 0
+        let old = try numbers(ofNoticesBefore: instant, limit: limit)
+        guard let last = old.last else { return false }
         let numbers = try endpointBytes().map(\.number)
         try writing { transaction in
-            for notice in old { _ = try transaction.delete(notices, Key(notice.number)) }
+            for number in old { _ = try transaction.delete(notices, Key(number)) }
             // Nobody can send again what is forgotten.
             for number in numbers {
                 try transaction.deleteAll(dead, beginningWith: number, upTo: last)
             }
         }
         return old.count == limit
+    }
+}
+
+extension DeliveryStore {
+    /// The first notices, as long as they are older than an instant.
+    ///
+    /// Cost: a look at each of them, and at the first that is not.
+    private func numbers(ofNoticesBefore instant: Int64, limit: Int) throws -> [UInt64] {
+        try reading { transaction in
+            var found: [UInt64] = []
+            try transaction.scan(notices, from: nil) { key, value in
+                guard found.count < limit, key.count == 8, value.count >= 8,
+                    Int64(bitPattern: value.loadUInt64BigEndian(at: 0)) < instant
+                else { return false }
+                found.append(key.loadUInt64BigEndian(at: 0))
+                return true
+            }
+            return found
+        }
     }
 }
 

@@ -19,6 +19,7 @@ package struct DeliveryPlan: Sendable {
     /// What is to be kept whatever becomes of the lanes: what waits behind others, and what is not wanted
     /// any more.
     private(set) var outcomes = DeliveryOutcomes()
+
     /// One message in a lane.
     package struct Delivery: Sendable {
         /// The notice's number.

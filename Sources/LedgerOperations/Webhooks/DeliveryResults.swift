@@ -31,7 +31,7 @@ package struct DeliveryAttempt: Sendable {
 
 /// What became of what a plan says.
 package struct DeliveryResults: Sendable {
-    fileprivate(set) var outcomes = DeliveryOutcomes()
+    var outcomes = DeliveryOutcomes()
     /// Whether the endpoint wants no message any more.
     package private(set) var isGone = false
     /// Notices whose messages were taken, and were not kept as waiting when they were sent.
@@ -119,44 +119,5 @@ extension DeliveryOutcomes {
         done += other.done
         waiting += other.waiting
         dead += other.dead
-    }
-}
-
-extension Webhooks {
-    /// Keeps what became of a plan, and how far it came; lanes that are sent still wait.
-    package func keep(
-        _ results: DeliveryResults,
-        of plan: DeliveryPlan,
-        beside underWay: [[DeliveryPlan.Delivery]] = []
-    ) throws {
-        var results = results
-        for lane in underWay { results.postpone(lane) }
-        results.outcomes.add(plan.outcomes)
-        results.outcomes.cursor = plan.cursor
-        try keep(results, of: plan.webhook.id)
-    }
-
-    /// Keeps what became of messages to a webhook.
-    package func keep(_ results: DeliveryResults, of id: String) throws {
-        guard let number = Self.number(of: id) else { return }
-        if results.isGone { _ = try disable(id, because: .gone) }
-        try store.record(results.outcomes, of: number)
-    }
-
-    /// The ids of those who are told of something now.
-    package func enabledIDs() throws -> [String] {
-        try store.endpointBytes().compactMap { try Self.webhook($0.bytes) }
-            .filter { $0.state == .enabled }.map(\.id)
-    }
-
-    /// The number that the next notice gets: what is noticed makes it larger.
-    package func nextNotice() throws -> UInt64 { try store.nextNotice() }
-
-    /// Milliseconds until time changes something of a customer's; nil: that is longer.
-    package func nextLook(within milliseconds: Int64, from now: Instant) throws -> Int64? {
-        let end = now.advanced(byMilliseconds: milliseconds)
-        // Fits: what is late was looked at before.
-        return try store.looks(upTo: end.milliseconds, limit: 1).first
-            .map { max(1, $0.instant - now.milliseconds) }
     }
 }

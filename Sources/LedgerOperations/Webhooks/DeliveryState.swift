@@ -1,3 +1,4 @@
+import Encodings
 package import Entitlements
 package import LedgerAPI
 
@@ -33,26 +34,19 @@ package struct DeliveryState: Sendable, Hashable {
     package var bytes: [UInt8] {
         let fault = fault.flatMap { WebhookDelivery.Fault.allCases.firstIndex(of: $0) }
         // Fits: ten attempts, a status of three digits, a handful of faults.
-        return [Self.version] + Self.bytes(stream)
-            + Self.bytes(UInt64(bitPattern: nextAt?.milliseconds ?? Self.none))
+        return [Self.version] + stream.bigEndianBytes
+            + UInt64(bitPattern: nextAt?.milliseconds ?? Self.none).bigEndianBytes
             + [
                 UInt8(attempts), UInt8(truncatingIfNeeded: (status ?? 0) >> 8),
                 UInt8(truncatingIfNeeded: status ?? 0), UInt8((fault ?? -1) + 1), isResent ? 1 : 0,
             ]
     }
 
-    private static func bytes(_ number: UInt64) -> [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
-    }
-
     /// Reads one as it is kept; nil: it is one of a later version's.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.byteCount, bytes[0] == Self.version else { return nil }
-        func number(_ place: Int) -> UInt64 {
-            bytes[place..<place + 8].reduce(0) { $0 << 8 | UInt64($1) }
-        }
-        stream = number(1)
-        let next = Int64(bitPattern: number(9))
+        stream = UInt64(bigEndianBytes: bytes[1..<9])
+        let next = Int64(bitPattern: UInt64(bigEndianBytes: bytes[9..<17]))
         nextAt = next == Self.none ? nil : Instant(milliseconds: next)
         attempts = Int(bytes[17])
         let status = Int(bytes[18]) << 8 | Int(bytes[19])

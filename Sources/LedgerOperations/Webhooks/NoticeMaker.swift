@@ -88,7 +88,8 @@ package struct NoticeMaker: Sendable {
             let instant = max(now.milliseconds, look.progress.instant)
             guard try pass(until: instant, &look, told, now) else { return .goesOn }
         }
-        try look.keep(at: now)
+        // That time passed and changed nothing need not be kept.
+        if !look.isEmpty || look.progress.size > progress.size { try look.keep(at: now) }
         guard look.progress.size == size else { return .goesOn }
         let oldest = now.advanced(byMilliseconds: -Self.noticeLifetime)
         return try store.forgetNotices(before: oldest.milliseconds, limit: Self.forgetLimit)

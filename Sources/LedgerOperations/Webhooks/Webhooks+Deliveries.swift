@@ -107,4 +107,30 @@ extension Webhooks {
         try store.record(outcomes, of: number)
         return outcomes.waiting.count
     }
+
+    /// Keeps what became of a plan, and how far it came; lanes that are sent still wait.
+    package func keep(
+        _ results: DeliveryResults,
+        of plan: DeliveryPlan,
+        beside underWay: [[DeliveryPlan.Delivery]] = []
+    ) throws {
+        var results = results
+        for lane in underWay { results.postpone(lane) }
+        results.outcomes.add(plan.outcomes)
+        results.outcomes.cursor = plan.cursor
+        try keep(results, of: plan.webhook.id)
+    }
+
+    /// Keeps how far a webhook was told.
+    package func keep(_ cursor: UInt64, of id: String) throws {
+        guard let number = Self.number(of: id) else { return }
+        try store.record(DeliveryOutcomes(cursor: cursor), of: number)
+    }
+
+    /// Keeps what became of messages to a webhook.
+    package func keep(_ results: DeliveryResults, of id: String) throws {
+        guard let number = Self.number(of: id) else { return }
+        if results.isGone { _ = try disable(id, because: .gone) }
+        try store.record(results.outcomes, of: number)
+    }
 }

@@ -65,7 +65,7 @@ package final class Webhooks: Sendable {
         at now: Instant,
         using randomness: inout RandomSource
     ) throws -> Webhook? {
-        _ = try WebhookAddress(wish.url, mayBePrivate: wish.mayBePrivate)
+        _ = try HTTPAddress(wish.url, mayBePrivate: wish.mayBePrivate)
         guard wish.types.count <= Self.typeLimit else {
             throw InputFault(.outOfRange, "types", "at most \(Self.typeLimit)")
         }
@@ -89,11 +89,11 @@ package final class Webhooks: Sendable {
                 mayBePrivate: wish.mayBePrivate,
                 createdAt: now
             )
-            // A number that was drawn twice is drawn again.
             let begun = DeliveryProgress(
                 size: try ledger.questions.size(),
                 instant: now.milliseconds
             )
+            // A number that was drawn twice is drawn again.
             guard try store.addEndpoint(number, Self.bytes(webhook), from: begun) else { continue }
             webhook.secret = try secret(webhook.secretNumber, of: webhook).text
             return webhook
@@ -103,6 +103,23 @@ package final class Webhooks: Sendable {
     private static func isType(_ type: String) -> Bool {
         if ["*", Notice.changeType].holds(type) { return true }
         return EventKind(name: type).map(FeedReader.application.shows) ?? false
+    }
+
+    /// The ids of those who are told of something now.
+    package func enabledIDs() throws -> [String] {
+        try store.endpointBytes().compactMap { try Self.webhook($0.bytes) }
+            .filter { $0.state == .enabled }.map(\.id)
+    }
+
+    /// The number that the next notice gets: what is noticed makes it larger.
+    package func nextNotice() throws -> UInt64 { try store.nextNotice() }
+
+    /// Milliseconds until time changes something of a customer's; nil: that is longer.
+    package func nextLook(within milliseconds: Int64, from now: Instant) throws -> Int64? {
+        let end = now.advanced(byMilliseconds: milliseconds)
+        // Fits: what is late was looked at before.
+        return try store.looks(upTo: end.milliseconds, limit: 1).first
+            .map { max(1, $0.instant - now.milliseconds) }
     }
 
     /// Those who are told, with what waits for them.
@@ -192,13 +209,10 @@ package final class Webhooks: Sendable {
         try ledger.prover.webhookSecret(number, of: webhook.id)
     }
 
-    // MARK: - Forms
-
     static let idPrefix = "wh_"
 
     static func id(of number: UInt64) -> String {
-        idPrefix
-            + Hexadecimal.encode((0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) })
+        idPrefix + Hexadecimal.encode(number.bigEndianBytes)
     }
 
     /// The number of a webhook's id; nil: it is none.
@@ -207,7 +221,7 @@ package final class Webhooks: Sendable {
             let bytes = Hexadecimal.decode(String(id.dropFirst(idPrefix.count))),
             bytes.count == 8
         else { return nil }
-        return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+        return UInt64(bigEndianBytes: bytes)
     }
 
     static func bytes(_ webhook: Webhook) -> [UInt8] { AnswerText(webhook).bytes }

@@ -80,7 +80,9 @@ package struct ServerClient: Sendable {
         var base = url
         while base.hasSuffix("/") { base.removeLast() }
         do throws(InputFault) {
-            _ = try WebhookAddress(base, mayBePrivate: true)
+            _ = try HTTPAddress(base, mayBePrivate: true)
+            // What is asked stands behind it.
+            guard !base.contains("?") else { throw InputFault(.invalidValue, "", "no query") }
         } catch {
             throw OperationFault(
                 .usage,

@@ -13,7 +13,7 @@ import NIOPosix
 /// leads to another network later leads nowhere. Redirections are not followed, and of an answer no more is
 /// read than keeps the connection.
 actor WebhookClient {
-    private let address: WebhookAddress
+    private let address: HTTPAddress
     private let mayBePrivate: Bool
     private let pool: any BlockingPool
     private let clock: ContinuousClock
@@ -36,9 +36,12 @@ actor WebhookClient {
     /// Connections to one endpoint.
     static let connectionLimit = 16
 
-    init(_ address: WebhookAddress, mayBePrivate: Bool, pool: any BlockingPool) {
-        self.address = address
-        self.mayBePrivate = mayBePrivate
+    /// Sends to a webhook's address.
+    ///
+    /// - Throws: `InputFault` where it is none.
+    init(for webhook: Webhook, pool: any BlockingPool) throws(InputFault) {
+        mayBePrivate = webhook.mayBePrivate
+        address = try HTTPAddress(webhook.url, mayBePrivate: webhook.mayBePrivate)
         self.pool = pool
         clock = ContinuousClock()
     }

@@ -45,11 +45,7 @@ package struct WebhookForwarding: Sendable {
         limit: Int = .max,
         tell: @escaping @Sendable (Told) -> Void
     ) async throws {
-        let client = WebhookClient(
-            try WebhookAddress(webhook.url, mayBePrivate: webhook.mayBePrivate),
-            mayBePrivate: webhook.mayBePrivate,
-            pool: pool
-        )
+        let client = try WebhookClient(for: webhook, pool: pool)
         let outcome = await withTaskGroup(of: WebhookRound.Event.self) { group in
             let outcome: Result<Void, any Error>
             do {
@@ -95,8 +91,7 @@ package struct WebhookForwarding: Sendable {
                 )
             }
             guard let plan else { break }
-            let results = await round.carryOut(plan, in: &group)
-            let late = round.underWay
+            let (results, late) = await round.carryOut(plan, in: &group)
             left -= results.takenCount
             try await pool.run { [webhooks] in try webhooks.keep(results, of: plan, beside: late) }
             if plan.isEmpty {

@@ -12,11 +12,13 @@ struct WebhookRound: Sendable {
     private var late: [Int: [DeliveryPlan.Delivery]] = [:]
     /// Lanes that were begun.
     private var laneCount = 0
+    /// Waits that were begun, each of which has a number.
+    private var waitCount = 0
 
     /// What ends while lanes are sent.
     enum Event: Sendable {
         case lane(Int, DeliveryResults)
-        /// What was begun up to a lane was waited for long enough.
+        /// It was waited for long enough, by the wait's number.
         case patience(Int)
     }
 
@@ -39,14 +41,16 @@ struct WebhookRound: Sendable {
 
     /// Sends a plan's lanes until all ended, or the others were waited for long enough.
     ///
-    /// - Returns: what became of those that ended, of this plan and of earlier ones.
+    /// - Returns: what became of those that ended, of this plan and of earlier ones; and those of this plan
+    ///   that are sent still.
     mutating func carryOut(
         _ plan: DeliveryPlan,
         in group: inout TaskGroup<Event>
-    ) async -> DeliveryResults {
+    ) async -> (results: DeliveryResults, late: [[DeliveryPlan.Delivery]]) {
+        // Nobody would take from the group what a wait leaves in it.
+        guard !plan.lanes.isEmpty else { return (DeliveryResults(), []) }
         var (results, own) = (DeliveryResults(), [Int: [DeliveryPlan.Delivery]]())
         var waiting = plan.lanes[...]
-        let first = laneCount
         func beginWhatHasRoom(_ group: inout TaskGroup<Event>) {
             while own.count + late.count < WebhookClient.connectionLimit,
                 let lane = waiting.popFirst()
@@ -57,26 +61,25 @@ struct WebhookRound: Sendable {
             }
         }
         beginWhatHasRoom(&group)
-        Self.wait(first, in: &group)
+        let wait = beginWait(in: &group)
         var isPatient = true
-        while !waiting.isEmpty || (!own.isEmpty && isPatient) {
-            switch await group.next() {
-            case .lane(let number, let sent)?:
+        while !waiting.isEmpty || (!own.isEmpty && isPatient), let event = await group.next() {
+            switch event {
+            case .lane(let number, let sent):
                 let isLate = late.removeValue(forKey: number) != nil
                 own.removeValue(forKey: number)
                 results.add(isLate ? sent.ofKept : sent)
                 beginWhatHasRoom(&group)
-            case .patience(let number)?: if number == first { isPatient = false }
-            case nil: return results
+            case .patience(let number): if number == wait { isPatient = false }
             }
         }
         late.merge(own) { first, _ in first }
-        return results
+        return (results, Array(own.values))
     }
 
     /// Waits a moment for lanes that are sent still.
     mutating func waitForLate(in group: inout TaskGroup<Event>) async -> DeliveryResults {
-        Self.wait(laneCount, in: &group)
+        _ = beginWait(in: &group)
         guard case .lane(let number, let sent)? = await group.next() else {
             return DeliveryResults()
         }
@@ -84,12 +87,14 @@ struct WebhookRound: Sendable {
         return sent.ofKept
     }
 
-    private static func wait(_ number: Int, in group: inout TaskGroup<Event>) {
-        group.addTask {
+    private mutating func beginWait(in group: inout TaskGroup<Event>) -> Int {
+        waitCount += 1
+        group.addTask { [waitCount] in
             // Who is cancelled waits no longer.
-            try? await Task.sleep(for: patience)
-            return .patience(number)
+            try? await Task.sleep(for: Self.patience)
+            return .patience(waitCount)
         }
+        return waitCount
     }
 
     private func begin(

@@ -7,7 +7,7 @@ import ServiceLifecycle
 import Synchronization
 
 /// Tells webhooks what happens: notices it as the log grows and as time goes on, and has it delivered by a
-/// worker for each (row 10.1).
+/// worker for each (row Z19).
 struct WebhookSender: Service {
     let service: LedgerService
     let webhooks: Webhooks

@@ -23,11 +23,7 @@ package struct WebhookTrial: Sendable {
         sending message: WebhookMessage,
         at now: Instant
     ) async throws -> WebhookTestAnswer {
-        let client = WebhookClient(
-            try WebhookAddress(webhook.url, mayBePrivate: webhook.mayBePrivate),
-            mayBePrivate: webhook.mayBePrivate,
-            pool: pool
-        )
+        let client = try WebhookClient(for: webhook, pool: pool)
         let clock = ContinuousClock()
         let start = clock.now
         let attempt = await client.send(

@@ -26,12 +26,7 @@ struct WebhookWorker: Sendable {
 
     /// Delivers until the webhook is gone or disabled, or the server stops.
     func run() async {
-        guard let address = await address() else { return }
-        let client = WebhookClient(
-            address.address,
-            mayBePrivate: address.mayBePrivate,
-            pool: service
-        )
+        guard let client = await client() else { return }
         let counters = service.metrics.webhooks
         await withTaskGroup(of: WebhookRound.Event.self) { group in
             var round = WebhookRound(client, clock: service.clock) { _, attempt, isGivenUp in
@@ -40,11 +35,15 @@ struct WebhookWorker: Sendable {
             var (place, wakes) = (Place(), wakes.makeAsyncIterator())
             while !Task.isCancelled {
                 do {
-                    guard let plan = try await plan(place, round.underWay) else { break }
+                    guard let plan = try await plan(place, round.underWay) else {
+                        try await save(place)
+                        break
+                    }
                     try await carryOut(plan, &round, &place, &group)
                     guard plan.isEmpty else { continue }
                     if !round.underWay.isEmpty {
                         let results = await round.waitForLate(in: &group)
+                        if results.isEmpty { continue }
                         try await service.blocking { [webhooks, id] in
                             try webhooks.keep(results, of: id)
                         }
@@ -54,6 +53,8 @@ struct WebhookWorker: Sendable {
                     }
                 } catch {
                     if Task.isCancelled { break }
+                    // What became of the last plan may not be kept: it is sent again.
+                    place = Place()
                     service.faults.note(error, of: JobBoard.Job.webhooks.rawValue)
                     // Who is cancelled ends with the next turn of the loop.
                     try? await Task.sleep(for: Self.restAfterFault)
@@ -65,16 +66,11 @@ struct WebhookWorker: Sendable {
         await client.close()
     }
 
-    private func address() async -> (address: WebhookAddress, mayBePrivate: Bool)? {
+    /// The connections to the webhook; nil: it is gone, or its address is none.
+    private func client() async -> WebhookClient? {
         do {
-            return try await service.blocking { [webhooks, id] in
-                try webhooks.webhook(id).map {
-                    (
-                        try WebhookAddress($0.url, mayBePrivate: $0.mayBePrivate),
-                        $0.mayBePrivate
-                    )
-                }
-            }
+            let webhook = try await service.blocking { [webhooks, id] in try webhooks.webhook(id) }
+            return try webhook.map { try WebhookClient(for: $0, pool: service) }
         } catch {
             service.faults.note(error, of: JobBoard.Job.webhooks.rawValue)
             return nil
@@ -91,17 +87,21 @@ struct WebhookWorker: Sendable {
         }
     }
 
+    /// Keeps how far it came, for who is enabled again.
+    private func save(_ place: Place) async throws {
+        guard !place.isSaved, let cursor = place.cursor else { return }
+        try await service.blocking { [webhooks, id] in try webhooks.keep(cursor, of: id) }
+    }
+
     private func carryOut(
         _ plan: DeliveryPlan,
         _ round: inout WebhookRound,
         _ place: inout Place,
         _ group: inout TaskGroup<WebhookRound.Event>
     ) async throws {
-        let known = Set(round.underWay.joined().map(\.notice))
-        let results = await round.carryOut(plan, in: &group)
+        let (results, late) = await round.carryOut(plan, in: &group)
         if place.cursor != plan.cursor { place.isSaved = false }
         place.cursor = plan.cursor
-        let late = round.underWay.filter { lane in !lane.contains { known.contains($0.notice) } }
         let isLate = place.savedAt.duration(to: .now) >= Self.saveInterval || plan.isEmpty
         guard
             plan.isToBeKept || !results.isEmpty || !late.isEmpty || (!place.isSaved && isLate)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LedgerOperations
 
-/// What is sent to a webhook next, and what becomes of what it does not take (row 10.1).
+/// What is sent to a webhook next, and what becomes of what it does not take (row Z19).
 struct `A plan of deliveries` {
     private static func grants(_ customers: [String]) -> [String] {
         customers.enumerated().map { index, customer in

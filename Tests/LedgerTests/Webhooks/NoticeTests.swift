@@ -9,7 +9,7 @@ import Testing
 
 @testable import LedgerOperations
 
-/// What is noticed for webhooks (row 10.1).
+/// What is noticed for webhooks (row Z19).
 struct `A notice` {
     private static let month = "2026-02-01T00:00:00.000Z"
 
@@ -232,6 +232,21 @@ struct `A notice` {
             )
             try noticed.look()
             #expect(try noticed.changes() == [])
+        }
+    }
+
+    // An idle server does not write to its disk every second.
+    @Test func `costs no write where nothing happens`() async throws {
+        try await NoticedLedger.with { noticed in
+            try noticed.publish()
+            try noticed.record([Self.grant("g", "alice", until: Sample.day(9))])
+            let (store, before) = (
+                noticed.webhooks.store, try noticed.webhooks.store.lookedThrough()
+            )
+            try noticed.pass(to: Sample.day(5))
+            #expect(try store.lookedThrough() == before)
+            try noticed.pass(to: Sample.day(9))
+            #expect(try store.lookedThrough()?.instant == Sample.day(9).milliseconds)
         }
     }
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import LedgerServer
 
-/// Webhooks over HTTP (row 10.1).
+/// Webhooks over HTTP (row Z19).
 struct `Calls about webhooks` {
     private static func add(
         _ server: TestServer,

@@ -10,7 +10,7 @@ import Testing
 
 @testable import LedgerServer
 
-/// Webhooks as a receiver sees them (row 10.1).
+/// Webhooks as a receiver sees them (row Z19).
 struct `What a webhook is sent` {
     private static func webhook(
         _ server: TestServer,
@@ -109,6 +109,56 @@ struct `What a webhook is sent` {
         }
     }
 
+    // One that hangs holds up its customer, and nobody else; what was sent beside it is not sent again.
+    @Test func `goes on for others while a message hangs`() async throws {
+        let (release, hang) = AsyncStream.makeStream(of: Void.self)
+        try await WebhookReceiver.with({ message in
+            if message.body.contains("slow-1") { for await _ in release { break } }
+            return .ok
+        }) { receiver, url in
+            try await WebhookWorld.with { server in
+                _ = try await Self.webhook(server, url)
+                for number in 0..<3 {
+                    for customer in ["slow-1", "quick-1", "quick-2"] {
+                        try await Self.grant(server, number, to: customer)
+                    }
+                    #expect(
+                        try await receiver.messages(count: 2 * number + 2).count == 2 * number + 2
+                    )
+                }
+                hang.finish()
+                let messages = try await receiver.messages(count: 9)
+                #expect(messages.count == 9 && Set(messages.map(\.id)).count == 9)
+                let slow = try messages.compactMap { message -> Int64? in
+                    guard message.body.contains("slow-1") else { return nil }
+                    let json = try JSONValue(parsing: Array(message.body.utf8))
+                    return json["data"]?["cause"]?.integer
+                }
+                #expect(slow.count == 3 && slow == slow.sorted())
+            }
+        }
+    }
+
+    // Whoever is told nothing for a year is woken every second of it.
+    @Test func `leaves nothing behind where there is nothing to send`() async throws {
+        try await WebhookWorld.with { server in
+            let (id, _) = try await Self.webhook(server, "http://127.0.0.1:9/")
+            let webhooks = try #require(server.service.webhooks)
+            let plan = try #require(
+                try DeliveryPlan(of: id, webhooks, from: nil, at: server.clock.now)
+            )
+            #expect(plan.isEmpty)
+            let webhook = try #require(try webhooks.webhook(id))
+            let client = try WebhookClient(for: webhook, pool: server.service)
+            await withTaskGroup(of: WebhookRound.Event.self) { group in
+                var round = WebhookRound(client, clock: { server.clock.now }) { _, _, _ in }
+                for _ in 0..<5 { _ = await round.carryOut(plan, in: &group) }
+                #expect(group.isEmpty)
+            }
+            await client.close()
+        }
+    }
+
     // A redirection leads nowhere, and one that is gone is told nothing more.
     @Test func `goes where it was addressed, and no longer than it is wanted`() async throws {
         let status = Mutex(HTTPResponse.Status.temporaryRedirect)
@@ -149,7 +199,8 @@ struct `A public address` {
             ("169.254.169.254", false), ("172.16.0.1", false), ("172.31.255.255", false),
             ("192.168.1.1", false), ("198.18.0.1", false), ("224.0.0.1", false),
             ("255.255.255.255", false), ("::", false), ("::1", false), ("::ffff:10.0.0.1", false),
-            ("::127.0.0.1", false), ("64:ff9b::7f00:1", false), ("2002:7f00:1::", false),
+            ("::127.0.0.1", false), ("::ffff:0:127.0.0.1", false), ("64:ff9b::7f00:1", false),
+            ("2002:7f00:1::", false),
             ("fc00::1", false), ("fd12::1", false), ("fe80::1", false), ("fec0::1", false),
             ("ff02::1", false), ("2001:db8::1", false), ("2001::1", false),
         ] as [(String, Bool)]

@@ -13,7 +13,7 @@ import Synchronization
 /// A receiver of webhooks on this machine, that answers as a test says.
 final class WebhookReceiver: Sendable {
     private let received = Mutex<[Message]>([])
-    private let status: @Sendable (Message) -> HTTPResponse.Status
+    private let status: @Sendable (Message) async throws -> HTTPResponse.Status
 
     /// What came.
     struct Message: Sendable {
@@ -24,7 +24,9 @@ final class WebhookReceiver: Sendable {
         var body: String
     }
 
-    private init(_ status: @escaping @Sendable (Message) -> HTTPResponse.Status) {
+    private init(
+        _ status: @escaping @Sendable (Message) async throws -> HTTPResponse.Status
+    ) {
         self.status = status
     }
 
@@ -32,7 +34,9 @@ final class WebhookReceiver: Sendable {
 
     /// Lends a receiver and its address.
     static func with(
-        _ status: @escaping @Sendable (Message) -> HTTPResponse.Status = { _ in .noContent },
+        _ status: @escaping @Sendable (Message) async throws -> HTTPResponse.Status = { _ in
+            .noContent
+        },
         _ body: @escaping @Sendable (WebhookReceiver, _ url: String) async throws -> Void
     ) async throws {
         let receiver = WebhookReceiver(status)
@@ -68,7 +72,7 @@ final class WebhookReceiver: Sendable {
             isResent: header("ledger-resent") == "true",
             body: String(buffer: body)
         )
-        let status = status(message)
+        let status = try await status(message)
         if status.kind == .successful { received.withLock { $0.append(message) } }
         var response = Response(status: status)
         if status.kind == .redirection { response.headers[.location] = "/elsewhere" }

@@ -6,7 +6,7 @@ import HTTPTypes
 import LedgerAPI
 import LedgerOperations
 
-/// Who is told of what happens, by requests to an address of theirs (row 10.1): what the command does too.
+/// Who is told of what happens, by requests to an address of theirs (row Z19): what the command does too.
 extension RouteTable {
     static let webhookRoutes = [
         Route(

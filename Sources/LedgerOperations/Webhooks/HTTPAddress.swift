@@ -1,8 +1,8 @@
 package import Entitlements
 import Foundation
 
-/// Where a webhook is sent to.
-package struct WebhookAddress: Sendable, Hashable {
+/// An address that is asked or told over HTTP: a webhook's, a server's.
+package struct HTTPAddress: Sendable, Hashable {
     /// The whole address, as it was given.
     package let url: String
     /// The host, without the brackets of an IPv6 address.

@@ -26,6 +26,8 @@ final class LedgerService: Sendable, BlockingPool {
     let accesses: AccessLog
     let faults: FaultNotes
     let growth: LogGrowth
+    /// Seals tickets for change notices; nil: the ledger's key is not at hand.
+    let changeTickets: ChangeTicket.Sealer?
     let jobs: JobBoard
     /// Who is told of what happens; nil: the ledger stands in no directory.
     let webhooks: Webhooks?
@@ -66,6 +68,8 @@ final class LedgerService: Sendable, BlockingPool {
         jobs = JobBoard(clock: options.clock)
         webhooks = options.webhooks
         sendsToPrivateNetworks = options.sendsToPrivateNetworks
+        // Without the key there are no notices; what needs it says so by itself.
+        changeTickets = try? options.ledger.prover.changeTickets
         growth = LogGrowth { [ledger] in try ledger.questions.size() }
         connections = Connections(
             limit: options.connectionLimit,

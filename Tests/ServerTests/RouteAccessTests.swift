@@ -62,6 +62,8 @@ struct `Who may` {
         // Asked about a customer, which auditors may not.
         "listEvents": Right(scopes: [.read, .support, .admin]),
         "streamEvents": Right(scopes: [.read, .support, .admin]),
+        // Known by its ticket.
+        "streamFlagChanges": Right(scopes: [], customers: .nobodySpecial),
         "listCustomerEvents": Right(scopes: [.read, .support, .admin]),
         "addWebhook": Right(scopes: [.admin]),
         "listWebhooks": Right(scopes: [.admin]),

@@ -15,6 +15,8 @@ MASKS = [
     # A webhook's id is drawn, and its secret follows from it.
     ("webhook", rb"\bwh_[0-9a-f]{16}"),
     ("secret", rb"\bwhsec_[A-Za-z0-9+/]{43}="),
+    # A ticket for notices is sealed, with a random nonce.
+    ("ticket", rb"(?<=\?ticket=)[\w-]+"),
     # When a delivery is tried again is moved by chance, so that not all come back together.
     ("next", rb"(?<=\"nextAttemptAt\":\")[^\"]+"),
     # A message's id follows from the event's place in the log, before which what is noted of support may stand.

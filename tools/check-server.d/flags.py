@@ -1,6 +1,8 @@
 """The reference OpenFeature provider from PyPI, unmodified, against the server (row Z8)."""
 
+import json
 import time
+from urllib.parse import quote
 
 from openfeature import api
 from openfeature.contrib.provider.ofrep import OFREPProvider
@@ -12,6 +14,8 @@ from harness.server import expect
 
 FEATURE = "export"
 EXPIRY_SECONDS = 3
+# What a notice may take on a busy machine.
+NOTICE_SECONDS = 30
 
 
 class Provider:
@@ -54,6 +58,40 @@ def check_bulk(server, customer):
         raise Fault("other flags: %d, ETag %s" % (status, headers.get("ETag")))
 
 
+def check_notices(server, customer):
+    """The flags' stream, opened without a credential as a browser's EventSource does: it tells of a change."""
+    path, context = "/ofrep/v1/evaluate/flags", {"context": {"targetingKey": customer}}
+    _, headers, value = server.ask("POST", path, context)
+    stream = value["eventStreams"][0]
+    address = stream["endpoint"]["requestUri"]
+    if stream["type"] != "sse" or customer in address:
+        raise Fault("the flags' stream: %s" % str(stream)[:200])
+    connection = server.connect(NOTICE_SECONDS)
+    connection.request("GET", address)
+    response = connection.getresponse()
+    if response.status != 200 or response.getheader("Content-Type") != "text/event-stream":
+        raise Fault("the flags' stream: %d" % response.status)
+    expect(server.ask("POST", "/v1/customers/%s/grants" % customer, {"tier": "pro"}), 200, "a grant")
+    began, notice = time.monotonic(), None
+    while notice is None and (line := response.readline()):
+        if line.startswith(b"data: "):
+            notice = json.loads(line[6:])
+    took = time.monotonic() - began
+    connection.close()
+    status, now, value = server.ask(
+        "POST", path + "?flagConfigEtag=" + quote(notice["etag"]), context,
+        headers={"If-None-Match": headers["ETag"]})
+    flags = {flag["key"]: flag["value"] for flag in value.get("flags", [])}
+    if notice["type"] != "refetchEvaluation" or status != 200 or notice["etag"] != now["ETag"] \
+            or flags.get(FEATURE) is not True:
+        raise Fault("a notice: %s, then %d %s" % (notice, status, str(value)[:200]))
+    # Control: an address that was changed opens nothing.
+    status, _, _ = server.ask("GET", address[:-8] + "AAAAAAAA", key=None)
+    if status != 401:
+        raise Fault("control: a changed ticket: %d" % status)
+    return round(took * 1000)
+
+
 def run(tool, material, report, seed):
     """Flags before and after a purchase, a grant, its end, and what is wrong."""
     with material.server() as server:
@@ -88,6 +126,7 @@ def run(tool, material, report, seed):
         wrong = Provider(server, "el_nobody_nothing")
         wrong.require("with a wrong key", "buyer", True, default=True, error=ErrorCode.GENERAL)
         check_bulk(server, "bulk")
+        notice = check_notices(server, "noticed")
         try:
             provider.require("control", "buyer", False)
         except Fault:
@@ -97,4 +136,5 @@ def run(tool, material, report, seed):
         server.stop()
     api.clear_providers()
     report.figures["flags"] = {
-        "evaluations": provider.count + own.count + wrong.count, "plantedAndFound": 1}
+        "evaluations": provider.count + own.count + wrong.count, "plantedAndFound": 2,
+        "noticeMilliseconds": notice}

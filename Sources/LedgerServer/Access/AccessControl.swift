@@ -191,6 +191,11 @@ final class AccessControl: Sendable {
         authenticator.stands(caller, at: now)
     }
 
+    /// Whether a key counts still, and reads.
+    func mayRead(key id: String, at now: Instant) -> Bool {
+        authenticator.scopes(ofKey: id, at: now)?.allows(anyOf: [.read]) ?? false
+    }
+
     private func credential(_ exchange: Exchange) -> Authentication<Caller> {
         authenticator.caller(
             authorization: exchange.requestHeaders[values: .authorization],

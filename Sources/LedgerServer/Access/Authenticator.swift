@@ -63,8 +63,15 @@ package final class Authenticator: Sendable {
     /// Whether a key that was accepted still is, with the same scopes.
     func stands(_ caller: Caller, at now: Instant) -> Bool {
         guard caller != .owner, case .key(let id, let scopes) = caller else { return true }
-        guard let key = keys.key(id, at: now), key.scopes == scopes else { return false }
-        return key.expiresAt.map { now < $0 } ?? true
+        return self.scopes(ofKey: id, at: now) == scopes
+    }
+
+    /// What a key may; nil: it does not count any more.
+    func scopes(ofKey id: String, at now: Instant) -> ScopeSet? {
+        guard let key = keys.key(id, at: now), key.expiresAt.map({ now < $0 }) ?? true else {
+            return nil
+        }
+        return key.scopes
     }
 
     /// What follows `Bearer ` (RFC 9110, section 11.4: any case, one or more spaces).

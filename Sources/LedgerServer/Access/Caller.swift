@@ -25,6 +25,12 @@ package enum Caller: Hashable, Sendable {
         return own.allows(anyOf: scopes)
     }
 
+    /// The id of the caller's key; nil: it has none.
+    var keyID: String? {
+        guard self != .owner, case .key(let id, _) = self else { return nil }
+        return id
+    }
+
     /// Whether the caller is that very customer (row 9.4).
     package func isCustomer(_ id: CustomerID) -> Bool { self == .customer(id: id) }
 }

@@ -120,8 +120,7 @@ struct Answer: Sendable {
                     value: "private, max-age=" + String(age) + Self.staleness
                 )
             )
-            // Weak: the instant that the answer echoes is not part of it.
-            tag = "W/\"" + digest + "\""
+            tag = Self.weakTag(digest)
         }
         headers.append(HTTPField(name: .eTag, value: tag))
         headers.append(Self.vary)
@@ -130,6 +129,9 @@ struct Answer: Sendable {
             body = []
         }
     }
+
+    /// The tag of a digest that leaves something out, such as the instant that an answer echoes.
+    static func weakTag(_ digest: String) -> String { "W/\"" + digest + "\"" }
 
     /// The weak comparison of RFC 9110, section 8.8.3.2.
     private static func matches(_ header: String?, _ tag: String) -> Bool {

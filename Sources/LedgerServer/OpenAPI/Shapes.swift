@@ -33,6 +33,7 @@ enum Shapes {
         Shape.Member("GateMap", gateMap),
         Shape.Member("Flag", flag),
         Shape.Member("FlagFailure", flagFailure),
+        Shape.Member("FlagStream", flagStream),
         Shape.Member("EvaluationContext", evaluationContext),
     ]
 
@@ -75,6 +76,12 @@ enum Shapes {
         [Shape.Member("errorCode", .text), Shape.Member("errorDetails", .text)],
         optional: [Shape.Member("key", .text)]
     )
+
+    private static let flagStream = Shape.object([
+        Shape.Member("type", .text),
+        Shape.Member("endpoint", .object([Shape.Member("requestUri", .text)])),
+        Shape.Member("inactivityDelaySec", .integer),
+    ])
 
     private static let evaluationContext = Shape.object([
         Shape.Member(

@@ -14,7 +14,7 @@ enum QueryName: String, Sendable {
     case at, known, knownSequence, environment
     case dryRun = "dry-run"
     case after, customer, effective, feature, from, limit, locale, purchase, record, redact, scope,
-        source, state, storefront, thresholds, to, toAt, token, type
+        source, state, storefront, thresholds, ticket, to, toAt, token, type
 }
 
 extension Query {

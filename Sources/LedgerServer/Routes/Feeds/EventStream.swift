@@ -12,20 +12,15 @@ actor EventStream {
     private var left: Int
     private var stage = Stage.begins
     private var lastSent = ContinuousClock.now
-    /// How long nothing is sent before a comment is: a proxy ends a connection on which nothing comes.
+    /// How long nothing is sent before a comment is.
     private let silence: Duration
     /// Whether the reader may still be told.
     private let mayGoOn: @Sendable () -> Bool
 
     private enum Stage { case begins, runs, over }
 
-    /// Proxies wait for half a minute at least, mostly.
-    static let standardSilence = Duration.seconds(15)
-
     /// Events that are read at once.
     private static let pageSize = 100
-    /// Milliseconds after which a reader whose connection is lost comes again.
-    private static let retryMilliseconds = 2000
 
     /// Begins with the first of the filter's sequences, and ends after so many events.
     init(
@@ -33,7 +28,7 @@ actor EventStream {
         _ filter: EventFilter,
         for reader: FeedReader,
         limit: Int,
-        silence: Duration = standardSilence,
+        silence: Duration = ServerSentEvents.silence,
         mayGoOn: @escaping @Sendable () -> Bool = { true }
     ) {
         self.mayGoOn = mayGoOn
@@ -51,7 +46,7 @@ actor EventStream {
         switch stage {
         case .begins:
             stage = .runs
-            return "retry: \(Self.retryMilliseconds)\n\n"
+            return ServerSentEvents.beginning
         case .over: return nil
         case .runs: break
         }
@@ -64,7 +59,7 @@ actor EventStream {
                 return sent(page.events.map(Self.text).joined())
             }
             // However much is recorded that is not asked for.
-            if lastSent.duration(to: .now) >= silence { return sent(":\n\n") }
+            if lastSent.duration(to: .now) >= silence { return sent(ServerSentEvents.comment) }
             if page.goesOn { continue }
             guard await waits() else { return goodBye() }
         }
@@ -74,7 +69,7 @@ actor EventStream {
 
     private func goodBye() -> String {
         stage = .over
-        return "event: bye\ndata:\n\n"
+        return ServerSentEvents.goodBye
     }
 
     private func sent(_ text: String) -> String {
@@ -99,6 +94,6 @@ actor EventStream {
 
     /// An event's text is one line.
     private static func text(_ event: (sequence: UInt64, text: String)) -> String {
-        "id: \(RecordedEvent.padded(event.sequence))\ndata: \(event.text)\n\n"
+        ServerSentEvents.event(id: RecordedEvent.padded(event.sequence), event.text)
     }
 }

@@ -8,7 +8,8 @@ import LedgerAPI
 /// (open-feature/protocol), so that existing SDKs are clients (Z8).
 ///
 /// A flag is a feature; its value is whether the customer (`targetingKey`) may use it. The environment is
-/// the context's `environment`, default production.
+/// the context's `environment`, default production. All flags come with an address at which notices tell that
+/// they are others now (`eventStreams`).
 extension RouteTable {
     static let flagRoutes = [
         Route(
@@ -46,17 +47,55 @@ extension RouteTable {
                 Route.Reply(
                     status: 200,
                     text: "Every flag, by key",
-                    shape: .object([
-                        Shape.Member("flags", .list(.named("Flag"))),
-                        Shape.Member("metadata", .map(.either([.boolean, .text, .integer]))),
-                    ])
+                    shape: .object(
+                        [
+                            Shape.Member("flags", .list(.named("Flag"))),
+                            Shape.Member("metadata", .map(.either([.boolean, .text, .integer]))),
+                        ],
+                        optional: [Shape.Member("eventStreams", .list(.named("FlagStream")))]
+                    )
                 ),
                 Route.Reply(status: 304, text: "As the caller has it already", shape: nil),
                 failure(400, "The context cannot be used"),
             ],
             handler: evaluateAll
         ),
+        Route(
+            method: .get,
+            template: changesPath,
+            operation: "streamFlagChanges",
+            summary: "Notices that flags are others now (OpenFeature remote evaluation).",
+            access: .open,
+            parameters: [
+                Route.Parameter(
+                    name: "ticket",
+                    text: "What the flags' `eventStreams` say; it opens this for an hour",
+                    isRequired: true
+                ),
+                Route.Parameter(
+                    name: "Last-Event-ID",
+                    place: .header,
+                    text:
+                        "The last notice that one has (default: the flags that the ticket came with)"
+                ),
+            ],
+            answers: [
+                Route.Reply(
+                    status: 200,
+                    text:
+                        "`data` is a `refetchEvaluation` with the flags' `etag`; comments in silence",
+                    shape: .text,
+                    mediaType: "text/event-stream"
+                )
+            ],
+            problems: [.missingField, .unauthenticated],
+            handler: streamChanges
+        ),
     ]
+
+    private static let changesPath = "/ofrep/v1/changes"
+    /// Seconds after which who is not looked at closes the stream (`inactivityDelaySec`).
+    private static let inactivitySeconds = 120
 
     private static func failure(_ status: Int, _ text: String) -> Route.Reply {
         Route.Reply(status: status, text: text, shape: .named("FlagFailure"))
@@ -73,7 +112,7 @@ extension RouteTable {
         guard let feature = access.features?[key] else {
             return FlagFailure.notFound.answer(key: key)
         }
-        return Answer(flag(key, feature, access))
+        return Answer(Flags.flag(key, feature, access))
     }
 
     @Sendable
@@ -83,15 +122,80 @@ extension RouteTable {
             return FlagFailure(error).answer(key: nil)
         }
         let access = try await subject.access(call, service)
-        let flags = (access.features ?? [:]).sorted { $0.key < $1.key }
-            .map { flag($0.key.text, $0.value, access) }
-        var answer = Answer(.members(["flags": .array(flags), "metadata": .object([])]))
-        answer.caching = .until(access.validUntil, digest: ContentDigest.text(of: answer.body))
+        let flags = Flags(access)
+        let digest = flags.digest
+        var members = [
+            JSONMember("flags", flags.json), JSONMember("metadata", .object([])),
+        ]
+        if let stream = try stream(of: subject, digest, call, service) {
+            members.append(JSONMember("eventStreams", .array([stream])))
+        }
+        var answer = Answer(.object(members))
+        answer.caching = .until(access.validUntil, digest: digest)
         return answer
     }
 
+    /// Where changes of a customer's flags are told; nil: the ledger's key is not at hand.
+    private static func stream(
+        of subject: EvaluationSubject,
+        _ digest: String,
+        _ call: Call,
+        _ service: LedgerService
+    ) throws -> JSONValue? {
+        guard let tickets = service.changeTickets else { return nil }
+        let ticket = ChangeTicket(
+            customer: subject.customer,
+            environment: subject.environment,
+            keyID: call.caller.keyID,
+            end: Instant(milliseconds: call.now.milliseconds + ChangeTicket.lifetime),
+            digest: digest
+        )
+        return .members([
+            "type": "sse",
+            // Relative to where the flags were asked for: a proxy may stand between.
+            "endpoint": .members([
+                "requestUri": .string(changesPath + "?ticket=" + (try tickets.text(of: ticket)))
+            ]),
+            "inactivityDelaySec": .integer(inactivitySeconds),
+        ])
+    }
+
+    @Sendable
+    private static func streamChanges(
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> Answer {
+        guard let text = call.query[.ticket] else {
+            throw Problem(.missingField, "the address says a ticket", path: "ticket")
+        }
+        guard let ticket = service.changeTickets?.ticket(text),
+            ticket.stands(in: service, at: call.now)
+        else { throw Problem(.unauthenticated, "the ticket is over: ask for the flags again") }
+        let changes = FlagChanges(
+            service,
+            ticket,
+            known: call.headers[.lastEventID] ?? ticket.digest
+        )
+        return Answer(mediaType: "text/event-stream") { try await changes.next() }
+    }
+}
+
+/// A customer's flags, by key.
+struct Flags {
+    let json: JSONValue
+
+    init(_ access: CachedAccess) {
+        json = .array(
+            (access.features ?? [:]).sorted { $0.key < $1.key }
+                .map { Self.flag($0.key.text, $0.value, access) }
+        )
+    }
+
+    /// What tells whether they are others.
+    var digest: String { ContentDigest.text(of: Array(json.description.utf8)) }
+
     /// All members are always there: the reference provider reads them without asking.
-    private static func flag(
+    static func flag(
         _ key: String,
         _ feature: CachedAccess.Feature,
         _ access: CachedAccess

@@ -1,0 +1,112 @@
+import Crypto
+import Encodings
+package import Entitlements
+import EventLog
+
+/// What opens a customer's change notices without a credential in a header, which the `EventSource` of
+/// browsers cannot send (row Z8).
+///
+/// As text it is sealed under a key of the ledger (AES-256-GCM): an address that holds one names nobody, and
+/// nobody else makes one.
+package struct ChangeTicket: Equatable, Sendable {
+    package let customer: CustomerID
+    package let environment: StoreEnvironment
+    /// The API key that asked for it; nil: the customer did.
+    package let keyID: String?
+    /// From when on it opens nothing.
+    package let end: Instant
+    /// The digest of what its holder knows.
+    package let digest: String
+
+    package init(
+        customer: CustomerID,
+        environment: StoreEnvironment,
+        keyID: String?,
+        end: Instant,
+        digest: String
+    ) {
+        self.customer = customer
+        self.environment = environment
+        self.keyID = keyID
+        self.end = end
+        self.digest = digest
+    }
+
+    /// Longest text that is read, in characters: the longest id, each of whose characters is escaped, and what
+    /// stands beside it.
+    package static let characterLimit = 16 << 10
+
+    private static let customerName = "customer"
+    private static let environmentName = "environment"
+    private static let keyName = "key"
+    private static let endName = "end"
+    private static let digestName = "digest"
+
+    private var json: JSONValue {
+        var members = [
+            JSONMember(Self.customerName, .string(customer.text)),
+            JSONMember(Self.environmentName, .string(environment.name)),
+            JSONMember(Self.endName, .instant(end)),
+            JSONMember(Self.digestName, .string(digest)),
+        ]
+        if let keyID { members.append(JSONMember(Self.keyName, .string(keyID))) }
+        return .object(members)
+    }
+
+    private init(_ json: JSONValue) throws(InputFault) {
+        let reader = ObjectReader(json)
+        customer = try reader.required(Self.customerName, "a customer") { json in
+            json.string.flatMap { CustomerID($0) }
+        }
+        environment = try reader.required(Self.environmentName, "an environment") { json in
+            json.string.flatMap { StoreEnvironment(name: $0) }
+        }
+        end = try reader.required(Self.endName, "an instant") { json in
+            json.string.flatMap { Instant(rfc3339: $0) }
+        }
+        digest = try reader.required(Self.digestName, "a digest") { $0.string }
+        keyID = reader.value(Self.keyName)?.string
+    }
+
+    /// Seals tickets, and opens those that were sealed by the same ledger, by whichever of its processes.
+    package struct Sealer: Sendable {
+        private let key: SymmetricKey
+
+        init(_ ledgerKey: Curve25519.Signing.PrivateKey) {
+            key = SymmetricKey(
+                data: HMAC<SHA256>.authenticationCode(
+                    for: Array("entitlement-ledger/change-ticket".utf8),
+                    using: SymmetricKey(data: ledgerKey.rawRepresentation)
+                )
+            )
+        }
+
+        /// A ticket's text: letters, digits, `-` and `_`; another one each time.
+        package func text(of ticket: ChangeTicket) throws -> String {
+            let box = try AES.GCM.seal(Array(ticket.json.description.utf8), using: key)
+            // A box with a nonce of the standard's length has all its parts in one.
+            return Base64.encode(Array(box.nonce + box.ciphertext + box.tag).span, .url)
+        }
+
+        /// The ticket of a text; nil: it is none of this ledger's.
+        package func ticket(_ text: String) -> ChangeTicket? {
+            guard text.utf8.count <= ChangeTicket.characterLimit,
+                let bytes = Base64.decode(text, .url),
+                // Whatever was changed in it or sealed by others opens no more.
+                let box = try? AES.GCM.SealedBox(combined: bytes),
+                let plain = try? AES.GCM.open(box, using: key)
+            else { return nil }
+            // What is sealed is what was written here, by this version of the program or another.
+            return (try? JSONValue(parsing: Array(plain))).flatMap { try? ChangeTicket($0) }
+        }
+    }
+}
+
+extension Prover {
+    /// Seals tickets for change notices.
+    ///
+    /// - Throws: `LogStorageFault` where the ledger's key is not at hand.
+    package var changeTickets: ChangeTicket.Sealer {
+        get throws { ChangeTicket.Sealer(try opened.whole.checkpointKey) }
+    }
+}

@@ -33,7 +33,7 @@ package enum LedgerServer {
         package var manager: ServiceManager?
         /// How many requests each client may make.
         package var quotas = Options.standardQuotas
-        /// Where to listen.
+        /// Where to listen: an address or name, or `unix:` and the path of a socket.
         package var host = "127.0.0.1"
         /// 0 picks one.
         package var port = 8080
@@ -110,6 +110,22 @@ package enum LedgerServer {
             self.makeID = makeID
             self.resolveTimeZones = resolveTimeZones
         }
+
+        /// The address as clients write it: a URL, or `unix:` and the path of a socket.
+        package func address(listeningAt port: Int) -> String {
+            guard !host.hasPrefix(Self.socketPrefix) else { return host }
+            let host = host.contains(":") ? "[\(host)]" : host
+            return "\(trust.tls == nil ? "http" : "https")://\(host):\(port)"
+        }
+
+        fileprivate var address: BindAddress {
+            host.hasPrefix(Self.socketPrefix)
+                ? .unixDomainSocket(path: String(host.dropFirst(Self.socketPrefix.count)))
+                : .hostname(host, port: port)
+        }
+
+        /// What stands before the path of a socket.
+        static let socketPrefix = "unix:"
 
         /// What holds unless it is configured.
         package static let standardQuotas = Dictionary(
@@ -250,7 +266,7 @@ package enum LedgerServer {
                 .map { try .tls(plain, tlsConfiguration: service.trust.tlsConfiguration($0)) }
                 ?? plain,
             configuration: ApplicationConfiguration(
-                address: socket ?? .hostname(options.host, port: options.port),
+                address: socket ?? options.address,
                 backlog: 4096,
                 availableConnectionsDelegate: Connections.Acceptance(
                     connections: service.connections

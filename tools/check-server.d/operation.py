@@ -1,5 +1,6 @@
 """Running the server: TLS, a reader beside a writer, ports, bad configuration, another master key, secrets."""
 
+import http.client
 import json
 import os
 import socket
@@ -27,6 +28,41 @@ def refused(material, code, words, what, ledger=None, environment=None):
         raise Fault("%s: exit %d instead of %d: %s%s" % (
             what, done.returncode, code, done.stdout[:200].decode(), text[:400]))
     return text
+
+
+class UnixConnection(http.client.HTTPConnection):
+    """HTTP over a socket of this machine."""
+
+    def __init__(self, path):
+        super().__init__("localhost", timeout=30)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def check_socket(material):
+    """On a socket the interface is the same, keys and all, and a killed server's file is in nobody's way."""
+    path = os.path.join(material.tool.directory("listening"), "api.sock")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    for end in ("kill", "stop"):
+        with material.server(words=["--host", "unix:" + path]) as server:
+            if server.url != "unix:" + path:
+                raise Fault("a socket: the server says %s" % server.url)
+            for key, call, expected in ((None, "/healthz", 200), (None, "/v1/status", 401),
+                                        (server.key, "/v1/status", 200)):
+                connection = UnixConnection(path)
+                connection.request("GET", call, headers={"Authorization": "Bearer " + key} if key else {})
+                status = connection.getresponse().status
+                connection.close()
+                if status != expected:
+                    raise Fault("a socket: %s %d instead of %d" % (call, status, expected))
+            getattr(server, end)()
+    for bad in ("unix:", "unix:/" + "x" * 103):
+        refused(material, CONFIGURATION, ["--host", bad], "the address " + bad[:20])
+    refused(material, IO, ["--host", "unix:/no/such/folder/api.sock"], "a folder that is not there")
 
 
 def check_tls(material):
@@ -257,6 +293,7 @@ def check_manager(material):
 def run(tool, material, report, seed):
     """All of it."""
     checks = {"tls": check_tls(material), "reader": check_reader(material)}
+    check_socket(material)
     checks["ports"] = check_ports(material)
     checks["configuration"] = check_configuration(material)
     checks["rotation"] = check_rotation(material)

@@ -20,7 +20,7 @@ package enum Setting: String, CaseIterable, Sendable {
 
     // Of the server; secrets are files, never values.
 
-    /// The address to listen on.
+    /// The address to listen on, or `unix:` and the path of a socket.
     case host
     /// The port; 0 picks one.
     case port

@@ -8,12 +8,12 @@ package enum LedgerSocket {
     private static let folderName = "socket"
     private static let name = "server.sock"
     /// Bytes of a path that every system's socket addresses hold: 104 with the end, at least.
-    private static let pathByteLimit = 103
+    package static let pathByteCounts = 1...103
 
     /// Where it stands; nil: the path is too long for a socket.
     package static func path(ofLedgerAt path: String) -> String? {
         let socket = path + "/" + folderName + "/" + name
-        return socket.utf8.count <= pathByteLimit ? socket : nil
+        return pathByteCounts.contains(socket.utf8.count) ? socket : nil
     }
 
     /// Where it stands, if something stands there.

@@ -16,15 +16,17 @@ package struct TrustedProxies: Sendable {
     /// Each proxy writes behind what it was sent whom it was sent it by; so what stands left of an
     /// address that is not trusted is that client's own word. What is not an address ends the walk
     /// too: the last proxy counts then.
+    /// A peer without an address came through a socket of this machine, to which its owner lets a proxy alone.
     /// `Forwarded` (RFC 7239) is not looked at: a proxy that writes the one hands on the other as
     /// the client sent it.
     func client(peer: IPAddress?, forwardedFor values: [String]) -> IPAddress? {
-        guard var client = peer, contains(client) else { return peer }
+        if let peer, !contains(peer) { return peer }
+        var client = peer
         for value in values.reversed() {
             for entry in value.split(separator: ",", omittingEmptySubsequences: false).reversed() {
                 guard let address = Self.address(entry) else { return client }
                 client = address
-                guard contains(client) else { return client }
+                guard contains(address) else { return client }
             }
         }
         return client

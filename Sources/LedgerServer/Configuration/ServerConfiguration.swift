@@ -50,7 +50,7 @@ package struct ServerConfiguration: Sendable {
         )
         options.timeZone = { TimeZones.zone(named: $0) }
         options.products = KeptProducts(ofLedgerAt: path)
-        options.host = settings[.host] ?? options.host
+        options.host = try host(options.host)
         options.port = try settings.number(.port, in: Self.ports) ?? options.port
         options.connectionLimit = try connectionLimit(options.connectionLimit)
         options.addressConnectionLimit =
@@ -91,6 +91,22 @@ package struct ServerConfiguration: Sendable {
 
     /// Connections that may be open at once, by the settings and by the files that may be open: one
     /// that is accepted where no file is left would stop all others.
+    /// Where to listen; a socket's path is one that a socket can have.
+    private func host(_ standard: String) throws -> String {
+        guard let host = settings[.host] else { return standard }
+        let prefix = LedgerServer.Options.socketPrefix
+        guard !host.hasPrefix(prefix)
+            || LedgerSocket.pathByteCounts.contains(host.utf8.count - prefix.utf8.count)
+        else {
+            throw OperationFault(
+                .configuration,
+                "the path of a socket has \(LedgerSocket.pathByteCounts) bytes",
+                place: host
+            )
+        }
+        return host
+    }
+
     private func connectionLimit(_ standard: Int) throws -> Int {
         let wanted = try settings.number(.connections, in: Self.connections) ?? standard
         guard let files = OpenFiles.limit, files - OpenFiles.reserve < wanted else { return wanted }

@@ -26,7 +26,8 @@ struct Serve: AsyncParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
-    @Option(help: "The address to listen on (default: 127.0.0.1).") var host: String?
+    @Option(help: "The address to listen on, or unix: and a socket's path (default: 127.0.0.1).")
+    var host: String?
     @Option(help: "The port; 0 picks one (default: 8080).") var port: Int?
     @Flag(help: "A new ledger in a temporary directory, with a key that is shown; gone at the end.")
     var ephemeral = false
@@ -140,11 +141,9 @@ struct Serve: AsyncParsableCommand {
             )
         }
         let wantsJSON = self.options.json
-        let scheme = options.trust.tls == nil ? "http" : "https"
-        let host = options.host.contains(":") ? "[\(options.host)]" : options.host
         do {
-            try await LedgerServer.run(options) { port in
-                let url = "\(scheme)://\(host):\(port)"
+            try await LedgerServer.run(options) { [options] port in
+                let url = options.address(listeningAt: port)
                 defer { isListening(url) }
                 guard wantsJSON else {
                     Terminal.line("listening on \(url)" + (key.map { " with key \($0)" } ?? ""))
@@ -161,7 +160,7 @@ struct Serve: AsyncParsableCommand {
             throw OperationFault(
                 .cannotListen,
                 "the address cannot be listened on",
-                place: "\(options.host):\(options.port)",
+                place: options.address(listeningAt: options.port),
                 hint: "choose another with --host and --port; --port 0 picks one"
             )
         }

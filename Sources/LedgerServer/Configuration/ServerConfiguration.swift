@@ -89,14 +89,13 @@ package struct ServerConfiguration: Sendable {
         return options
     }
 
-    /// Connections that may be open at once, by the settings and by the files that may be open: one
-    /// that is accepted where no file is left would stop all others.
     /// Where to listen; a socket's path is one that a socket can have.
     private func host(_ standard: String) throws -> String {
         guard let host = settings[.host] else { return standard }
         let prefix = LedgerServer.Options.socketPrefix
-        guard !host.hasPrefix(prefix)
-            || LedgerSocket.pathByteCounts.contains(host.utf8.count - prefix.utf8.count)
+        guard
+            !host.hasPrefix(prefix)
+                || LedgerSocket.pathByteCounts.contains(host.utf8.count - prefix.utf8.count)
         else {
             throw OperationFault(
                 .configuration,
@@ -107,6 +106,8 @@ package struct ServerConfiguration: Sendable {
         return host
     }
 
+    /// Connections that may be open at once, by the settings and by the files that may be open: one
+    /// that is accepted where no file is left would stop all others.
     private func connectionLimit(_ standard: Int) throws -> Int {
         let wanted = try settings.number(.connections, in: Self.connections) ?? standard
         guard let files = OpenFiles.limit, files - OpenFiles.reserve < wanted else { return wanted }

@@ -118,10 +118,12 @@ struct `Trusted proxies` {
     }
 
     // Whom the owner of a socket of this machine lets connect is a proxy, whoever else is trusted.
-    @Test(arguments: [
-        ([], nil), (["203.0.113.1"], "203.0.113.1"), (["10.9.9.9, 203.0.113.1"], "203.0.113.1"),
-        (["203.0.113.1, 10.0.0.2"], "203.0.113.1"), (["unknown"], nil),
-    ] as [([String], String?)])
+    @Test(
+        arguments: [
+            ([], nil), (["203.0.113.1"], "203.0.113.1"), (["10.9.9.9, 203.0.113.1"], "203.0.113.1"),
+            (["203.0.113.1, 10.0.0.2"], "203.0.113.1"), (["unknown"], nil),
+        ] as [([String], String?)]
+    )
     func `are believed through a socket`(_ headers: [String], _ client: String?) {
         let proxies = TrustedProxies(Self.networks.compactMap { IPNetwork($0) })
         #expect(

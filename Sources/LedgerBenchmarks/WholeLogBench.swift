@@ -130,37 +130,49 @@ struct WholeLogBench {
             BenchHeading.events("report-customers", against: Self.scanName)
         ) { _ in
             let ours = try Stopwatch.cost {
-                let report = try bench.ledger.reports.customers(question(.customers))
+                let report = try bench.ledger.reports.customersFromLog(question(.customers))
                 let met = report.tiers.values.reduce(0, +)
                 try requireRight(met == events.customers, "each counts once")
             }
             return ours.runs(of: Double(size), reference: try headerScan(bench))
         }
-        return try revenue + customers + [rolledUp(bench, question(.revenue))]
+        return try revenue + customers + rolledUp(bench, question)
     }
 
-    /// Revenue from the roll-up, which is made before; beside the same from the log.
+    /// Reports from the roll-ups, which are made before; beside the same from the log.
     private func rolledUp(
         _ bench: BenchLedger,
-        _ question: ReportQuestion
-    ) throws -> BenchRow {
-        try bench.ledger.reports.rollUpRevenue(.production)
-        let heading = BenchHeading(
-            "report-revenue-views",
-            unit: "ms",
-            against: "the same from the log, all cores"
-        )
-        return try plan.row(heading) { _ in
-            var (ours, theirs) = (RevenueReport(), RevenueReport())
-            let seconds = try Stopwatch.seconds {
-                ours = try bench.ledger.reports.revenue(question)
+        _ question: (ReportKind) -> ReportQuestion
+    ) throws -> [BenchRow] {
+        let reports = bench.ledger.reports
+        try reports.rollUp(.production)
+        func row<Report: Equatable>(
+            _ kind: ReportKind,
+            _ rolledUp: (ReportQuestion) throws -> Report,
+            _ fromLog: (ReportQuestion) throws -> Report
+        ) throws -> BenchRow {
+            let heading = BenchHeading(
+                "report-\(kind.rawValue)-views",
+                unit: "ms",
+                against: "the same from the log, all cores"
+            )
+            return try plan.row(heading) { _ in
+                var (ours, theirs) = (Report?.none, Report?.none)
+                let seconds = try Stopwatch.seconds { ours = try rolledUp(question(kind)) }
+                let reference = try Stopwatch.seconds { theirs = try fromLog(question(kind)) }
+                try requireRight(ours == theirs, "both say the same")
+                return BenchRun(value: 1000 * seconds, reference: 1000 * reference)
             }
-            let reference = try Stopwatch.seconds {
-                theirs = try bench.ledger.reports.revenueFromLog(question)
-            }
-            try requireRight(ours == theirs, "both say the same")
-            return BenchRun(value: 1000 * seconds, reference: 1000 * reference)
         }
+        return [
+            try row(.revenue, { try reports.revenue($0).months }) {
+                try reports.revenueFromLog($0).months
+            },
+            try row(.customers, reports.customers, reports.customersFromLog),
+            try row(.funnel, reports.funnel, reports.funnelFromLog),
+            try row(.stages, reports.stageTimes, reports.stageTimesFromLog),
+            try row(.errors, reports.errors, reports.errorsFromLog),
+        ]
     }
 
     /// `audit` checks every hash; `audit-everything` opens each sealed part and compares the views

@@ -77,6 +77,11 @@ struct FactLoader {
         streams.filter { $0.value.role != .mentioned }.map(\.key)
     }
 
+    /// The streams of customers that were met.
+    var customerStreams: [UInt64] {
+        streams.filter { $0.value.role != .purchase }.map(\.key)
+    }
+
     /// The last sequence of each stream that was read, nil for one without entries (E4).
     var lastSequences: [UInt64: UInt64?] { streams.mapValues(\.lastSequence) }
 

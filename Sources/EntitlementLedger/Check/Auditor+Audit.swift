@@ -257,15 +257,19 @@ private struct LogAudit {
         }
     }
 
-    /// Holds revenue as it is kept day by day against what the log gives.
+    /// Holds reports as they are kept summed up against what the log gives.
     mutating func checkRollUps() {
         for environment in StoreEnvironment.allCases {
-            do {
-                guard try auditor.reports.rollUpAgrees(environment) == false else { continue }
-                let detail = "the revenue kept for \(environment.name) is not what the log gives"
-                report.faults.note(.view, nil, detail)
-            } catch {
-                report.faults.note(.view, nil, error.auditSentence)
+            for kind in RollUp.Kind.allCases {
+                do {
+                    let agrees = try auditor.reports.rollUpAgrees(kind, environment)
+                    guard agrees == false else { continue }
+                    let detail =
+                        "the \(kind.rawValue) kept for \(environment.name) is not what the log gives"
+                    report.faults.note(.view, nil, detail)
+                } catch {
+                    report.faults.note(.view, nil, error.auditSentence)
+                }
             }
         }
     }

@@ -57,7 +57,7 @@ extension Eraser {
             }
         }
         try appender.vault.finishErasure()
-        try rollUps.forget()
+        try rollUps.forgetSealed()
     }
 
     /// Finishes or forgets what another process, or an earlier call, left half done.

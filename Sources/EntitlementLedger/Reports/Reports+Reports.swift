@@ -4,10 +4,12 @@ import EventLog
 public import LedgerAPI
 
 extension Reports {
-    /// Makes a report (rows 10.1 to 10.6, B7) from the log alone.
+    /// Makes a report (rows 10.1 to 10.6, B7): from its roll-up and what followed it where T is a day's
+    /// start or not long ago, else from the log alone.
     ///
-    /// Cost: one pass over the log on all cores, and one more for each 200 000 events that the report
-    /// reads; `customers` folds everybody. Some 100 MB for each core.
+    /// Cost: as `revenue` from the roll-up; from the log one pass over it on all cores, and one more
+    /// for each 200 000 events that the report reads, while `customers` folds everybody; some 100 MB
+    /// for each core.
     ///
     /// - Throws: `LedgerFault` for a prefix that the log does not have, `LogStorageFault` and
     ///   `DecodingFault` where a record is damaged.
@@ -38,72 +40,59 @@ extension Reports {
     }
 
     /// Customers by tier, and what they own by status and product.
+    ///
+    /// Cost: as `revenue`.
     package func customers(_ question: ReportQuestion) throws -> CustomerReport {
+        let (at, size) = try (question.point.at, prefix(of: question))
+        guard let rollUp = try rollUp(.customers, question, size: size, telling: [at]) else {
+            return try customersFromLog(question)
+        }
+        let always = Interval(start: Instant(milliseconds: .min), end: nil)
+        return CustomerReport(rollUp.sums(at: at, range: always))
+    }
+
+    /// The report on customers from the log alone, without a roll-up.
+    package func customersFromLog(_ question: ReportQuestion) throws -> CustomerReport {
         let at = question.point.at
         let parts = try questions.foldCustomers(
-            upTo: questions.prefix(knownAt: question.point.knownAt),
+            upTo: prefix(of: question),
             environment: question.environment,
             into: CustomerReport()
         ) { $0.add($1, at: at) }
         return parts.reduce(into: CustomerReport()) { $0.merge($1) }
     }
 
-    /// What products brought in and what was given back.
+    /// What products brought in and what was given back; by months where a roll-up tells it, else by
+    /// days.
     ///
-    /// Ranges of whole days are answered from the roll-up and what followed it, where T and R lie
-    /// after it; where there is none it is made.
+    /// Ranges of whole days are answered from the roll-up and what followed it, at T that are a day's
+    /// start or not long ago, by R that lie after it; where everything known is asked about and there
+    /// is none it is made.
     ///
-    /// Cost: some record reads for each purchase that was spoken of since, else as from the log.
+    /// Cost: some record reads for each subject that was spoken of since, and the lines of the
+    /// roll-up; else as from the log.
     package func revenue(_ question: ReportQuestion) throws -> RevenueReport {
-        let size = try questions.prefix(knownAt: question.point.knownAt)
-        if let report = try rolledUpRevenue(question, size: size) { return report }
-        if try question.range.isOfWholeDays && size == questions.size()
-            && question.point.at >= recordedThrough(size)
-        {
-            try rollUpRevenue(question.environment)
-            if let report = try rolledUpRevenue(question, size: size) { return report }
+        let (at, size) = try (question.point.at, prefix(of: question))
+        guard let rollUp = try rollUp(.revenue, question, size: size, telling: [at]) else {
+            return try revenueFromLog(question)
         }
-        return try foldRevenue(question, size: size, pendingAfter: nil).report
+        return RevenueReport(rollUp.monthlySums(at: at, range: question.range))
     }
 
     /// The revenue report from the log alone, without a roll-up.
     package func revenueFromLog(_ question: ReportQuestion) throws -> RevenueReport {
-        let size = try questions.prefix(knownAt: question.point.knownAt)
-        return try foldRevenue(question, size: size, pendingAfter: nil).report
-    }
-
-    /// Revenue from the log, and the purchases of which something later than an instant is told.
-    func foldRevenue(
-        _ question: ReportQuestion,
-        size: UInt64,
-        pendingAfter through: Instant?
-    ) throws -> (report: RevenueReport, pending: [UInt64: Instant]) {
         let (at, range) = (question.point.at, question.range)
-        let fold = SubjectFold(
-            questions: questions,
-            size: size,
-            environment: question.environment,
-            kinds: KindSet(MoneyFact.reads),
-            link: .purchaseLinked,
-            // What was known once may have joined other purchases than what is known now.
-            grouping: .ever,
-            read: { try $0.moneyFact(of: $1, &$2) }
-        )
+        let fold = try money(question.environment, size: prefix(of: question))
         let parts = try fold.run { part in
             var tally = RevenueTally(at: at, range: range)
-            var pending: [UInt64: Instant] = [:]
-            try part.forEach { _, facts in
-                tally.add(try comparable(facts))
-                guard let through, let latest = facts.map(\.fact.time).max(), latest > through
-                else { return }
-                pending[facts[0].fact.subject] = latest
-            }
-            return (report: tally.report(part.names.names), pending: pending)
+            try part.forEach { tally.add(try comparable($1)) }
+            return tally.report(part.names.names)
         }
-        return parts.reduce(into: (RevenueReport(), [:])) { whole, part in
-            whole.0.merge(part.report)
-            whole.1.merge(part.pending) { max($0, $1) }
-        }
+        return parts.reduce(into: RevenueReport()) { $0.merge($1) }
+    }
+
+    private func prefix(of question: ReportQuestion) throws -> UInt64 {
+        try questions.prefix(knownAt: question.point.knownAt)
     }
 
     /// P13: where links join streams, transactions get tags that compare among all of them.
@@ -126,9 +115,20 @@ extension Reports {
     }
 
     /// How purchase flows end.
+    ///
+    /// Cost: as `revenue`.
     package func funnel(_ question: ReportQuestion) throws -> FunnelReport {
+        let (at, size) = try (question.point.at, prefix(of: question))
+        guard let rollUp = try rollUp(.funnel, question, size: size, telling: [at]) else {
+            return try funnelFromLog(question)
+        }
+        return FunnelReport(rollUp.sums(at: at, range: question.range))
+    }
+
+    /// The funnel from the log alone, without a roll-up.
+    package func funnelFromLog(_ question: ReportQuestion) throws -> FunnelReport {
         let (at, range) = (question.point.at, question.range)
-        let parts = try flows(question).run { part in
+        let parts = try flows(question.environment, size: prefix(of: question)).run { part in
             var report = FunnelReport()
             let names = part.names.names
             part.forEach { report.add($1, names, at: at, range: range) }
@@ -138,9 +138,20 @@ extension Reports {
     }
 
     /// How long the stages of purchase flows took.
+    ///
+    /// Cost: as `revenue`.
     package func stageTimes(_ question: ReportQuestion) throws -> StageReport {
+        let (at, size) = try (question.point.at, prefix(of: question))
+        guard let rollUp = try rollUp(.stages, question, size: size, telling: [at]) else {
+            return try stageTimesFromLog(question)
+        }
+        return StageReport(rollUp.sums(at: at, range: question.range))
+    }
+
+    /// The stages from the log alone, without a roll-up.
+    package func stageTimesFromLog(_ question: ReportQuestion) throws -> StageReport {
         let (at, range) = (question.point.at, question.range)
-        let parts = try flows(question).run { part in
+        let parts = try flows(question.environment, size: prefix(of: question)).run { part in
             var report = StageReport()
             let names = part.names.names
             part.forEach { _, facts in
@@ -156,7 +167,11 @@ extension Reports {
     /// Who saw which variant of an experiment, and bought.
     package func experiments(_ question: ReportQuestion) throws -> ExperimentReport {
         let (at, range) = (question.point.at, question.range)
-        let fold = try flows(question, link: .customerLinked)
+        let fold = try flows(
+            question.environment,
+            size: prefix(of: question),
+            link: .customerLinked
+        )
         let catalogs = try questions.catalogHistory(size: fold.size)
         let parts = try fold.run { part in
             var report = ExperimentReport()
@@ -176,22 +191,5 @@ extension Reports {
             return report
         }
         return parts.reduce(into: ExperimentReport()) { $0.merge($1) }
-    }
-
-    private func flows(
-        _ question: ReportQuestion,
-        link: EventKind? = nil
-    ) throws -> SubjectFold<FlowFact> {
-        SubjectFold(
-            questions: questions,
-            size: try questions.prefix(knownAt: question.point.knownAt),
-            environment: question.environment,
-            kinds: KindSet { FlowFact.reads($0) || $0 == link },
-            link: link,
-            grouping: .now,
-            read: { header, record, names in
-                try header.eventKind() == link ? nil : try header.flowFact(of: record, &names)
-            }
-        )
     }
 }

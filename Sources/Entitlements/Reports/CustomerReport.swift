@@ -37,26 +37,45 @@ package struct CustomerReport: Sendable, Hashable {
     /// Cost: linear in what unlocks something for them, and in their purchases' statements.
     package mutating func add(_ timeline: CustomerTimeline, at instant: Instant) {
         var reader = GateReader(timeline)
-        let gates = reader.gates(at: instant)
-        let tier = gates.catalog.map {
-            timeline.catalogs.publications[$0].seen.catalog.tiers[gates.tier]
-        }
-        tiers[Name(tier ?? Catalog.freeTier), default: 0] += 1
-        let owned = timeline.owned(at: instant).map { owned in
-            Product(
-                store: owned.timeline.store,
-                productID: owned.timeline.period(at: instant)?.productID,
-                status: owned.timeline.status(at: instant)
-            )
-        }
-        for product in owned {
+        let standing = Standing(timeline, &reader, at: instant)
+        tiers[Name(standing.tier), default: 0] += 1
+        for product in standing.owned {
             products[product, default: Owned()].purchases += 1
             statuses[product.status, default: Owned()].purchases += 1
         }
-        for product in Set(owned) { products[product, default: Owned()].customers += 1 }
-        for status in Set(owned.map(\.status)) {
+        for product in Set(standing.owned) { products[product, default: Owned()].customers += 1 }
+        for status in Set(standing.owned.map(\.status)) {
             statuses[status, default: Owned()].customers += 1
         }
+    }
+
+    /// A customer at an instant, as the report counts them.
+    struct Standing: Hashable {
+        /// The highest tier that they have (K7).
+        @Bytewise var tier: String
+        /// What they own, in the order of the purchases.
+        var owned: [Product]
+
+        /// Looks a customer up, who is the reader's.
+        init(_ timeline: CustomerTimeline, _ reader: inout GateReader, at instant: Instant) {
+            tier = timeline.tierName(reader.gates(at: instant))
+            owned = timeline.owned(at: instant).map { owned in
+                Product(
+                    store: owned.timeline.store,
+                    productID: owned.timeline.period(at: instant)?.productID,
+                    status: owned.timeline.status(at: instant)
+                )
+            }
+        }
+    }
+
+    /// A report of figures that were summed up.
+    init(
+        tiers: [Name: Int],
+        statuses: [PurchaseStatus: Owned],
+        products: [Product: Owned]
+    ) {
+        (self.tiers, self.statuses, self.products) = (tiers, statuses, products)
     }
 
     /// Adds what was counted of others.

@@ -52,6 +52,12 @@ public struct ErrorReport: Sendable, Hashable {
         var window: Interval
         var baseline: Interval
 
+        /// The instants of T that figures are made from: T, and where the windows begin.
+        package var instants: [Instant] {
+            [window.end, window.start, baseline.start].compactMap { $0 }
+                .map { $0.advanced(byMilliseconds: -1) }
+        }
+
         /// The window that ends at T, and as many before it as the rule looks back.
         package init(at: Instant, range: Interval, rule: AlertRule) {
             // Both lie far within 64 bits: the rule's limits see to it.
@@ -68,6 +74,11 @@ public struct ErrorReport: Sendable, Hashable {
     /// An empty report.
     package init(_ span: Span) { self.span = span }
 
+    /// A report of figures that were summed up in the same span.
+    init(_ span: Span, errors: [Key: Counts], attempts: Counts) {
+        (self.span, self.errors, self.attempts) = (span, errors, attempts)
+    }
+
     /// Counts errors of one code.
     package mutating func add(_ key: Key, at time: Instant, count: Int = 1) {
         errors[key, default: Counts()].add(time, count, span)
@@ -77,9 +88,16 @@ public struct ErrorReport: Sendable, Hashable {
     package mutating func add(_ fact: FlowFact, _ names: FactNames) {
         guard FlowFact.isEnd(fact.kind) else { return }
         attempts.add(fact.time, 1, span)
-        guard fact.kind == .flowFailed else { return }
-        let code = fact.errorCode.map { names[$0] } ?? Self.unknownCode
-        add(Key(origin: .flow, code: code), at: fact.time)
+        if let key = Self.key(of: fact, names) { add(key, at: fact.time) }
+    }
+
+    /// The error that a statement of a flow tells; nil: it failed not.
+    static func key(of fact: FlowFact, _ names: FactNames) -> Key? {
+        guard fact.kind == .flowFailed else { return nil }
+        return Key(
+            origin: .flow,
+            code: fact.errorCode.map { names[$0] } ?? unknownCode
+        )
     }
 
     /// The code of a flow that failed without one.

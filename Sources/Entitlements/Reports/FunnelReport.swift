@@ -52,15 +52,30 @@ package struct FunnelReport: Sendable, Hashable {
         for (_, facts) in Dictionary(grouping: facts.filter { $0.time <= at }, by: \.flow) {
             let facts = facts.sorted(by: FlowFact.inTime)
             guard let first = facts.first, range.contains(first.time) else { continue }
-            let key = Key(
-                productID: facts.lazy.compactMap(\.product).first.map { names[$0] },
-                platform: facts.lazy.compactMap(\.platform).first.map { names[$0] }
-            )
-            let end = facts.last { FlowFact.isEnd($0.kind) }?.kind
-            lines[key, default: Line()].flows += 1
-            if let end { lines[key, default: Line()].ends[end, default: 0] += 1 }
+            var standing = Standing()
+            for fact in facts { standing.hear(fact, names) }
+            lines[standing.key, default: Line()].flows += 1
+            if let end = standing.end {
+                lines[standing.key, default: Line()].ends[end, default: 0] += 1
+            }
         }
     }
+
+    /// What a flow is for and how it ended, by the statements so far.
+    struct Standing: Hashable {
+        private(set) var key = Key(productID: nil, platform: nil)
+        private(set) var end: EventKind?
+
+        /// Hears the next statement, in the order of their time.
+        mutating func hear(_ fact: FlowFact, _ names: FactNames) {
+            if key.productID == nil { key.productID = fact.product.map { names[$0] } }
+            if key.platform == nil { key.platform = fact.platform.map { names[$0] } }
+            if FlowFact.isEnd(fact.kind) { end = fact.kind }
+        }
+    }
+
+    /// A report of figures that were summed up.
+    init(lines: [Key: Line]) { self.lines = lines }
 
     /// Adds what was counted of other customers.
     package mutating func merge(_ other: FunnelReport) {

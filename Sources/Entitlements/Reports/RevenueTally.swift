@@ -4,10 +4,10 @@ package struct RevenueTally: Sendable {
     private let at: Instant
     /// Instants that count.
     private let range: Interval
-    private var lines: [Key: RevenueReport.Line] = [:]
+    private(set) var lines: [Key: RevenueReport.Line] = [:]
 
     /// As `RevenueReport.Key`, in the numbers of one table of names.
-    private struct Key: Hashable {
+    struct Key: Hashable {
         var day: CalendarDay
         var store: FactName
         var product: FactName
@@ -194,15 +194,20 @@ package struct RevenueTally: Sendable {
     package func report(_ names: FactNames) -> RevenueReport {
         var report: [RevenueReport.Key: RevenueReport.Line] = [:]
         for (key, line) in lines where line != RevenueReport.Line() {
-            report[
-                RevenueReport.Key(
-                    day: key.day,
-                    store: names[key.store],
-                    productID: names[key.product],
-                    currencyCode: key.currency.map { names[$0] }
-                )
-            ] = line
+            report[key.named(names)] = line
         }
         return RevenueReport(lines: report)
+    }
+}
+
+extension RevenueTally.Key {
+    /// The key with the texts of its names.
+    func named(_ names: FactNames) -> RevenueReport.Key {
+        RevenueReport.Key(
+            day: day,
+            store: names[store],
+            productID: names[product],
+            currencyCode: currency.map { names[$0] }
+        )
     }
 }

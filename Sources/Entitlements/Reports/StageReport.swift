@@ -55,6 +55,9 @@ package struct StageReport: Sendable, Hashable {
     /// An empty report.
     package init() {}
 
+    /// A report of times that were summed up.
+    init(stages: [Name: [Int64: Int]]) { self.stages = stages }
+
     /// Counts the stages of one statement.
     package mutating func add(_ fact: FlowFact, _ names: FactNames) {
         for stage in fact.stages {

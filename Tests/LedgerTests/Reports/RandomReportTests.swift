@@ -83,7 +83,7 @@ struct `Reports say what an obvious recount says` {
             next = batch.endIndex
             if random.chance(50) {
                 for environment in StoreEnvironment.allCases {
-                    try scratch.ledger.reports.rollUpRevenue(environment)
+                    try scratch.ledger.reports.rollUp(environment)
                 }
             }
             if random.chance(3) { try scratch.reopen() }
@@ -105,7 +105,7 @@ struct `Reports say what an obvious recount says` {
             ).figures
             #expect(report.figures == slow, "ENTITLE_SEED=\(play.seed), \(play.log.count) events")
             #expect(
-                try ledger.reports.revenue(question) == report,
+                try ledger.reports.revenue(question).months == report.months,
                 "ENTITLE_SEED=\(play.seed), rolled up"
             )
             lines += slow.count

@@ -215,14 +215,17 @@ struct `Forged views` {
             _ = try scratch.ledger.appender.record(
                 Sample.submissions(Sample.ownedPurchase("u", "app_store/1"))
             )
-            try scratch.ledger.reports.rollUpRevenue(.production)
+            try scratch.ledger.reports.rollUp(.production)
             let own = try #require(scratch.ledger.questions.vault.viewSecret)
-            let truth = try scratch.ledger.reports.revenueFromLog(question)
-            var forged = try #require(scratch.ledger.reports.rollUps.current(.production))
-            let key = try #require(forged.report.lines.keys.first)
-            var lines = forged.report.lines
-            lines[key]?.unpriced += 1000
-            forged.report = RevenueReport(lines: lines)
+            let truth = try scratch.ledger.reports.revenueFromLog(question).months
+            var forged = try #require(scratch.ledger.reports.rollUps.current(.revenue, .production))
+            forged.table.add(
+                1000,
+                to: try #require(forged.table.cells.first),
+                from: Sample.day(0),
+                day: CalendarDay(Sample.day(0))
+            )
+            forged.table.settle()
             for (secret, isBelieved) in [(Self.thief, false), (own, true)] {
                 let seal = ViewSeal(ledgerID: scratch.ledger.identity.id, secret: secret)
                 let position = try scratch.ledger.questions.views.viewPosition(
@@ -230,8 +233,9 @@ struct `Forged views` {
                     bootID: ""
                 )
                 let bytes = try #require(
-                    RevenueRollUpFile.bytes(
+                    RollUpFile.bytes(
                         of: forged,
+                        .revenue,
                         position: position,
                         environment: .production,
                         seal
@@ -241,7 +245,9 @@ struct `Forged views` {
                 let file = scratch.viewsPath + "/revenue-production"
                 try Data(bytes).write(to: URL(filePath: file))
                 try scratch.reopen()
-                #expect(try (scratch.ledger.reports.revenue(question) != truth) == isBelieved)
+                #expect(
+                    try (scratch.ledger.reports.revenue(question).months != truth) == isBelieved
+                )
             }
         }
     }
@@ -253,7 +259,7 @@ struct `Forged views` {
                 let lines = Sample.ownedPurchase("u\(number)", "app_store/\(number)")
                 _ = try scratch.ledger.appender.record(Sample.submissions(lines))
             }
-            try scratch.ledger.reports.rollUpRevenue(.production)
+            try scratch.ledger.reports.rollUp(.production)
             let file = URL(filePath: scratch.viewsPath + "/revenue-production")
             try scratch.close()
             let before = try Data(contentsOf: file)
@@ -267,14 +273,14 @@ struct `Forged views` {
             try scratch.close()
             try before.write(to: file)
             try scratch.reopen()
-            #expect(scratch.ledger.reports.rollUps.current(.production)?.size == size)
+            #expect(scratch.ledger.reports.rollUps.current(.revenue, .production)?.size == size)
             let question = ReportQuestion(
                 .revenue,
                 environment: .production,
                 point: BitemporalPoint(at: scratch.clock.now, knownAt: .everything)
             )
             _ = try scratch.ledger.reports.revenue(question)
-            #expect(scratch.ledger.reports.rollUps.current(.production)?.size == size + 1)
+            #expect(scratch.ledger.reports.rollUps.current(.revenue, .production)?.size == size + 1)
         }
     }
 }

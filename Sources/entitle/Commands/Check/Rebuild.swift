@@ -20,7 +20,7 @@ struct Rebuild: ParsableCommand {
         let progress = Progress("rebuilt")
         let events = try options.withLedger(writing: true, recovery: .rebuild) { ledger in
             let events = try ledger.auditor.rebuild { progress.show($0, of: $1) }
-            try ledger.reports.rollUpRevenue(options.environment())
+            try ledger.reports.rollUp(options.environment())
             return events
         }
         progress.finish()

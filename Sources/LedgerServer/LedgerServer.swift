@@ -49,6 +49,8 @@ package enum LedgerServer {
         package var drift: DriftSchedule? = .standard
         /// How often purchases are looked for of which a store has not told; nil: never.
         package var storeWatch: Duration? = StoreWatch.standardInterval
+        /// How often the figures of reports are looked at; nil: never.
+        package var reportWatch: Duration? = ReportWatch.standardInterval
         /// How checkpoints are signed and published, and the log archived; nil: not at all.
         package var publication: PublicationSchedule?
         /// What stores say of what they sell, as it is kept; nil: nowhere.
@@ -211,6 +213,9 @@ package enum LedgerServer {
         }
         if let interval = options.storeWatch {
             services.append(StoreWatch(service: service, interval: interval))
+        }
+        if let interval = options.reportWatch {
+            services.append(ReportWatch(service: service, interval: interval))
         }
         if let schedule = options.publication {
             services.append(LogPublisher(service: service, schedule: schedule))

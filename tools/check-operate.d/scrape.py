@@ -19,7 +19,8 @@ SCENARIOS = ["renewal_chain", "play_grace_recovered", "revenuecat_renewals"]
 # As often as can be set. The audits at odds, as one that meets the other waits a minute.
 OFTEN = {
     "ENTITLE_AUDIT_SECONDS": "2", "ENTITLE_AUDIT_FULL_SECONDS": "3", "ENTITLE_CHECKPOINT_SECONDS": "1",
-    "ENTITLE_DRIFT_SECONDS": "1", "ENTITLE_PRODUCT_SECONDS": "1", "ENTITLE_STORE_SECONDS": "1"}
+    "ENTITLE_DRIFT_SECONDS": "1", "ENTITLE_PRODUCT_SECONDS": "1", "ENTITLE_STORE_SECONDS": "1",
+    "ENTITLE_REPORT_SECONDS": "1"}
 PATIENCE = 90
 
 
@@ -38,6 +39,8 @@ def tell(tool, server, stores):
     server.ask("POST", "/v1/customers/nobody/purchases", {
         "store": "play_store", "packageName": "com.example.app", "productId": "month", "purchaseToken": "unknown"})
     server.ask("GET", "/v1/status", key="nobody's")
+    for said in ({"type": "started"}, {"type": "failed", "errorCode": "NETWORK_ERROR", "stages": {"store": 12}}):
+        server.ask("POST", "/v1/customers/buyer/flows", {"flowId": "f1", **said})
 
 
 def has_everything(metrics, status):

@@ -57,6 +57,8 @@ package enum Setting: String, CaseIterable, Sendable {
     case driftSample
     /// Seconds between two looks for purchases of which a store has not told; 0: none.
     case storeSeconds
+    /// Seconds between two looks at the figures of reports; 0: none.
+    case reportSeconds
     /// Seconds between two quick audits; 0: none.
     case auditSeconds
     /// Seconds between two audits of everything; 0: none.

@@ -60,6 +60,8 @@ package struct ServerConfiguration: Sendable {
             try settings.number(.bodyBytes, in: Self.bodyBytes) ?? options.bodyByteLimit
         options.drift = try drift(options.drift)
         options.storeWatch = try settings.interval(.storeSeconds, standard: options.storeWatch)
+        options.reportWatch =
+            try settings.interval(.reportSeconds, standard: options.reportWatch)
         options.audits.quick =
             try settings.interval(.auditSeconds, standard: options.audits.quick)
         options.audits.everything =

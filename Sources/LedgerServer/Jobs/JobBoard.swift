@@ -20,7 +20,7 @@ final class JobBoard: Sendable {
     enum Job: String, CaseIterable {
         case audit
         case auditEverything = "audit_everything"
-        case checkpoint, drift, products, stores, webhooks
+        case checkpoint, drift, products, reports, stores, webhooks
     }
 
     init(clock: @escaping @Sendable () -> Instant) { self.clock = clock }

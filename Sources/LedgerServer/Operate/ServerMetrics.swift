@@ -11,6 +11,8 @@ final class ServerMetrics: Sendable {
     let drift = DriftCounters()
     /// What is known of the stores' signals.
     let stores = StoreGauges()
+    /// What the reports that are kept summed up came to.
+    let reports = ReportGauges()
     /// What became of deliveries to webhooks.
     let webhooks = WebhookCounters()
     /// What audits came to.
@@ -137,6 +139,7 @@ final class ServerMetrics: Sendable {
         }
         drift.append(to: &text)
         stores.append(to: &text)
+        reports.append(to: &text)
         audits.append(to: &text)
         webhooks.append(to: &text)
         jobs.append(to: &text)

@@ -89,8 +89,9 @@ struct `A job` {
                 schedule: LedgerServer.PublicationSchedule()
             ).publish()
             await StoreWatch(service: service, interval: .seconds(1)).look()
+            await ReportWatch(service: service, interval: .seconds(1)).look()
             let names = service.jobs.all.filter { $0.result == .done }.map(\.name)
-            #expect(names == ["audit", "audit_everything", "checkpoint", "stores"])
+            #expect(names == ["audit", "audit_everything", "checkpoint", "reports", "stores"])
         }
     }
 }

@@ -57,6 +57,8 @@ package enum LedgerServer {
         package var products: KeptProducts?
         /// How they are loaded; nil: not at all.
         package var productLoads: ProductSchedule?
+        /// The ledger's directory; nil: it stands in none.
+        package var directory: String?
         /// Who is told of what happens; nil: the ledger stands in no directory.
         package var webhooks: Webhooks?
         /// Whether webhooks that are added over HTTP may be sent to networks of one's own.
@@ -192,6 +194,7 @@ package enum LedgerServer {
         }
         var services: [any Service] = [
             application, service.growth, MemoryRelease(service: service),
+            EndNote(service: service),
         ]
         if let path = options.socketPath {
             services.append(
@@ -293,6 +296,17 @@ private struct OwnersServer<Server: ApplicationProtocol>: Service {
 
     func run() async throws {
         for await _ in listening.cancelOnGracefulShutdown() { return try await application.run() }
+    }
+}
+
+/// Tells what goes on for long that the server is to end.
+private struct EndNote: Service {
+    let service: LedgerService
+
+    func run() async throws {
+        // Whoever is cancelled ends, too.
+        try? await gracefulShutdown()
+        service.end()
     }
 }
 

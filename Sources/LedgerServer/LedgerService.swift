@@ -6,6 +6,7 @@ package import LedgerOperations
 import Logging
 import NIOPosix
 package import Stores
+import Synchronization
 
 /// What the routes work with: the ledger, who verifies, who may, and how much.
 final class LedgerService: Sendable, BlockingPool {
@@ -29,6 +30,8 @@ final class LedgerService: Sendable, BlockingPool {
     /// Seals tickets for change notices; nil: the ledger's key is not at hand.
     let changeTickets: ChangeTicket.Sealer?
     let jobs: JobBoard
+    /// The ledger's directory; nil: it stands in none.
+    let directory: String?
     /// Who is told of what happens; nil: the ledger stands in no directory.
     let webhooks: Webhooks?
     /// Whether webhooks may be sent to networks of one's own.
@@ -46,6 +49,7 @@ final class LedgerService: Sendable, BlockingPool {
     /// A time zone by its name; nil: there is none of that name.
     let timeZone: @Sendable (String) -> NamedZone?
     private let pool: NIOThreadPool
+    private let ending = Atomic(false)
 
     init(_ options: LedgerServer.Options) {
         let metrics = ServerMetrics(operations: RouteTable.routes.map(\.operation))
@@ -66,6 +70,7 @@ final class LedgerService: Sendable, BlockingPool {
         faults = FaultNotes(options.logger, every: options.faultInterval)
         origins = options.origins
         jobs = JobBoard(clock: options.clock)
+        directory = options.directory
         webhooks = options.webhooks
         sendsToPrivateNetworks = options.sendsToPrivateNetworks
         // Without the key there are no notices; what needs it says so by itself.
@@ -98,6 +103,12 @@ final class LedgerService: Sendable, BlockingPool {
         trust.renew(renewed)
         access.renew(customers: renewed.customers)
     }
+
+    /// Whether what goes on for long is to end: the server was told to.
+    var isEnded: @Sendable () -> Bool { { [self] in ending.load(ordering: .relaxed) } }
+
+    /// Tells what goes on for long to end.
+    func end() { ending.store(true, ordering: .relaxed) }
 
     /// Ends the threads; nothing may be asked any more.
     func stop() async throws {

@@ -27,12 +27,18 @@ struct `Who may` {
         "restorePurchases": Right(scopes: [.write, .admin], customers: .themselves),
         "grant": Right(scopes: [.write, .support, .admin]),
         "withdrawGrant": Right(scopes: [.write, .support, .admin]),
+        "claimKnownPurchase": Right(scopes: [.support, .admin]),
         "transferPurchase": Right(scopes: [.support, .admin]),
         "releasePurchase": Right(scopes: [.support, .admin]),
         "eraseCustomer": Right(scopes: [.admin]),
         "linkCustomer": Right(scopes: [.write, .support, .admin]),
         // Both scopes in one key, which each of these has not.
         "recordEvents": Right(scopes: [.admin]),
+        "importLines": Right(scopes: [.admin]),
+        "syncEverybody": Right(scopes: [.admin]),
+        "signCheckpoint": Right(scopes: [.admin]),
+        "rebuildViews": Right(scopes: [.admin]),
+        "verifyEverybody": Right(scopes: [.admin]),
         "startTrial": Right(scopes: [.write, .admin], customers: .themselves),
         "use": Right(scopes: [.write, .admin], customers: .themselves),
         "recordFlow": Right(scopes: [.write, .admin], customers: .themselves),
@@ -151,6 +157,8 @@ struct `Who may` {
         case "evaluateFlag", "evaluateFlags": return #"{"context":{"targetingKey":"\#(id)"}}"#
         case "grant": return #"{"tier":"pro"}"#
         case "transferPurchase": return #"{"to":"alice","reason":"asked"}"#
+        case "claimKnownPurchase": return #"{"customer":"alice"}"#
+        case "importLines": return #"{"lines":[]}"#
         case "releasePurchase": return #"{"reason":"asked"}"#
         case "linkCustomer": return #"{"alias":"another-id"}"#
         case "startTrial": return #"{"trialId":"week"}"#

@@ -63,6 +63,20 @@ STEPS = (
     (64, "erase gone{} --confirm alice{} --id x{}"),
     (0, "erase gone{} --confirm gone{} --id x{}"),
     (0, "erase gone{} --confirm gone{} --id y{}"),
+    (0, "import {lines} --format events"),
+    (0, "import {lines}"),
+    (65, "import {broken}"),
+    (0, "import {broken} --on-error skip"),
+    (0, "import {broken} --on-error skip --acknowledge"),
+    (0, "import {webhooks} --on-error skip"),
+    (0, "import {array} --on-error skip"),
+    (65, "import {lines} {broken} --format app-store"),
+    (66, "import absent.ndjson"),
+    (64, "import {lines} --format none"),
+    (0, "checkpoint"),
+    (0, "rebuild"),
+    (0, "verify"),
+    (0, "verify --record"),
 )
 # Of these a server notes who looked or changed, where a key says who asks: what comes behind may stand elsewhere.
 NOTED = (
@@ -73,6 +87,10 @@ NOTED = (
     (0, "release app_store/p{} --reason 'ticket 13' --id D{}"),
     (0, "release app_store/p{} --reason 'ticket 13' --id E{}"),
     (4, "release app_store/none --reason 'ticket 13' --id F{}"),
+    (0, "claim hana{} app_store/n{} --id G{}"),
+    (0, "claim hana{} app_store/n{} --id G{}"),
+    (0, "claim hana{} app_store/p{} --id H{}"),
+    (64, "claim hana{} nothing --id I{}"),
     (0, "explain frank{} sync --reason 'größer 日本' --at 2025-06-01 --known-sequence 9"),
     (0, "timeline frank{} --reason asked --at 2025-06-01 --known-sequence 9"),
 )
@@ -107,9 +125,11 @@ QUESTIONS = (
     (0, "diff frank{} --at 2025-06-01 --known-sequence 2 --known-sequence 9"),
 )
 # The commands that keys of scope write may not ask for.
-OF_ADMINS = ("catalog", "erase", "transfer", "release", "explain", "timeline")
+OF_ADMINS = (
+    "import", "claim", "checkpoint", "rebuild", "verify", "catalog", "erase", "transfer", "release", "explain",
+    "timeline")
 # What no two ledgers have in common: of a receipt the log's root and what is signed of it, as each seal is of chance.
-SEALED = re.compile(rb"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{43}=|(?<=/log )[A-Za-z0-9+/]{91}=")
+SEALED = re.compile(rb"(?:(?<![A-Za-z0-9+/])|(?<=\\n))[A-Za-z0-9+/]{43}=|(?<=/log )[A-Za-z0-9+/]{91}=")
 NUMBER = re.compile(rb'(?<="sequence":)\d+|(?<=\(event )\d+(?=\))')
 DISK = re.compile(rb'"disk":(null|\{[^}]*\}),?|(?m:^disk: .*\n)')
 
@@ -307,6 +327,27 @@ def events():
                    "subject": about, "time": "2025-01-05T00:00:00.000Z", "data": data}
 
 
+def imported():
+    """Lines of imports by their files' names: events, such with faults between them, webhooks, and an array."""
+    def event(number, data):
+        return {"specversion": "1.0", "id": "import-%d" % number, "source": "legacy", "type": "grant.given",
+                "subject": "customer/iris", "time": "2025-02-05T00:00:00.000Z", "data": data}
+
+    events = [json.dumps(event(number, {"grantId": "i%d" % number, "tier": "plus"})) for number in range(5)]
+    differing = json.dumps(event(0, {"grantId": "i0", "tier": "pro"}))
+    webhook = {"api_version": "1.0", "event": {
+        "id": "rc-1", "type": "INITIAL_PURCHASE", "app_user_id": "jack", "original_app_user_id": "jack",
+        "product_id": "month", "store": "APP_STORE", "environment": "PRODUCTION", "original_transaction_id": "rc-t",
+        "transaction_id": "rc-t", "purchased_at_ms": 1_760_000_000_000, "expiration_at_ms": 1_790_000_000_000,
+        "event_timestamp_ms": 1_760_000_001_000, "period_type": "NORMAL"}}
+    return {
+        "lines": "\n".join(events[:3]) + "\n",
+        # Known, blank, no JSON, known with another content, no event, and one more behind them.
+        "broken": "\n".join([events[0], "", "{", differing, "{}", '"\udcff"', events[4]]) + "\n",
+        "webhooks": json.dumps(webhook) + "\n" + json.dumps({**webhook, "event": {"id": 1}}) + "\n",
+        "array": json.dumps([webhook, {**webhook, "event": {**webhook["event"], "id": "rc-2"}}], indent=1)}
+
+
 def make(tool):
     """A ledger with a catalog and purchases, files of catalogs, and files of keys by their scopes."""
     files = {}
@@ -314,6 +355,10 @@ def make(tool):
         files[name] = os.path.join(tool.scratch, name + ".json")
         with open(files[name], "w", encoding="utf-8") as file:
             json.dump(value, file)
+    for name, text in imported().items():
+        files[name] = os.path.join(tool.scratch, name + ".ndjson")
+        with open(files[name], "wb") as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
     ledger = tool.directory("alone")
     tool.ask(ledger, "init", "--catalog", files["catalog"])
     tool.ask(ledger, "import", "--format", "events", "-",

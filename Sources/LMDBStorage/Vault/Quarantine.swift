@@ -2,6 +2,7 @@ import Crypto
 import DurableFiles
 package import EventLog
 import FoundationEssentials
+import Glibc
 
 /// What an import refused, kept sealed until somebody has looked at it.
 ///
@@ -12,6 +13,18 @@ package struct Quarantine {
     private let path: String
     private let masterKey: SymmetricKey
     private var randomness: RandomSource
+    /// Who adds to it and who empties it, alone; nil: it is only looked through.
+    private let lock: Lock?
+
+    /// A lock file that is held as long as somebody has this.
+    private final class Lock: Sendable {
+        private let descriptor: Int32
+
+        /// - Throws: `LedgerOpenFault.locked`, `FileFault`.
+        init(_ path: String) throws { descriptor = try LedgerDirectory.takeLock(path) }
+
+        deinit { close(descriptor) }
+    }
 
     /// Days after which a day's key is destroyed.
     package static let dayLimit = 30
@@ -31,6 +44,7 @@ package struct Quarantine {
         oldest: String,
         randomness: RandomSource
     ) throws {
+        lock = try Lock(ledgerPath + "/" + Self.directoryName + ".lock")
         path = ledgerPath + "/" + Self.directoryName
         self.masterKey = SymmetricKey(data: masterKey)
         self.randomness = randomness
@@ -39,6 +53,7 @@ package struct Quarantine {
 
     /// The quarantine as it stands; nothing is destroyed.
     init(ledgerPath: String, masterKey: SymmetricKey, randomness: RandomSource) {
+        lock = nil
         path = ledgerPath + "/" + Self.directoryName
         self.masterKey = masterKey
         self.randomness = randomness

@@ -74,6 +74,18 @@ extension Form where Value: FixedWidthInteger {
     }
 }
 
+extension Form<[UInt8]> {
+    /// Bytes in base64, in its canonical spelling.
+    static var base64: Self {
+        Form(
+            .pattern("^[A-Za-z0-9+/]*={0,2}$"),
+            expected: "base64",
+            write: { $1.string(Base64.encode($0.span)) },
+            read: { $0.string.flatMap { Base64.decode($0) } }
+        )
+    }
+}
+
 extension Form<Instant> {
     /// RFC 3339 in UTC with three fraction digits.
     static var instant: Self {

@@ -68,7 +68,7 @@ package struct EventBatch: Sendable {
 
 extension ImportFormat.Item {
     /// What only the ledger itself records, nobody hands in over the network.
-    fileprivate var fromOutside: Self {
+    var fromOutside: Self {
         let own: Set<EventKind> = [.customerErased, .accessLogged]
         guard let submission = result.value,
             submission.drafts.contains(where: { own.contains($0.kind) })

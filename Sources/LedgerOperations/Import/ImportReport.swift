@@ -17,7 +17,7 @@ public struct ImportReport: Sendable {
     public private(set) var differences: [(file: String, line: Int, sequence: UInt64)] = []
     /// The file whose lines are counted; `-` for standard input.
     var file = ""
-    private var itemsByFormat: [ImportFormat: Int] = [:]
+    private var itemsByFormat: [String: Int] = [:]
     private var refusedByCode: [String: Int] = [:]
 
     /// Refusals that are listed one by one, and repeats that differ.
@@ -34,7 +34,7 @@ public struct ImportReport: Sendable {
     /// What items were taken for, and how many for each; what could not be told is left out.
     public var formats: [(format: ImportFormat, count: Int)] {
         ImportFormat.allCases.compactMap { format in
-            itemsByFormat[format].map { (format: format, count: $0) }
+            itemsByFormat[format.rawValue].map { (format: format, count: $0) }
         }
     }
 
@@ -63,28 +63,27 @@ public struct ImportReport: Sendable {
         )
     }
 
-    mutating func take(for format: ImportFormat?) {
-        if let format { itemsByFormat[format, default: 0] += 1 }
-    }
-
-    /// `sequence`: the event that was recorded.
-    mutating func differ(_ line: Int, from sequence: UInt64) {
-        differing += 1
-        if differences.count < Self.refusalLimit { differences.append((file, line, sequence)) }
-    }
-
-    mutating func refuse(_ line: Int, _ refusal: ImportRefusal) {
-        refused += 1
-        refusedByCode[refusal.code, default: 0] += 1
-        if refusals.count < Self.refusalLimit { refusals.append((file, line, refusal)) }
-    }
-
-    mutating func count(_ line: Int, _ receipt: Receipt) {
-        switch receipt {
+    /// Counts what became of an item.
+    mutating func count(_ item: ImportedItem) {
+        if let format = item.format { itemsByFormat[format, default: 0] += 1 }
+        switch item.line.outcome {
         case .appended: appended += 1
         case .duplicate, .known: duplicate += 1
-        case .refused(let refusal):
-            refuse(line, ImportRefusal(refusal.code.rawValue, refusal.path, refusal.detail))
+        case .refused: refuse(item)
         }
+        guard item.differs, let sequence = item.line.sequence else { return }
+        differing += 1
+        if differences.count < Self.refusalLimit {
+            differences.append((file, item.line.line, sequence))
+        }
+    }
+
+    private mutating func refuse(_ item: ImportedItem) {
+        let code = item.code ?? ""
+        refused += 1
+        refusedByCode[code, default: 0] += 1
+        guard refusals.count < Self.refusalLimit else { return }
+        let refusal = ImportRefusal(code, item.path ?? "", item.detail ?? "")
+        refusals.append((file, item.line.line, refusal))
     }
 }

@@ -1,13 +1,13 @@
 import Encodings
 public import EntitlementLedger
 public import Entitlements
+package import LedgerAPI
 public import Stores
 
 /// Appends the items of files, batch by batch; resumable, because a known signal appends nothing.
 public struct Importer {
-    private let ledger: Ledger
+    private let place: any ImportPlace
     private let options: Options
-    private let reader: ItemReader
     /// What it did so far.
     public private(set) var report = ImportReport()
     /// The columns of the file that is read; nil: it is none of rows.
@@ -37,9 +37,9 @@ public struct Importer {
         public var onError = OnError.stop
         /// Whether the `recordedtime` that events carry is kept.
         public var preservesRecordedTime = false
-        /// Told of items by their lines once they are durable; nothing that has come in then waits
-        /// for more.
-        public var acknowledge: (@Sendable ([(line: Int, receipt: Receipt)]) -> Void)?
+        /// Told what became of items by their lines, of what is recorded once it is durable; nothing that has come in
+        /// then waits for more.
+        package var acknowledge: (@Sendable ([ImportedLine]) -> Void)?
         /// Told now and then how many items there were.
         public var progress: @Sendable (ImportProgress) -> Void = { _ in }
         /// Whether to end after the commit that is under way.
@@ -62,14 +62,13 @@ public struct Importer {
 
     /// Imports into a ledger.
     public init(_ ledger: Ledger, _ options: Options = Options()) {
-        self.ledger = ledger
+        self.init(into: ImportedLedger(ledger, options), options)
+    }
+
+    /// Imports into a place; who verifies and what becomes of recorded time is the place's affair.
+    package init(into place: any ImportPlace, _ options: Options) {
+        self.place = place
         self.options = options
-        reader = ItemReader(
-            format: options.format,
-            appStore: options.appStore,
-            playStore: options.playStore,
-            clock: options.clock
-        )
     }
 
     /// Imports files, `-` for standard input, up to a refusal that stops or an interrupt.
@@ -102,7 +101,7 @@ public struct Importer {
     public mutating func retry(_ quarantine: ImportQuarantine) throws {
         var quarantine = quarantine
         try quarantine.replaceEachDay { lines in
-            _ = try record(prepareAhead(lines).take())
+            _ = count(try place.begin(ImportedLines(lines))())
             return takeRefused()
         }
     }
@@ -129,7 +128,7 @@ public struct Importer {
         let reader = try LineReader(file, isInterrupted: options.isInterrupted)
         report.file = file
         rows = nil
-        var batches: [PreparedBatch] = []
+        var batches: [ImportTurn] = []
         var isAtEnd = false
         var isFirst = true
         while true {
@@ -145,7 +144,7 @@ public struct Importer {
                 isFirst = false
             }
             if batches.isEmpty { return true }
-            let goesOn = try record(batches.removeFirst().take())
+            let goesOn = count(try batches.removeFirst()())
             try afterBatch(&self)
             guard goesOn else { return false }
             options.progress(
@@ -163,7 +162,7 @@ public struct Importer {
     private mutating func nextBatch(
         _ reader: LineReader,
         isFirst: Bool
-    ) throws -> PreparedBatch? {
+    ) throws -> ImportTurn? {
         var lines: [LineReader.Line] = []
         let end = reader.byteCount + UInt64(Self.batchByteCount)
         while lines.count < Self.batchLineCount, reader.byteCount < end,
@@ -177,16 +176,11 @@ public struct Importer {
             if let rows { line = try row(of: rows, startingWith: line, reader) }
             lines.append(line)
             if isFirst, lines.count == 1, let whole = try document(startingWith: line, reader) {
-                let preparation = preparation
-                return PreparedBatch {
-                    var prepared = PreparedItems()
-                    for item in whole { try preparation.add(item, to: &prepared) }
-                    return prepared
-                }
+                return try place.begin(ImportedLines(document: whole, at: line.number))
             }
             if acknowledges && !reader.holdsLine { break }
         }
-        return lines.isEmpty ? nil : prepareAhead(lines)
+        return lines.isEmpty ? nil : try place.begin(ImportedLines(lines))
     }
 
     private var takesRows: Bool { [.auto, .revenuecat].contains(options.format) }
@@ -208,31 +202,12 @@ public struct Importer {
         return LineReader.Line(number: line.number, bytes: rows.object(bytes) ?? bytes)
     }
 
-    private func prepareAhead(_ lines: [LineReader.Line]) -> PreparedBatch {
-        let (reader, preparation) = (reader, preparation)
-        return PreparedBatch {
-            var prepared = PreparedItems()
-            prepared.items.reserveCapacity(lines.count)
-            prepared.submissions.reserveCapacity(lines.count)
-            for item in reader.items(lines) { try preparation.add(item, to: &prepared) }
-            return prepared
-        }
-    }
-
-    private var preparation: ItemPreparation {
-        ItemPreparation(
-            ledger: ledger,
-            preservesRecordedTime: options.preservesRecordedTime,
-            keepsBytes: options.onError == .quarantine
-        )
-    }
-
     /// One JSON document over several lines, such as a pretty-printed array of webhooks; nil if
     /// the first line is a value by itself.
     private func document(
         startingWith line: LineReader.Line,
         _ reader: LineReader
-    ) throws -> [ImportFormat.Item]? {
+    ) throws -> [UInt8]? {
         // Why it is not JSON does not matter: it may be the first line of a longer text.
         guard let bytes = line.bytes, (try? JSONValue(parsing: bytes)) == nil,
             let first = bytes.first(where: { $0 != 0x20 && $0 != 0x09 }),
@@ -240,52 +215,17 @@ public struct Importer {
             let rest = try reader.peekRest(limit: Self.documentByteLimit)
         else { return nil }
         let whole = bytes + [0x0A] + rest
-        guard let json = try? JSONValue(parsing: whole) else { return nil }
+        guard (try? JSONValue(parsing: whole)) != nil else { return nil }
         reader.skipRest()
-        return self.reader.items(json, whole, line)
+        return whole
     }
 
-    /// Records items in their order; false: it stopped at a refusal.
-    private mutating func record(_ prepared: PreparedItems) throws -> Bool {
-        var (items, submissions) = (prepared.items[...], prepared.submissions)
-        // With `stop` nothing behind the first refused item is recorded.
-        if options.onError == .stop,
-            let refused = items.firstIndex(where: { $0.refusal != nil })
-        {
-            items = items[...refused]
-            // One for each item before it.
-            submissions.removeLast(submissions.count - refused)
-        }
-        var receipts = try ledger.appender.record(
-            submissions,
-            untilRefused: options.onError == .stop
-        )[...]
-        if let acknowledge = options.acknowledge {
-            // After the commit that holds them has returned.
-            let lines = items.filter { $0.refusal == nil }.map(\.line)
-            acknowledge(zip(lines, receipts).map { (line: $0, receipt: $1) })
-        }
+    /// Counts what became of items; false: it stopped at a refusal.
+    private mutating func count(_ items: [ImportedItem]) -> Bool {
+        options.acknowledge?(items.map(\.line))
         for item in items {
-            let refusedBefore = report.refused
-            report.take(for: item.format)
-            if let refusal = item.refusal {
-                report.refuse(item.line, refusal)
-            } else {
-                guard let receipt = receipts.first else { return false }
-                report.count(item.line, receipt)
-                let submission = submissions[receipts.startIndex]
-                if case .duplicate(let sequence) = receipt,
-                    try ledger.questions.tells(submission, otherThan: sequence)
-                {
-                    report.differ(item.line, from: sequence)
-                }
-                receipts.removeFirst()
-            }
-            if options.onError == .quarantine, report.refused > refusedBefore,
-                let bytes = item.bytes
-            {
-                refusedBytes.append(bytes)
-            }
+            report.count(item)
+            if let bytes = item.bytes { refusedBytes.append(bytes) }
         }
         return options.onError != .stop || report.refused == 0
     }

@@ -40,6 +40,7 @@ extension OperationFault {
         }
         let exit: ExitStatus =
             switch status {
+            case _ where problem.code == ProblemCode.notConfigured.rawValue: .misconfigured
             case 400, 413, 415, 422: .badInput
             case 401, 403: .notPermitted
             case 404, 409, 412: .conflict

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 package import Encodings
 import Entitlements
-import LedgerAPI
+package import LedgerAPI
 package import LedgerOperations
 import NIOCore
 import NIOHTTP1
@@ -18,6 +18,8 @@ package struct ServerCall: Sendable {
     var idempotencyKey: String?
     /// Why somebody looks at a customer; nil: it is not said.
     var reason: String?
+    /// How long the server is waited for.
+    fileprivate var timeout = TimeAmount.seconds(120)
 
     /// How it is made.
     package enum Method: String, Sendable {
@@ -52,6 +54,22 @@ package struct ServerCall: Sendable {
         )
     }
 
+    /// Hands something in whose JSON is written already.
+    package static func post(
+        _ path: [String],
+        _ query: [(name: String, value: String)] = [],
+        written body: AnswerText? = nil
+    ) -> ServerCall {
+        ServerCall(method: .post, path: path, query: query, body: body?.bytes)
+    }
+
+    /// The same, of what takes as long as it takes; a server that is gone is told of all the same.
+    package var untilDone: ServerCall {
+        var call = self
+        call.timeout = .hours(24)
+        return call
+    }
+
     /// The path and the query as they stand in a request.
     fileprivate var target: String {
         let query = query.map { "\($0.name)=\($0.value.pathSegment)" }.joined(separator: "&")
@@ -66,8 +84,6 @@ package struct ServerClient: Sendable {
     private let base: String
     private let token: String?
 
-    /// How long a server is waited for.
-    private static let timeout = TimeAmount.seconds(120)
     /// How long one on this machine may take to say that it is there.
     private static let lookTimeout = TimeAmount.seconds(5)
     /// Bytes of an answer, at most.
@@ -138,7 +154,7 @@ package struct ServerClient: Sendable {
     package func answer(to call: ServerCall) async throws -> [UInt8] {
         let reply: (status: Int, body: [UInt8])
         do {
-            reply = try await self.reply(to: call, within: Self.timeout)
+            reply = try await self.reply(to: call, within: call.timeout)
         } catch {
             throw OperationFault(
                 .unreachable,

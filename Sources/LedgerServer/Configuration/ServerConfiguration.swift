@@ -49,6 +49,7 @@ package struct ServerConfiguration: Sendable {
             resolveTimeZones: { TimeZones.resolved($0) }
         )
         options.timeZone = { TimeZones.zone(named: $0) }
+        options.directory = path
         options.products = KeptProducts(ofLedgerAt: path)
         options.host = try host(options.host)
         options.port = try settings.number(.port, in: Self.ports) ?? options.port

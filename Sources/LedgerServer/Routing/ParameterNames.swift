@@ -13,8 +13,9 @@ enum PathName: String, Sendable {
 enum QueryName: String, Sendable {
     case at, known, knownSequence, environment
     case dryRun = "dry-run"
-    case after, customer, effective, feature, from, limit, locale, purchase, record, redact, scope,
-        source, state, storefront, thresholds, ticket, to, toAt, token, type
+    case after, customer, effective, feature, format, from, limit, locale, onError,
+        preserveRecordedTime, purchase, record, redact, scope, source, state, storefront,
+        thresholds, ticket, to, toAt, token, type
 }
 
 extension Query {

@@ -3,12 +3,13 @@ import LedgerAPI
 /// Every call of the HTTP interface, in the order of its description.
 enum RouteTable {
     static let routes: [Route] =
-        signalRoutes + claimRoutes + syncRoutes + changeRoutes + ownerRoutes + eraseRoutes
+        signalRoutes + importRoutes + claimRoutes + syncRoutes + changeRoutes + ownerRoutes
+        + eraseRoutes
         + flowRoutes + questionRoutes + snapshotRoutes + explainRoutes + exportRoutes
         + differenceRoutes
         + catalogRoutes + gateRoutes + whatIfRoutes + reportRoutes
         + flagRoutes + feedRoutes + webhookRoutes + logRoutes + auditRoutes + verifyRoutes
-        + operationRoutes
+        + maintenanceRoutes + operationRoutes
 
     /// Parameters of questions about a customer.
     static let pointParameters = [

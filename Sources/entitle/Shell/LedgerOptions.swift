@@ -5,6 +5,7 @@ import Entitlements
 import Foundation
 import LMDBStorage
 import LedgerOperations
+import LedgerServer
 
 /// What every command takes.
 struct LedgerOptions: ParsableArguments {
@@ -112,8 +113,16 @@ struct LedgerOptions: ParsableArguments {
     }
 
     /// Runs a body over the open ledger whose last checkpoint is as new as can be, and closes it.
+    ///
+    /// The server that holds it, if one does, is asked to sign it.
     func withCheckpointed<Result>(_ body: (OpenLedger) throws -> Result) throws -> Result {
-        try Signing.openCheckpointed(warn: Terminal.warn) { try open(writing: $0) }
+        let path = path
+        if let server = Blocking.wait({ await ServerClient.local(ofLedgerAt: path) }) {
+            let call = ServerCall.change(.post, ["v1", "checkpoint"], [], .object([]))
+            // Where it signs none, the last one is taken.
+            _ = try? Blocking.value { try await server.answer(to: call) }
+        }
+        return try Signing.openCheckpointed(warn: Terminal.warn) { try open(writing: $0) }
             .lend(warn: Terminal.warn, body)
     }
 

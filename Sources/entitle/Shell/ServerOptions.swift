@@ -54,9 +54,23 @@ struct ServerOptions: ParsableArguments {
 extension ServerClient {
     /// Asks, and reads what is answered.
     func answer<Answer: Described>(_ call: ServerCall, as _: Answer.Type) throws -> Answer {
+        // What cannot be read is told of, and not why.
+        try read(call) { try? Answer.fields.read($0) }
+    }
+
+    /// Asks, and reads one member of what is answered.
+    func member<Value>(
+        _ name: String,
+        of call: ServerCall,
+        _ read: (JSONValue) -> Value?
+    ) throws -> Value {
+        try self.read(call) { $0[name].flatMap(read) }
+    }
+
+    private func read<Value>(_ call: ServerCall, _ read: (JSONValue) -> Value?) throws -> Value {
         let bytes = try Blocking.value { try await answer(to: call) }
         // An answer of another version's server may have another shape.
-        guard let answer = try? Answer.fields.read(JSONValue(parsing: bytes)) else {
+        guard let json = try? JSONValue(parsing: bytes), let answer = read(json) else {
             throw OperationFault(
                 .wrongAnswer,
                 "the server's answer is not what this version reads",

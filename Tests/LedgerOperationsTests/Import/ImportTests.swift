@@ -1,6 +1,7 @@
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerAPI
 import LedgerOperations
 import Synchronization
 import Testing
@@ -169,10 +170,14 @@ struct `An import` {
             _ = try ledger.importing(lines) {
                 $0.onError = .skip
                 $0.acknowledge = { items in
-                    told.withLock { $0 += items.map { "\($0.line) \($0.receipt)" } }
+                    told.withLock { told in
+                        told += items.map {
+                            "\($0.line) \($0.outcome) \($0.sequence.map(String.init) ?? "-")"
+                        }
+                    }
                 }
             }
-            let expected = ["1 appended(first: 1, count: 1)", "3 duplicate(of: 1)"]
+            let expected = ["1 appended 1", "2 refused -", "3 duplicate 1"]
             #expect(told.withLock { $0 } == expected)
         }
     }

@@ -9,6 +9,21 @@ extension RouteTable {
     static let ownerRoutes = [
         Route(
             method: .post,
+            template: "/v1/purchases/{purchase}/claim",
+            operation: claimOperation,
+            summary: "Makes a purchase a customer's as it stands, by the catalog's policy.",
+            access: .keys([.support]),
+            parameters: [environmentParameter, idempotencyKey],
+            body: Route.Body(
+                shape: .object([Shape.Member("customer", .identifier)], isClosed: true),
+                byteLimit: smallBodyLimit
+            ),
+            answers: [receiptReply],
+            problems: appendProblems + [.unknownPurchase, .claimedByAnother],
+            handler: claimAsItStands
+        ),
+        Route(
+            method: .post,
             template: "/v1/purchases/{purchase}/transfer",
             operation: transferOperation,
             summary: "Makes a customer the owner of a purchase, whatever the catalog's policy.",
@@ -42,19 +57,49 @@ extension RouteTable {
         ),
     ]
 
+    private static let claimOperation = "claimKnownPurchase"
     private static let transferOperation = "transferPurchase"
     private static let releaseOperation = "releasePurchase"
 
     @Sendable
-    private static func transfer(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        let body = try call.object("to", "reason")
-        guard let customer = CustomerID(try body.required("to")) else {
+    private static func claimAsItStands(
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> Answer {
+        let customer = try customer("customer", in: call.object("customer"))
+        let purchase = try call.purchase
+        let request = try call.request(service, source: Source.support)
+        guard service.accesses.hasRoom else { throw Problem.accessesFull }
+        let (receipt, isKnown) = try await service.blocking {
+            let ledger = service.ledger
+            let isKnown = try ledger.questions.isKnown(purchase, environment: request.environment)
+            return (try ledger.appender.claim(purchase, for: customer, request), isKnown)
+        }
+        let answer = try answer(receipt, call, request) { $0.isPurchaseKnown = isKnown }
+        for access in call.accesses(to: [customer], in: request.environment, claimOperation, nil) {
+            service.accesses.add(access)
+        }
+        return answer
+    }
+
+    private static func customer(
+        _ name: String,
+        in body: JSONValue
+    ) throws(Problem) -> CustomerID {
+        guard let customer = CustomerID(try body.required(name)) else {
             throw Problem(
                 .invalidValue,
                 "an id has 1 to 1024 bytes without control characters",
-                path: "to"
+                path: name
             )
         }
+        return customer
+    }
+
+    @Sendable
+    private static func transfer(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let body = try call.object("to", "reason")
+        let customer = try customer("to", in: body)
         let (purchase, reason) = try (call.purchase, reason(in: body))
         let request = try call.request(service, source: Source.support)
         return try await change(call, request, service, transferOperation, reason, owner: customer)

@@ -10,34 +10,51 @@ extension RouteTable {
     static let verifyRoutes = [
         Route(
             method: .post,
+            template: "/v1/verify",
+            operation: "verifyEverybody",
+            summary: "Verifies all recorded evidence by today's roots and revocations.",
+            access: .keys([.admin]),
+            parameters: verifyParameters,
+            answers: [verifyReply],
+            problems: appendProblems,
+            handler: { try await verify(nil, $0, $1) }
+        ),
+        Route(
+            method: .post,
             template: "/v1/customers/{id}/verify",
             operation: "verifyCustomer",
             summary: "Verifies a customer's recorded evidence by today's roots and revocations.",
             access: .keys([.support]),
-            parameters: [
-                environmentParameter,
-                Route.Parameter(
-                    name: "record",
-                    text: "Whether verdicts that failed are recorded (default: false)",
-                    shape: .boolean
-                ),
-            ],
-            answers: [
-                Route.Reply(
-                    status: 200,
-                    text: "What became of each payload",
-                    shape: .named("EvidenceVerification")
-                )
-            ],
+            parameters: verifyParameters,
+            answers: [verifyReply],
             problems: appendProblems,
             isLogged: true,
-            handler: verify
-        )
+            handler: { try await verify($0.customer, $0, $1) }
+        ),
     ]
 
-    @Sendable
-    private static func verify(_ call: Call, _ service: LedgerService) async throws -> Answer {
-        let (customer, environment) = try (call.customer, call.environment())
+    private static let verifyParameters = [
+        environmentParameter,
+        Route.Parameter(
+            name: "record",
+            text: "Whether verdicts that failed are recorded (default: false)",
+            shape: .boolean
+        ),
+    ]
+
+    private static let verifyReply = Route.Reply(
+        status: 200,
+        text: "What became of each payload",
+        shape: .named("EvidenceVerification")
+    )
+
+    /// `customer`: whose evidence; nil: everybody's.
+    private static func verify(
+        _ customer: CustomerID?,
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> Answer {
+        let environment = try call.environment()
         let isRecording = try call.flag(.record)
         let verifier = StoredEvidenceVerifier(
             appStore: service.stores.appStore,

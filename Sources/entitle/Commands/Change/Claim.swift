@@ -47,7 +47,6 @@ struct Claim: ParsableCommand {
     @Argument(help: "STORE/ORIGINAL_ID.") var purchase: String?
 
     func run() throws {
-        try requested.server.refuse()
         let customer = try CustomerArgument.checked(customer)
         switch (purchase, signedTransactions.isEmpty && purchaseData.isEmpty) {
         case (let purchase?, true): try claim(PurchaseArgument.checked(purchase), customer)
@@ -65,7 +64,16 @@ struct Claim: ParsableCommand {
     private func claim(_ purchase: PurchaseName, _ customer: CustomerID) throws {
         let request = try requested.request(options)
         var isKnown = true
-        try requested.record(request, about: customer, options) { ledger in
+        let asked = AskedRequest(
+            .post,
+            ["purchases", purchase.description, "claim"],
+            [JSONMember("customer", .string(customer.text))],
+            request
+        ) { answer in
+            isKnown = answer.isPurchaseKnown ?? true
+            return "claimed"
+        }
+        try requested.record(request, about: customer, options, asking: asked) { ledger in
             isKnown = try ledger.questions.isKnown(purchase, environment: request.environment)
             return Recorded(
                 receipt: try ledger.appender.claim(purchase, for: customer, request),
@@ -82,11 +90,15 @@ struct Claim: ParsableCommand {
     /// Each by itself: what is refused does not hold up the others.
     private func claimSigned(_ customer: CustomerID) throws {
         let request = try requested.request(options, source: Source.app)
+        let isDryRun = requested.dryRun
+        let server = requested.server
+        if let client = try isDryRun ? server.named() : server.writing(options) {
+            return try tell(restored(customer, request, client), isDryRun)
+        }
         let items = try transactionsOfAppStore() + transactionsOfPlay()
         // What was refused is told beside the outcomes.
         let evidence = items.compactMap { try? $0.get() }
         let handedIn = evidence.map(\.transaction)
-        let isDryRun = requested.dryRun
         // Who runs the command is support: a conflict names its owner (Stores, rule 7).
         var told = try options.withLedger(writing: !isDryRun) { ledger in
             guard isDryRun else {
@@ -104,6 +116,10 @@ struct Claim: ParsableCommand {
             case .success: told.removeFirst()
             }
         }
+        try tell(claimed, isDryRun)
+    }
+
+    private func tell(_ claimed: [ClaimItem], _ isDryRun: Bool) throws {
         if options.json {
             Terminal.line(AnswerText(ClaimAnswer(items: claimed, isDryRun: isDryRun)))
         } else {
@@ -113,6 +129,44 @@ struct Claim: ParsableCommand {
             }
         }
         if claimed.contains(where: { $0.outcome == .refused }) { throw ExitCode(.conflict) }
+    }
+
+    /// What a server made of what it was handed.
+    private func restored(
+        _ customer: CustomerID,
+        _ request: Request,
+        _ client: ServerClient
+    ) throws -> [ClaimItem] {
+        let transactions =
+            try signedTransactions.map { file in
+                JSONValue.members([
+                    "store": .string(Source.appStore),
+                    "signedTransaction": .string(
+                        String(decoding: try Self.signed(file), as: UTF8.self)
+                    ),
+                ])
+            }
+            + purchaseData.map { file in
+                let (data, signature) = try Self.purchase(file)
+                return .members([
+                    "store": .string(Source.playStore), "purchaseData": .string(data),
+                    "signature": .string(signature),
+                ])
+            }
+        let call = ServerCall.change(
+            .post,
+            ["v1", "customers", customer.text, "restore"],
+            requested.dryRun ? [("dry-run", "true")] : [],
+            .members(["transactions": .array(transactions)]),
+            as: request.id
+        )
+        return try client.answer(call, as: RestoreAnswer.self).items.map { item in
+            var item = item
+            if item.code == ProblemCode.keyReused.rawValue {
+                item.code = Refusal.Code.conflict.rawValue
+            }
+            return item
+        }
     }
 
     /// A transaction, and what its store should be asked about first.
@@ -143,7 +197,7 @@ struct Claim: ParsableCommand {
         }
         let now = SystemClock.now()
         return try signedTransactions.map { file in
-            let jws = try SignedFile.line(file).filter { ![0x20, 0x0D].contains($0) }
+            let jws = try Self.signed(file)
             return Blocking.wait { await verifier.transaction(jws, now: now) }
                 .flatMap { signed in signed.handedIn().map { ($0, .appStore(signed)) } }
         }
@@ -155,21 +209,30 @@ struct Claim: ParsableCommand {
             throw notConfigured("Google Play", hint: "name its packages and licence keys there")
         }
         return try purchaseData.map { file in
-            let line = try SignedFile.line(file)
-            // Whatever it is that is not JSON, it is not what is expected.
-            let json = try? JSONValue(parsing: line)
-            guard let data = json?["purchaseData"]?.string, let text = json?["signature"]?.string
-            else {
-                throw OperationFault(
-                    .malformed,
-                    "expected an object with purchaseData and signature in a line",
-                    place: file
-                )
-            }
-            return UnverifiedPlayPurchase.reading(purchaseData: data, signature: text)
+            let (data, signature) = try Self.purchase(file)
+            return UnverifiedPlayPurchase.reading(purchaseData: data, signature: signature)
                 .flatMap { $0.verified(by: configuration) }
                 .map { ($0.handedIn(), .playStore($0.purchase)) }
         }
+    }
+
+    private static func signed(_ file: String) throws -> [UInt8] {
+        try SignedFile.line(file).filter { ![0x20, 0x0D].contains($0) }
+    }
+
+    private static func purchase(_ file: String) throws -> (data: String, signature: String) {
+        let line = try SignedFile.line(file)
+        // Whatever it is that is not JSON, it is not what is expected.
+        let json = try? JSONValue(parsing: line)
+        guard let data = json?["purchaseData"]?.string, let text = json?["signature"]?.string
+        else {
+            throw OperationFault(
+                .malformed,
+                "expected an object with purchaseData and signature in a line",
+                place: file
+            )
+        }
+        return (data, text)
     }
 
     private func notConfigured(_ store: String, hint: String) -> OperationFault {

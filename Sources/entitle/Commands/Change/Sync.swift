@@ -69,7 +69,15 @@ struct Sync: ParsableCommand {
             )
             return try tell(try client.answer(call, as: SyncAnswer.self))
         }
-        try server.refuse()
+        if let client = try server.writing(options) {
+            let call = ServerCall.change(
+                .post,
+                ["v1", "sync"],
+                [("environment", environment.name)],
+                .object(try asked())
+            )
+            return try tell(client.answer(call.untilDone, as: BackfillAnswer.self))
+        }
         let clients = try stores.clients(options)
         Interrupt.catchSignals(says: true)
         try options.withLedger(writing: true) { ledger in
@@ -100,6 +108,21 @@ struct Sync: ParsableCommand {
     private func tell(_ answer: SyncAnswer) throws {
         Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
         if !answer.isWhole { throw ExitCode(.tryAgain) }
+    }
+
+    /// What of everybody a server is asked for; one that was begun goes on, whatever becomes of the command.
+    private func asked() throws -> [JSONMember] {
+        if let from {
+            let purchases = try Self.purchases(listedIn: from)
+            return [JSONMember("purchases", .array(purchases.map { .string($0.description) }))]
+        }
+        let since = try since.map {
+            try InstantArgument.parse($0, place: "--since", now: SystemClock.now())
+        }
+        return [
+            since.map { JSONMember("since", .string($0.description)) },
+            again ? JSONMember("again", .bool(true)) : nil,
+        ].compactMap(\.self)
     }
 
     private func ask(

@@ -3,6 +3,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 import Stores
 
@@ -23,6 +24,7 @@ struct Verify: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var stores: StoresOptions
     @Flag(help: "Records the verdicts that failed.") var record = false
     @Argument(help: "A customer id (default: everybody).") var customer: String?
@@ -30,6 +32,13 @@ struct Verify: ParsableCommand {
     func run() throws {
         let environment = try options.environment()
         let customer = try customer.map(CustomerArgument.checked)
+        if let client = try record ? server.writing(options) : server.named() {
+            let call = ServerCall.post(
+                ["v1"] + (customer.map { ["customers", $0.text] } ?? []) + ["verify"],
+                [("environment", environment.name), ("record", String(record))]
+            )
+            return try show(client.answer(call.untilDone, as: VerificationAnswer.self))
+        }
         let verifier = try stores.evidenceVerifier(options)
         let progress = Progress("verified")
         let answer = try options.withLedger(writing: record) { ledger in
@@ -45,6 +54,10 @@ struct Verify: ParsableCommand {
             }
         }
         progress.finish()
+        try show(answer)
+    }
+
+    private func show(_ answer: VerificationAnswer) throws {
         if answer.counts.unchecked > 0 {
             Terminal.warn("nobody is configured to judge \(answer.counts.unchecked) payloads")
         }

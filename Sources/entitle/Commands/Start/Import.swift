@@ -20,6 +20,7 @@ struct Import: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @Argument(help: "NDJSON files, or - for standard input.") var files: [String] = []
     @Option(help: "auto, events (CloudEvents), app-store (signed) or revenuecat (webhooks).")
     var format = "auto"
@@ -58,35 +59,27 @@ struct Import: ParsableCommand {
         guard files.isEmpty == retryQuarantine else {
             throw OperationFault(.usage, "FILE or --retry-quarantine is missing")
         }
-        let configuration = try stores.configuration(at: options.path)
-        let appStore = try configuration.flatMap { try StoresFile.appStoreVerifier($0) }
+        var choices = Importer.Options()
+        choices.format = format
+        choices.onError = retryQuarantine ? .quarantine : onError
+        choices.preservesRecordedTime = preserveRecordedTime
+        if acknowledge { choices.acknowledge = Self.acknowledge }
+        if server.server != nil, choices.onError == .quarantine {
+            throw OperationFault(
+                .usage,
+                "what is quarantined is kept in the ledger's own directory",
+                place: "--server",
+                hint: "--on-error skip goes on without keeping it"
+            )
+        }
         Interrupt.catchSignals(says: true)
         let progress = SharedProgress("imported")
-        let (report, sequence) = try options.withLedger(writing: true) { ledger in
-            var choices = Importer.Options()
-            choices.format = format
-            choices.appStore = appStore
-            choices.playStore = configuration?.playStore
-            choices.onError = retryQuarantine ? .quarantine : onError
-            choices.preservesRecordedTime = preserveRecordedTime
-            if acknowledge { choices.acknowledge = Self.acknowledge }
-            choices.progress = { done in
-                let way = done.totalBytes.map { (done: done.bytes, total: $0) }
-                progress.show(done.items, of: nil, after: way)
-            }
-            choices.isInterrupted = { Interrupt.isRaised }
-            var importer = Importer(ledger, choices)
-            let quarantine = try choices.onError == .quarantine ? quarantine() : nil
-            if retryQuarantine, let quarantine {
-                try importer.retry(quarantine)
-            } else {
-                try importer.run(files, quarantine: quarantine)
-            }
-            if importer.report.appended > 0 {
-                try Signing.signIfAllowed(ledger, warn: Terminal.warn)
-            }
-            return (importer.report, try ledger.questions.size())
+        choices.progress = { done in
+            let way = done.totalBytes.map { (done: done.bytes, total: $0) }
+            progress.show(done.items, of: nil, after: way)
         }
+        choices.isInterrupted = { Interrupt.isRaised }
+        let (report, sequence) = try imported(choices)
         progress.finish()
         print(report, sequence)
         if onError == .stop, !retryQuarantine, let (file, line, refusal) = report.refusals.first {
@@ -102,24 +95,44 @@ struct Import: ParsableCommand {
         if Interrupt.isRaised { throw ExitCode(.interrupted) }
     }
 
+    /// Imports into the server that holds the ledger, which knows stores by itself; else into the ledger.
+    private func imported(_ choices: Importer.Options) throws -> (ImportReport, UInt64) {
+        if let client = try server.writing(options) {
+            let place = ImportingServer(client: client, options: choices)
+            var importer = Importer(into: place, choices)
+            try run(&importer, choices)
+            return (importer.report, try place.size())
+        }
+        var choices = choices
+        let configuration = try stores.configuration(at: options.path)
+        choices.appStore = try configuration.flatMap { try StoresFile.appStoreVerifier($0) }
+        choices.playStore = configuration?.playStore
+        return try options.withLedger(writing: true) { [choices] ledger in
+            var importer = Importer(ledger, choices)
+            try run(&importer, choices)
+            if importer.report.appended > 0 {
+                try Signing.signIfAllowed(ledger, warn: Terminal.warn)
+            }
+            return (importer.report, try ledger.questions.size())
+        }
+    }
+
+    private func run(_ importer: inout Importer, _ choices: Importer.Options) throws {
+        let quarantine = try choices.onError == .quarantine ? quarantine() : nil
+        if retryQuarantine, let quarantine {
+            try importer.retry(quarantine)
+        } else {
+            try importer.run(files, quarantine: quarantine)
+        }
+    }
+
     private func quarantine() throws -> ImportQuarantine {
         try ImportQuarantine(ofLedgerAt: options.path, masterKey: options.keyOptions.read())
     }
 
     /// Says what became of items.
-    @Sendable private static func acknowledge(_ items: [(line: Int, receipt: Receipt)]) {
-        let lines = items.map { line, receipt in
-            let (outcome, sequence): (ImportedLine.Outcome, UInt64?) =
-                switch receipt {
-                case .appended(let first, _): (.appended, first)
-                case .duplicate(let first): (.duplicate, first)
-                case .known: (.known, nil)
-                case .refused: (.refused, nil)
-                }
-            let answer = ImportedLine(line: line, outcome: outcome, sequence: sequence)
-            return AnswerText(answer).description + "\n"
-        }
-        Terminal.write(lines.joined())
+    @Sendable private static func acknowledge(_ lines: [ImportedLine]) {
+        Terminal.write(lines.map { AnswerText($0).description + "\n" }.joined())
     }
 
     private func print(_ report: ImportReport, _ sequence: UInt64) {

@@ -1,0 +1,81 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+import LedgerOperations
+import Testing
+
+@testable import LedgerServer
+
+/// Lines of an import that a server is handed.
+struct `An import's lines` {
+    private static func event(_ id: String, _ type: String = "grant.given") -> String {
+        """
+        {"specversion":"1.0","id":"\(id)","source":"legacy","type":"\(type)",\
+        "subject":"customer/ann","time":"2026-01-05T00:00:00Z","environment":"production",\
+        "data":{"grantId":"g","tier":"pro"}}
+        """
+    }
+
+    private static func body(_ texts: [String?], isDocument: Bool = false) -> String {
+        let lines = texts.enumerated().map { number, text in
+            ImportLine(line: number + 1, bytes: text.map { Array($0.utf8) })
+        }
+        return AnswerText(ImportBatch(lines: lines, isDocument: isDocument)).description
+    }
+
+    private static func outcomes(_ answer: TestAnswer) -> [String] {
+        answer.json["items"]?.array?.compactMap { $0["outcome"]?.string } ?? []
+    }
+
+    @Test func `are recorded up to a refusal that stops, and once`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let lines = [Self.event("1"), "{", Self.event("2"), nil]
+            func send(_ query: String) async throws -> TestAnswer {
+                try await server.post("/v1/import" + query, Self.body(lines), as: .admin)
+            }
+            let stopped = try await send("")
+            #expect(Self.outcomes(stopped) == ["appended", "refused"])
+            let skipped = try await send("?onError=skip&format=events")
+            #expect(Self.outcomes(skipped) == ["duplicate", "refused", "appended", "refused"])
+            #expect(skipped.json["sequence"]?.integer == 3)
+            let items = try #require(skipped.json["items"]?.array)
+            #expect(items[1]["code"]?.string == "malformed" && items[1]["line"]?.integer == 2)
+            #expect(items[3]["code"]?.string == "too_large" && items[1]["bytes"] == nil)
+            // What is quarantined is told, for it is kept by whoever asks.
+            let told = try await send("?onError=quarantine")
+            let bytes = told.json["items"]?.array?[1]["bytes"]?.string
+            #expect(bytes == Base64.encode(Array("{".utf8).span))
+            #expect(try server.ledger.questions.size() == 3)
+        }
+    }
+
+    @Test func `say something else, and are none, and are told of`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            func send(_ body: String, _ query: String = "") async throws -> TestAnswer {
+                try await server.post("/v1/import" + query, body, as: .admin)
+            }
+            _ = try await send(Self.body([Self.event("1")]))
+            let other = Self.event("1").replacing(#""pro""#, with: #""free""#)
+            let differing = try await send(Self.body([other]))
+            #expect(differing.json["items"]?.array?[0]["differs"]?.bool == true)
+            let document = try await send(
+                Self.body(["[\n" + Self.event("2") + "\n]"], isDocument: true),
+                "?format=events&onError=skip"
+            )
+            #expect(Self.outcomes(document) == ["refused"])
+            #expect(try await send("{}").code == "malformed")
+            #expect(try await send(#"{"lines":[{"line":1,"bytes":"?"}]}"#).code == "malformed")
+            #expect(try await send(Self.body([]), "?format=none").code == "invalid_value")
+            // What only a ledger itself records, nobody says over the network.
+            let logged = Self.event("3", "access.logged").replacing(
+                #"{"grantId":"g","tier":"pro"}"#,
+                with: #"{"actor":"a","action":"b"}"#
+            )
+            let refused = try await send(Self.body([logged]))
+            #expect(refused.json["items"]?.array?[0]["code"]?.string == "not_permitted")
+        }
+    }
+}

@@ -1,4 +1,4 @@
-package import Encodings
+public import Encodings
 
 extension GateMap {
     /// `{"tiers", "features": {ID: {"level", "products"}}, "products": {ID: {"kind", "tier",
@@ -33,7 +33,10 @@ extension GateMap {
 
     /// Reads a map as `json` gives it: one that was fetched, or the one built into an app, which
     /// answers until then (row B6).
-    package init(json: JSONValue) throws(InputFault) {
+    ///
+    /// - Throws: `InputFault` with the path of what does not fit, or stands on one side only. Cost:
+    ///   features times products.
+    public init(json: JSONValue) throws(InputFault) {
         let map = ObjectReader(json)
         tiers = try map.required("tiers", Self.expectedTexts, Self.texts)
         guard let first = tiers.first, first == Catalog.freeTier else {

@@ -4,9 +4,9 @@ package import Encodings
 ///
 /// Made of one catalog as a customer sees it (K8). It answers for what somebody holds now (K2, K5);
 /// time and what was bought under older catalogs (K3) are the ledger's to answer.
-package struct GateMap: Sendable, Hashable {
+public struct GateMap: Sendable, Hashable {
     /// Names of the tiers, lowest first; the first is `free`.
-    package let tiers: [String]
+    public let tiers: [String]
     /// By id.
     package let features: [Name: Feature]
     /// By id.
@@ -75,7 +75,7 @@ package struct GateMap: Sendable, Hashable {
 
     /// Ids of the products that open a gate, in the catalog's order; empty for one that is free or
     /// unknown (row 4.4).
-    package func products(opening feature: String) -> [String] {
+    public func products(opening feature: String) -> [String] {
         features[feature].map { $0.level == Catalog.freeTier ? [] : $0.products } ?? []
     }
 }

@@ -4,27 +4,27 @@ import Entitlements
 /// trying again helps, and a message in their language.
 ///
 /// It holds nothing that identifies a person.
-package struct ServiceError: Hashable, Sendable {
+public struct ServiceError: Error, Hashable, Sendable {
     /// What happened.
-    package var code: Code
+    public var code: Code
     /// What more is known of it; each stands with one code only.
-    package var reason: Reason?
+    public var reason: Reason?
     /// Whether the same request may succeed later.
-    package var isRetryable: Bool
+    public var isRetryable: Bool
     /// Whose native code it is, such as `app_store` or `play_store`: lower snake case.
-    package var platform: String?
+    public var platform: String?
     /// What the store or system called it, such as `SKErrorDomain/2`.
-    package var nativeCode: String?
+    public var nativeCode: String?
 
     /// Bytes that a native code may have at most.
-    package static let nativeCodeByteLimit = 64
+    public static let nativeCodeByteLimit = 64
 
     /// Makes an error.
     ///
     /// A reason is kept with its own code only. `isRetryable` defaults to what the code
     /// says. A platform that is not lower snake case, and a native code that is not 1 to 64
     /// printable ASCII characters, come from outside and are left out.
-    package init(
+    public init(
         _ code: Code,
         reason: Reason? = nil,
         isRetryable: Bool? = nil,
@@ -44,7 +44,7 @@ package struct ServiceError: Hashable, Sendable {
     }
 
     /// What happened and what to do, in one or two polite sentences.
-    package func message(in language: Language) -> String {
+    public func message(in language: Language) -> String {
         ServiceErrorMessages.texts(self)[language]
     }
 
@@ -56,7 +56,7 @@ package struct ServiceError: Hashable, Sendable {
 
 extension ServiceError {
     /// The closed set of codes.
-    package enum Code: String, CaseIterable, Sendable {
+    public enum Code: String, CaseIterable, Sendable {
         /// The customer or the app gave up what it was doing.
         case cancelled = "CANCELLED"
         /// The server was not reached, or did not answer yet.
@@ -83,7 +83,7 @@ extension ServiceError {
         case unknown = "UNKNOWN_ERROR"
 
         /// Whether the same request may succeed later, if nothing more is known.
-        package var isRetryable: Bool {
+        public var isRetryable: Bool {
             switch self {
             case .networkError, .storeProblem, .keyNotFound, .databaseError: true
             case .cancelled, .purchaseCancelled, .purchaseInvalid, .productUnavailable,
@@ -94,7 +94,7 @@ extension ServiceError {
     }
 
     /// What more is known, so that a customer is told what they can do about it.
-    package enum Reason: String, CaseIterable, Sendable {
+    public enum Reason: String, CaseIterable, Sendable {
         /// It does not carry the store's signature.
         case notSigned = "not_signed"
         /// It was made in another app.
@@ -125,7 +125,7 @@ extension ServiceError {
         case busy
 
         /// The code with which it stands.
-        package var code: Code {
+        public var code: Code {
             switch self {
             case .notSigned, .wrongBundle, .revoked, .claimedByAnother, .trialUsed:
                 .purchaseInvalid

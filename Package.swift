@@ -33,7 +33,7 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 
 let package = Package(
     name: "entitlement-ledger",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(
             name: "EntitlementLedger",
@@ -45,6 +45,10 @@ let package = Package(
                 "LedgerOperations", "EntitlementLedger", "Entitlements", "Encodings",
                 "LedgerAPI", "Presentation",
             ]
+        ),
+        .library(
+            name: "EntitlementClient",
+            targets: ["EntitlementClient", "LedgerAPI", "Entitlements", "Encodings"]
         ),
         .executable(name: "entitle", targets: ["entitle"]),
     ],
@@ -150,6 +154,13 @@ let package = Package(
             name: "Stores",
             dependencies: ["Encodings", "Entitlements", crypto, cryptoExtras, x509, asn1],
             swiftSettings: house + counted
+        ),
+
+        // Row 3: an app's library, which stands on no server and no store
+        .target(
+            name: "EntitlementClient",
+            dependencies: ["Encodings", "Entitlements", "LedgerAPI", crypto],
+            swiftSettings: house
         ),
 
         // Row 3: answers as people see them
@@ -308,9 +319,18 @@ let package = Package(
             swiftSettings: house
         ),
         .testTarget(
+            name: "ClientTests",
+            dependencies: [
+                "Encodings", "EntitlementClient", "Entitlements", "LedgerAPI", "ModelSupport",
+                crypto,
+            ],
+            swiftSettings: house
+        ),
+        .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Encodings", "LedgerServer", "LedgerAPI", "LedgerOperations", "EntitlementLedger",
+                "Encodings", "EntitlementClient", "LedgerServer", "LedgerAPI", "LedgerOperations",
+                "EntitlementLedger",
                 "EventLog", "Entitlements", "Presentation",
                 "Scenarios", "Stores", "StoreSimulator", "ModelSupport", crypto, jwtKit, logging,
                 hummingbird,

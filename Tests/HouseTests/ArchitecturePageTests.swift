@@ -46,6 +46,9 @@ struct `The architecture's page` {
                 "\(name): Tests/Embedding/main.swift"
             )
         }
+        let app = try House.text("Tests/ClientTests/Example/AppExample.swift")
+        let page = try House.page("AddToYourApp").joined(separator: "\n")
+        #expect(page.contains("```swift\n" + app + "```"), "Tests/ClientTests/Example")
     }
 
     @Test func `is read as it is written`() {

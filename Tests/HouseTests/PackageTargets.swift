@@ -6,6 +6,9 @@ enum PackageTargets {
     /// Modules of toolchain and system, which no manifest lists.
     private static let system: [String: Set<String>] = [
         "DurableFiles": ["FoundationEssentials", "Glibc"],
+        "EntitlementClient": [
+            "Foundation", "FoundationNetworking", "Observation", "StoreKit", "Synchronization",
+        ],
         "Entitlements": ["Synchronization"],
         "EventLog": ["Glibc", "Synchronization"],
         "LMDB": ["Darwin", "Glibc", "Musl", "Synchronization"],

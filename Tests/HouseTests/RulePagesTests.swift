@@ -6,9 +6,9 @@ struct `The rules` {
     /// What no test proves, since it is not built; it may only become less.
     private static let notBuilt: Set<String> = [
         // Pages
-        "2.1", "2.6", "5.1", "5.2", "5.3", "5.4", "5.5", "5.6", "6.1", "6.5", "6.6",
-        // The client library
-        "3.4", "B8", "ES1", "ES3", "ES4", "ES7", "Z18",
+        "2.6", "5.1", "5.2", "5.3", "5.4", "5.5", "5.6", "6.1", "6.5",
+        // SDKs of others
+        "Z18",
         // The server's feeds and packages, several machines
         "Z9", "Z20",
     ]

@@ -1,0 +1,103 @@
+import Encodings
+public import Entitlements
+
+/// Whether features are open: a pure function of what is known of a customer, of the gate map and of
+/// an instant (row CL6).
+///
+///     if service.gate.isOpen("export") { … }
+///
+/// It does no I/O, waits for nothing and takes no lock. The server's word, once seen, wins over the
+/// map; the map answers for features of which the server said nothing.
+public struct FeatureGate: Sendable, Hashable {
+    /// What is known of the customer.
+    public let entitlements: CustomerEntitlements
+    /// The closed map of gates; nil: there is none, and what is not known is closed.
+    public let gates: GateMap?
+    /// The instant that is asked about.
+    public let instant: Instant
+
+    /// Asks about an instant.
+    public init(_ entitlements: CustomerEntitlements, gates: GateMap?, at instant: Instant) {
+        self.entitlements = entitlements
+        self.gates = gates
+        self.instant = instant
+    }
+
+    /// Whether a feature is open (row 4.3).
+    ///
+    /// Cost: a look-up by the feature's id, and its stretches.
+    public func isOpen(_ feature: String) -> Bool {
+        let name = Name(feature)
+        let known = entitlements.features[name]
+        if known?.stretch(at: entitlements.instant(instant)) != nil { return true }
+        return (known == nil && isFree(name)) || provisional(name) != nil
+    }
+
+    /// Whether a feature is open, why and until when, and what opens it where it is closed
+    /// (rows 4.3, 4.4).
+    public func decision(_ feature: String) -> FeatureDecision {
+        let name = Name(feature)
+        var decision = FeatureDecision(feature, isStale: entitlements.isStale(at: instant))
+        let known = entitlements.features[name]
+        let asked = entitlements.instant(instant)
+        if let known, let stretch = known.stretch(at: asked) {
+            decision.isOpen = true
+            decision.source = entitlements.source
+            decision.until = stretch.end
+            decision.limit = known.limit(at: asked)
+            // The reason and what unlocks it were said of the instant at which they were asked for.
+            if let asOf = entitlements.asOf, stretch.contains(asOf) {
+                decision.reason = known.reason
+                decision.sources = known.sources
+            }
+        } else if known == nil, isFree(name) {
+            decision.isOpen = true
+            decision.reason = .free
+        } else if let provisional = provisional(name) {
+            decision.isOpen = true
+            decision.source = .provisional
+            decision.reason = .purchase
+            decision.until = provisional.until
+        } else {
+            decision.reason = AccessReason.none
+            decision.source = known == nil ? .builtIn : entitlements.source
+            decision.requiredProducts = gates?.products(opening: feature) ?? []
+        }
+        return decision
+    }
+
+    /// Goes on where a feature is open (row B3).
+    ///
+    /// - Throws: `SubscriptionRequired` with the feature and what opens it.
+    public func require(_ feature: String) throws(SubscriptionRequired) {
+        guard !isOpen(feature) else { return }
+        throw SubscriptionRequired(
+            feature: feature,
+            products: gates?.products(opening: feature) ?? []
+        )
+    }
+
+    /// What nothing is known of is open where the map says that it is free (rows B6, B8).
+    private func isFree(_ feature: Name) -> Bool { gates?.isFree(feature) ?? false }
+
+    /// The purchase that opens a feature longest before the server has recorded it.
+    private func provisional(_ feature: Name) -> ProvisionalAccess? {
+        guard !entitlements.provisional.isEmpty, let gates else { return nil }
+        return entitlements.provisional
+            .filter { instant < $0.until && gates.opens(Name($0.productID), feature) }
+            .max { $0.until < $1.until }
+    }
+}
+
+extension GateMap {
+    /// Whether a feature is open to all.
+    fileprivate func isFree(_ feature: Name) -> Bool {
+        // The first tier is `free` (K10).
+        features[feature].map { $0.level.isSame(as: tiers.first) } ?? false
+    }
+
+    /// Whether a product opens a feature.
+    fileprivate func opens(_ product: Name, _ feature: Name) -> Bool {
+        products[product]?.features.holds(feature.text) ?? false
+    }
+}

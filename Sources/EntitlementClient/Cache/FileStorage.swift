@@ -1,0 +1,107 @@
+import Foundation
+import LedgerAPI
+
+/// Files in a folder of the app's, written by Foundation: DurableFiles is for servers.
+struct FileStorage: CacheStorage {
+    private let folder: URL
+
+    /// Bytes of a file that are read; larger ones are none of ours.
+    static let byteLimit = 16 << 20
+
+    /// Takes a folder, which is made when something is written.
+    init(path: String) { folder = URL(filePath: path, directoryHint: .isDirectory) }
+
+    func read(_ file: CacheFile) throws(ServiceError) -> [UInt8]? {
+        let url = url(file)
+        guard FileManager.default.fileExists(atPath: url.path) else { return nil }
+        return try Self.wrapped {
+            let handle = try FileHandle(forReadingFrom: url)
+            defer { Self.close(handle) }
+            let data = try handle.read(upToCount: Self.byteLimit + 1) ?? Data()
+            guard data.count <= Self.byteLimit else { throw CocoaError(.fileReadTooLarge) }
+            return Array(data)
+        }
+    }
+
+    func write(_ bytes: [UInt8], to file: CacheFile) throws(ServiceError) {
+        try Self.wrapped {
+            try prepare()
+            var options: Data.WritingOptions = [.atomic]
+            #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+            // What refreshes in the background reads it while the device is locked.
+            options.insert(.completeFileProtectionUntilFirstUserAuthentication)
+            #endif
+            try Data(bytes).write(to: url(file), options: options)
+        }
+    }
+
+    func append(_ bytes: [UInt8], to file: CacheFile) throws(ServiceError) {
+        guard FileManager.default.fileExists(atPath: url(file).path) else {
+            return try write(bytes, to: file)
+        }
+        try Self.wrapped {
+            let handle = try FileHandle(forWritingTo: url(file))
+            defer { Self.close(handle) }
+            try handle.seekToEnd()
+            try handle.write(contentsOf: Data(bytes))
+            try handle.synchronize()
+        }
+    }
+
+    func remove(_ file: CacheFile) throws(ServiceError) {
+        for url in [url(file), asideURL(file)]
+        where FileManager.default.fileExists(atPath: url.path) {
+            try Self.wrapped { try FileManager.default.removeItem(at: url) }
+        }
+    }
+
+    func putAside(_ file: CacheFile) throws(ServiceError) {
+        try Self.wrapped {
+            let aside = asideURL(file)
+            if FileManager.default.fileExists(atPath: aside.path) {
+                try FileManager.default.removeItem(at: aside)
+            }
+            try FileManager.default.moveItem(at: url(file), to: aside)
+        }
+    }
+
+    private func url(_ file: CacheFile) -> URL {
+        folder.appending(component: file.rawValue, directoryHint: .notDirectory)
+    }
+
+    private func asideURL(_ file: CacheFile) -> URL {
+        folder.appending(component: file.rawValue + ".refused", directoryHint: .notDirectory)
+    }
+
+    /// Makes the folder, for its owner only, and leaves it out of backups: on another device it would
+    /// be somebody else's, or old.
+    private func prepare() throws {
+        guard !FileManager.default.fileExists(atPath: folder.path) else { return }
+        try FileManager.default.createDirectory(
+            at: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        #if canImport(Darwin)
+        var values = URLResourceValues()
+        values.isExcludedFromBackup = true
+        var folder = folder
+        try folder.setResourceValues(values)
+        #endif
+    }
+
+    private static func close(_ handle: FileHandle) {
+        // What was written is on the disk already.
+        try? handle.close()
+    }
+
+    /// Foundation's errors as the app is told of them: their domain and number, and no path.
+    private static func wrapped<Value>(_ body: () throws -> Value) throws(ServiceError) -> Value {
+        do {
+            return try body()
+        } catch {
+            let error = error as NSError
+            throw ServiceError(.databaseError, nativeCode: "\(error.domain)/\(error.code)")
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import Encodings
+import Entitlements
+public import LedgerAPI
+
+/// Buying and restoring.
+extension EntitlementService {
+    /// What is on sale, of some ids.
+    ///
+    /// - Throws: `ServiceError`; `PRODUCT_UNAVAILABLE` where nothing is sold here.
+    public func products(for ids: [String]) async throws(ServiceError) -> [SoldProduct] {
+        guard let purchases else { throw ServiceError(.productUnavailable) }
+        return try await purchases.products(for: ids)
+    }
+
+    /// Begins a purchase, one at a time for a customer (rows 2.1, 2.2).
+    ///
+    /// `confirm`: asks the customer whether it is meant; the store is asked only then. The returned
+    /// flow tells how far it is.
+    public func purchase(
+        _ productID: String,
+        confirm: @escaping @Sendable () async -> Bool
+    ) -> PurchaseFlow {
+        let time = configuration.time
+        let log = FlowLog(
+            id: "flow-" + String(time.random(), radix: 16),
+            productID: productID,
+            now: time.now
+        )
+        let flow = PurchaseFlow(log)
+        guard let purchases else {
+            log.note(.failed(ServiceError(.productUnavailable)))
+            return flow
+        }
+        guard let customer = store.customer else {
+            log.note(.failed(ServiceError(.unknown, reason: .signedOut)))
+            return flow
+        }
+        guard self.flow == nil else {
+            log.note(.failed(ServiceError(.storeProblem, isRetryable: true)))
+            return flow
+        }
+        self.flow = log
+        Task { await self.run(log, purchases, customer, confirm) }
+        return flow
+    }
+
+    private func run(
+        _ log: FlowLog,
+        _ purchases: any PurchaseServicing,
+        _ customer: CustomerID,
+        _ confirm: @Sendable () async -> Bool
+    ) async {
+        log.note(.confirming)
+        let end: PurchaseFlow.State
+        if await !confirm() {
+            end = .cancelled
+        } else if let error = await lockedOut(log, customer) {
+            end = .failed(error)
+        } else {
+            end = await buy(log, purchases, customer)
+        }
+        // The next may begin before anybody is told of this one's end.
+        if flow === log { flow = nil }
+        log.note(end)
+        guard store.customer == customer else { return }
+        await queue.add(.flow(Self.body(end, log), id: log.id))
+        await queue.send()
+    }
+
+    /// Tells the server that a flow begins; why it may not, where another runs (row 2.2).
+    ///
+    /// A server that is not reached is told later.
+    private func lockedOut(_ log: FlowLog, _ customer: CustomerID) async -> ServiceError? {
+        let (body, key) = (JSONValue.object(Self.body("started", log)), log.id + "-started")
+        let path = QueuedCall.flowPath(in: configuration.environment)
+        let result = await connection.call(
+            .post,
+            ServerConnection.path(path, of: customer),
+            headers: ["Idempotency-Key": key],
+            body: Array(body.description.utf8)
+        )
+        guard case .failure(let fault) = result else { return nil }
+        if fault.code == ProblemCode.purchaseInProgress.rawValue { return fault.error }
+        if fault.verdict != .never { await queue.add(.flow(body, id: log.id), key: key) }
+        return nil
+    }
+
+    private func buy(
+        _ log: FlowLog,
+        _ purchases: any PurchaseServicing,
+        _ customer: CustomerID
+    ) async -> PurchaseFlow.State {
+        log.note(.inStore)
+        switch await purchases.purchase(log.productID, for: customer) {
+        case .userCancelled: return .cancelled
+        case .pending: return .pending
+        case .failed(let error): return .failed(error)
+        case .success(let transaction):
+            // Somebody else is signed in by now: what was bought is not theirs, and not finished.
+            guard store.customer == customer else { return .failed(ServiceError(.cancelled)) }
+            log.note(.verifying)
+            let id = await queue.add(.claim(transaction))
+            await openProvisionally()
+            log.note(.recording)
+            await sync()
+            return await end(of: id)
+        }
+    }
+
+    /// What became of a claim.
+    private func end(of id: String) async -> PurchaseFlow.State {
+        let call = await queue.calls.first { $0.id.isSame(as: id) }
+        switch call?.phase {
+        case nil, .recorded?: return .done(isRecorded: true)
+        case .waiting?, .attention?: return .done(isRecorded: false)
+        case .refused?: return .failed(call?.refusal ?? ServiceError(.verificationFailed))
+        }
+    }
+
+    /// Hands in everything that the store's account holds (rows 6.1 to 6.6).
+    ///
+    /// - Throws: `ServiceError`: `PRODUCT_UNAVAILABLE` where nothing is sold here.
+    public func restore() async throws(ServiceError) -> RestoreResult {
+        guard let purchases else { throw ServiceError(.productUnavailable) }
+        guard store.customer != nil else { throw ServiceError(.unknown, reason: .signedOut) }
+        let held = await purchases.currentEntitlements()
+        guard !held.isEmpty else { return .nothing }
+        let id = await queue.add(.restore(held))
+        await openProvisionally()
+        await sync()
+        switch await end(of: id) {
+        case .failed(let error): throw error
+        case .done(isRecorded: true):
+            let restored = await queue.restored
+            let isThis = restored?.id.isSame(as: id) ?? false
+            return .restored(isThis ? restored?.count ?? 0 : held.count)
+        default: return .waiting(held.count)
+        }
+    }
+}
+
+/// What came of a restore.
+public enum RestoreResult: Sendable, Hashable {
+    /// There is nothing to restore, which is said plainly (row 6.4).
+    case nothing
+    /// So many transactions the server has recorded, or knew; what it refused is told as a notice.
+    case restored(Int)
+    /// So many wait for the server to be reached.
+    case waiting(Int)
+}
+
+/// What the server is told of a flow (rows 10.1, 10.3).
+extension EntitlementService {
+    private static func body(_ type: String, _ log: FlowLog) -> [JSONMember] {
+        [
+            JSONMember("type", .string(type)), JSONMember("flowId", .string(log.id)),
+            JSONMember("productId", .string(log.productID)),
+            JSONMember("platform", .string("app_store")),
+        ]
+    }
+
+    private static func body(_ end: PurchaseFlow.State, _ log: FlowLog) -> JSONValue {
+        var members: [JSONMember]
+        switch end {
+        case .cancelled: members = body("cancelled", log)
+        case .pending: members = body("pending", log)
+        case .failed(let error):
+            members = body("failed", log)
+            members.append(JSONMember("errorCode", .string(error.code.rawValue)))
+        case .confirming, .inStore, .verifying, .recording, .done: members = body("succeeded", log)
+        }
+        let stages = log.stages.map { JSONMember($0.name, .integer($0.milliseconds)) }
+        if !stages.isEmpty { members.append(JSONMember("stages", .object(stages))) }
+        return .object(members)
+    }
+}

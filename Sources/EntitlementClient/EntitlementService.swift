@@ -1,0 +1,175 @@
+import Encodings
+public import Entitlements
+import LedgerAPI
+
+/// The front door of an app: what is open, what is bought, and what the server is still to be told.
+///
+///     let service = EntitlementService(configuration)
+///     await service.start()
+///     if service.gate.isOpen("export") { … }
+public actor EntitlementService {
+    /// What the customer is entitled to.
+    public nonisolated let store: EntitlementStore
+    let configuration: ServiceConfiguration
+    let queue: SyncQueue
+    let connection: ServerConnection
+    private let announcements: Broadcast<ClientNotice>
+    private var listener: Task<Void, Never>?
+    /// The flow that runs; nil: none does (row 2.2).
+    var flow: FlowLog?
+
+    /// Makes a client; nothing happens before ``start()``.
+    public init(_ configuration: ServiceConfiguration) {
+        self.init(configuration, storage: FileStorage(path: configuration.folder))
+    }
+
+    init(
+        _ configuration: ServiceConfiguration,
+        storage: any CacheStorage,
+        backoff: Backoff = Backoff()
+    ) {
+        self.configuration = configuration
+        let announcements = Broadcast<ClientNotice>(.bufferingNewest(Self.noticeLimit))
+        self.announcements = announcements
+        connection = ServerConnection(
+            url: configuration.serverURL,
+            transport: configuration.transport,
+            token: configuration.token
+        )
+        store = EntitlementStore(
+            configuration.customer,
+            cache: OfflineCache(storage: storage, notices: announcements),
+            connection: connection,
+            options: EntitlementStore.Options(
+                environment: configuration.environment,
+                issuer: configuration.origin,
+                pinned: configuration.pinnedKeys,
+                builtIn: configuration.builtInGates,
+                time: configuration.time
+            ),
+            notices: announcements
+        )
+        queue = SyncQueue(
+            configuration.customer,
+            storage: storage,
+            connection: connection,
+            environment: configuration.environment,
+            time: configuration.time,
+            backoff: backoff,
+            notices: announcements,
+            finish: { [purchases = configuration.purchases] in await purchases?.finish($0) }
+        )
+    }
+
+    /// Notices that are kept for whoever does not listen just now.
+    private static let noticeLimit = 100
+
+    /// What an app may want to know, from now on.
+    public nonisolated var notices: AsyncStream<ClientNotice> { announcements.stream() }
+
+    /// Whether features are open now: a value, which is asked without I/O (row CL6).
+    public nonisolated var gate: FeatureGate { store.gate }
+
+    /// The store of the device, where something may be bought (row ES7).
+    var purchases: (any PurchaseServicing)? {
+        configuration.arePurchasesEnabled ? configuration.purchases : nil
+    }
+}
+
+/// Beginning, ending, and whose it is.
+extension EntitlementService {
+    /// Answers by what was kept, listens to the store, then tells the server what waits and asks it
+    /// (rows 3.3, CL5).
+    @discardableResult
+    public func start() async -> RefreshResult {
+        await store.load()
+        await queue.start { [weak self] in _ = await self?.sync() }
+        await openProvisionally()
+        listen()
+        if let purchases {
+            await queue.verified(await purchases.currentEntitlements())
+            await openProvisionally()
+        }
+        return await sync()
+    }
+
+    /// Ends what runs by itself; what is known stays and answers.
+    public func stop() async {
+        listener?.cancel()
+        listener = nil
+        await queue.stop()
+        await store.stop()
+    }
+
+    /// Asks anew, and tries again what waits: the app came to the front (row CL5).
+    @discardableResult
+    public func applicationDidBecomeActive() async -> RefreshResult { await retry() }
+
+    /// Tries again what waits for somebody to do so (rows 8.1, 6.6).
+    @discardableResult
+    public func retry() async -> RefreshResult {
+        await queue.retry()
+        return await sync()
+    }
+
+    /// Goes on with another customer, or with nobody: everything of the last one is emptied at once,
+    /// files included, then the server is asked about the new one (row CL5).
+    ///
+    /// What was bought and not recorded yet the store hands in again: it was never finished.
+    @discardableResult
+    public func switchCustomer(to customer: CustomerID?) async -> RefreshResult {
+        flow?.note(.failed(ServiceError(.cancelled)))
+        flow = nil
+        await queue.switchCustomer(to: customer)
+        await store.switchCustomer(to: customer)
+        await store.set(provisional: [])
+        listener?.cancel()
+        listener = nil
+        listen()
+        return await sync()
+    }
+
+    /// Hands in what the store tells by itself.
+    private func listen() {
+        guard listener == nil, let purchases, store.customer != nil else { return }
+        let stream = purchases.transactions
+        listener = Task { [weak self] in
+            for await update in stream { await self?.take(update) }
+        }
+    }
+
+    private func take(_ update: TransactionUpdate) async {
+        switch update {
+        case .unverified: announcements.send(.unverifiedTransaction)
+        case .verified(let transaction):
+            await queue.add(.claim(transaction))
+            await openProvisionally()
+            // Not waited for: what comes meanwhile goes with it (row ES4).
+            Task { await self.sync() }
+        }
+    }
+
+    /// Opens what waits to be recorded (row 3.4).
+    ///
+    /// What changes while the store is told is told behind it.
+    func openProvisionally() async {
+        var told: [ProvisionalAccess]?
+        while true {
+            let provisional = await queue.provisional
+            if provisional == told { return }
+            await store.set(provisional: provisional)
+            told = provisional
+        }
+    }
+
+    /// Tells the server what waits, asks it, and forgets what its answer has seen.
+    @discardableResult
+    func sync() async -> RefreshResult {
+        await queue.send()
+        let recorded = await queue.recorded
+        let result = await store.refresh(seeing: await queue.recordedSize)
+        if case .refreshed = result { await queue.settle(recorded) }
+        await openProvisionally()
+        return result
+    }
+}

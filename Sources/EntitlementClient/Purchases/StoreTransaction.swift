@@ -1,0 +1,33 @@
+public import Encodings
+public import Entitlements
+
+/// A transaction whose signature the store's own library checked on this device (row ES2).
+///
+/// What the store signed goes to the server unread: the server verifies it anew.
+public struct StoreTransaction: Sendable, Hashable {
+    /// The store's id of it.
+    @Bytewise public private(set) var id: String
+    /// The store's id of the purchase that it belongs to.
+    @Bytewise public private(set) var originalID: String
+    /// The store's id of what was bought.
+    @Bytewise public private(set) var productID: String
+    /// When it ends; nil: it does not.
+    public let expiresAt: Instant?
+    /// What the store signed: a compact JWS.
+    @Bytewise public private(set) var signed: String
+
+    /// Names a transaction that the store verified.
+    public init(
+        id: String,
+        originalID: String,
+        productID: String,
+        expiresAt: Instant?,
+        signed: String
+    ) {
+        self.id = id
+        self.originalID = originalID
+        self.productID = productID
+        self.expiresAt = expiresAt
+        self.signed = signed
+    }
+}

@@ -1,0 +1,180 @@
+import Crypto
+import Encodings
+import Entitlements
+import LedgerAPI
+
+/// The queue as a file: a line for each change, under a digest of its own.
+///
+/// A line that is torn, by a kill or a full disk, or damaged is passed over: what stood in it was
+/// never acknowledged, or the store hands it in again, since it was never finished.
+struct QueueFile: Sendable {
+    /// In the order in which they were added.
+    private(set) var calls: [QueuedCall] = []
+    /// Lines that say nothing any more, or cannot be read: a reason to write the file anew.
+    private(set) var spentLines = 0
+    /// Whether the end is torn, so that nothing may be added to it.
+    private(set) var isTorn = false
+    /// Whether a whole line does not hold.
+    private(set) var isDamaged = false
+
+    /// Bytes of SHA-256 that stand before a line, in hexadecimal.
+    private static let digestByteCount = 8
+
+    init() {}
+
+    /// Reads a file; whatever it holds, it is a queue.
+    init(_ bytes: [UInt8]) {
+        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        isTorn = lines.popLast()?.isEmpty == false
+        for line in lines {
+            if let json = Self.json(line), apply(json) { continue }
+            isDamaged = true
+            spentLines += 1
+        }
+    }
+
+    /// A change as a line.
+    static func line(_ json: JSONValue) -> [UInt8] {
+        let text = Array(json.description.utf8)
+        return Array((digest(text) + " ").utf8) + text + [UInt8(ascii: "\n")]
+    }
+
+    /// The whole queue as a file.
+    static func bytes(_ calls: [QueuedCall]) -> [UInt8] {
+        calls.flatMap { line($0.added) + line($0.state) }
+    }
+
+    private static func digest(_ text: [UInt8]) -> String {
+        Hexadecimal.encode(Array(SHA256.hash(data: text).prefix(digestByteCount)))
+    }
+
+    private static func json(_ line: ArraySlice<UInt8>) -> JSONValue? {
+        let head = digestByteCount * 2
+        guard line.count > head else { return nil }
+        let text = Array(line.dropFirst(head + 1))
+        guard String(decoding: line.prefix(head + 1), as: UTF8.self) == digest(text) + " " else {
+            return nil
+        }
+        // What holds by its digest and is no JSON is none of ours.
+        return try? JSONValue(parsing: text)
+    }
+
+    /// Returns whether the change was understood.
+    private mutating func apply(_ json: JSONValue) -> Bool {
+        guard let id = json["id"]?.string else { return false }
+        let place = calls.firstIndex { $0.id.isSame(as: id) }
+        switch json["op"]?.string {
+        case "add":
+            guard place == nil, let call = QueuedCall(added: json, id: id) else { return false }
+            calls.append(call)
+        case "state":
+            guard let place else { return false }
+            spentLines += 1
+            return calls[place].apply(state: json)
+        case "remove":
+            spentLines += 2
+            if let place { calls.remove(at: place) }
+        default: return false
+        }
+        return true
+    }
+}
+
+/// Changes as JSON.
+extension QueuedCall {
+    /// That it was added.
+    var added: JSONValue {
+        var members = [
+            JSONMember("op", "add"), JSONMember("id", .string(id)),
+            JSONMember("verifiedAt", .instant(verifiedAt)),
+        ]
+        switch task {
+        case .claim(let transaction):
+            members.append(JSONMember("claim", Self.json(transaction)))
+        case .restore(let transactions):
+            members.append(JSONMember("restore", .array(transactions.map(Self.json))))
+        case .flow(let body, let id):
+            members += [JSONMember("flow", body), JSONMember("flowId", .string(id))]
+        }
+        return .object(members)
+    }
+
+    /// How far it is.
+    var state: JSONValue {
+        .members([
+            "op": "state", "id": .string(id), "phase": .string(phase.rawValue),
+            "attempts": .integer(attempts), "notBefore": .instant(notBefore),
+            "verifiedAt": .instant(verifiedAt),
+            "size": size.map { .integer($0) } ?? .null, "finished": .bool(isFinished),
+            "refusal": refusal.map {
+                .object(
+                    ServiceErrorAnswer.fields.members(of: ServiceErrorAnswer($0, in: .english))
+                )
+            } ?? .null,
+            "refused": .strings(refusedItems.texts),
+        ])
+    }
+
+    /// That it is gone.
+    var removed: JSONValue { .members(["op": "remove", "id": .string(id)]) }
+
+    fileprivate init?(added json: JSONValue, id: String) {
+        guard let verifiedAt = Self.instant(json["verifiedAt"]) else { return nil }
+        if let claim = json["claim"] {
+            guard let transaction = Self.transaction(claim) else { return nil }
+            self.init(id: id, .claim(transaction), verifiedAt: verifiedAt)
+        } else if let items = json["restore"]?.array {
+            let transactions = items.compactMap(Self.transaction)
+            guard transactions.count == items.count else { return nil }
+            self.init(id: id, .restore(transactions), verifiedAt: verifiedAt)
+        } else if let body = json["flow"], let flow = json["flowId"]?.string {
+            self.init(id: id, .flow(body, id: flow), verifiedAt: verifiedAt)
+        } else {
+            return nil
+        }
+    }
+
+    fileprivate mutating func apply(state json: JSONValue) -> Bool {
+        guard let phase = json["phase"]?.string.flatMap(Phase.init(rawValue:)),
+            let attempts = json["attempts"]?.integer, attempts >= 0,
+            let verifiedAt = Self.instant(json["verifiedAt"]),
+            let isFinished = json["finished"]?.bool
+        else { return false }
+        self.phase = phase
+        self.attempts = attempts
+        self.verifiedAt = verifiedAt
+        self.isFinished = isFinished
+        notBefore = Self.instant(json["notBefore"])
+        // A refusal in other words is one all the same.
+        refusal = json["refusal"].flatMap { try? ServiceErrorAnswer.fields.read($0) }
+            .map { ServiceError($0) }
+        refusedItems = Set(texts: (json["refused"]?.array ?? []).compactMap(\.string))
+        size = json["size"]?.integer.flatMap(UInt64.init(exactly:))
+        return true
+    }
+
+    private static func instant(_ json: JSONValue?) -> Instant? {
+        json?.string.flatMap { Instant(rfc3339: $0) }
+    }
+
+    private static func json(_ transaction: StoreTransaction) -> JSONValue {
+        .members([
+            "id": .string(transaction.id), "originalId": .string(transaction.originalID),
+            "productId": .string(transaction.productID),
+            "expiresAt": .instant(transaction.expiresAt), "signed": .string(transaction.signed),
+        ])
+    }
+
+    private static func transaction(_ json: JSONValue) -> StoreTransaction? {
+        guard let id = json["id"]?.string, let originalID = json["originalId"]?.string,
+            let productID = json["productId"]?.string, let signed = json["signed"]?.string
+        else { return nil }
+        return StoreTransaction(
+            id: id,
+            originalID: originalID,
+            productID: productID,
+            expiresAt: instant(json["expiresAt"]),
+            signed: signed
+        )
+    }
+}

@@ -1,0 +1,104 @@
+import Encodings
+import Entitlements
+import LedgerAPI
+
+/// What must reach the server, with how far it is.
+struct QueuedCall: Sendable, Hashable {
+    /// Its `Idempotency-Key`, made once: however often it is sent, it counts once.
+    let id: String
+    let task: Task
+    var phase = Phase.waiting
+    /// How often it was tried since somebody last said so.
+    var attempts: Int64 = 0
+    /// The instant before which it is not tried; nil: at once.
+    var notBefore: Instant?
+    /// When the store last verified its transactions.
+    var verifiedAt: Instant
+    /// The log's size behind it; nil: it is not recorded.
+    var size: UInt64?
+    /// Whether each transaction was finished (row ES5).
+    var isFinished = false
+    /// Why it can never succeed; nil: it may.
+    var refusal: ServiceError?
+    /// Ids of transactions of a restore that the server refused beside others.
+    var refusedItems = Set<Name>()
+
+    /// What it asks for.
+    enum Task: Sendable, Hashable {
+        /// To record one transaction.
+        case claim(StoreTransaction)
+        /// To record everything that the store's account holds.
+        case restore([StoreTransaction])
+        /// To note what happened in a purchase flow: a body, and the flow's id.
+        case flow(JSONValue, id: String)
+    }
+
+    /// How far it is.
+    enum Phase: String, Sendable, CaseIterable {
+        /// It is to be tried.
+        case waiting
+        /// The server recorded it; it goes once an answer of the server has seen it.
+        case recorded
+        /// It was tried often, and waits for somebody to try it again (row 8.1).
+        case attention
+        /// It can never succeed.
+        case refused
+    }
+
+    /// Makes a call that waits.
+    init(id: String, _ task: Task, verifiedAt: Instant) {
+        self.id = id
+        self.task = task
+        self.verifiedAt = verifiedAt
+    }
+
+    /// What it hands in, but for what was refused of a restore.
+    var transactions: [StoreTransaction] {
+        switch task {
+        case .claim(let transaction): [transaction]
+        case .restore(let transactions): transactions.filter { !refusedItems.contains($0.id) }
+        case .flow: []
+        }
+    }
+
+    /// Calls of one lane go in their order, each behind the one before.
+    var lane: Name {
+        switch task {
+        case .claim(let transaction): Name("purchase/" + transaction.originalID)
+        case .restore: "restore"
+        case .flow(_, let id): Name("flow/" + id)
+        }
+    }
+
+    /// Whether there is something left to do by itself.
+    var isOpen: Bool { phase == .waiting || phase == .recorded && !isFinished }
+}
+
+/// The call as it is sent.
+extension QueuedCall {
+    /// The end of its path below the customer; what a store signed says its environment itself.
+    func path(in environment: StoreEnvironment) -> String {
+        switch task {
+        case .claim: "purchases"
+        case .restore: "restore"
+        case .flow: Self.flowPath(in: environment)
+        }
+    }
+
+    /// Where flows are told.
+    static func flowPath(in environment: StoreEnvironment) -> String {
+        "flows?environment=" + environment.name
+    }
+
+    var body: JSONValue {
+        switch task {
+        case .claim(let transaction): Self.item(transaction)
+        case .restore(let all): .members(["transactions": .array(all.map(Self.item))])
+        case .flow(let body, _): body
+        }
+    }
+
+    private static func item(_ transaction: StoreTransaction) -> JSONValue {
+        .members(["store": "app_store", "signedTransaction": .string(transaction.signed)])
+    }
+}

@@ -1,0 +1,363 @@
+import Encodings
+public import Entitlements
+public import LedgerAPI
+import Synchronization
+
+/// What the customer of this device is entitled to, kept up to date (row ES3).
+///
+/// ``current`` answers at once from memory; it is empty before the first refresh where nothing was
+/// kept, and no error empties it. The server's word, once seen, wins.
+public actor EntitlementStore {
+    private let cache: OfflineCache
+    private let connection: ServerConnection
+    private let options: Options
+    private let notices: Broadcast<ClientNotice>
+    private let changes = Broadcast<CustomerEntitlements>(.bufferingNewest(1))
+    /// What is answered without waiting for anybody.
+    private let shared: Mutex<Shared>
+
+    private var queue = RefreshQueue()
+    private var waiters: [UInt64: [CheckedContinuation<RefreshResult, Never>]] = [:]
+    private var keys: TrustedKeys?
+    private var kept: KeptGates?
+    private var newestSeen: Instant?
+    private var alarm: Task<Void, Never>?
+    private var isStarted = false
+    /// Grows with each switch of customers: what was asked for before counts for nobody.
+    private var generation: UInt64 = 0
+    /// The size that the next answer must have seen; nil: any will do.
+    private var leastSize: UInt64?
+
+    /// What a store is made with.
+    struct Options: Sendable {
+        var environment: StoreEnvironment
+        var issuer: String?
+        /// Keys that alone are trusted; nil: those that the server publishes.
+        var pinned: TrustedKeys?
+        var builtIn: GateMap?
+        var time: ClientTime
+    }
+
+    private struct Shared: Sendable {
+        var customer: CustomerID?
+        var entitlements: CustomerEntitlements
+        var gates: GateMap?
+    }
+
+    /// How long a clock may be behind before that is said: the zone's and the network's moments.
+    static let clockTolerance: Int64 = 300_000
+    /// How much newer a time must be to be kept: the disk is left alone meanwhile.
+    static let seenStep: Int64 = 3_600_000
+
+    init(
+        _ customer: CustomerID?,
+        cache: OfflineCache,
+        connection: ServerConnection,
+        options: Options,
+        notices: Broadcast<ClientNotice>
+    ) {
+        self.cache = cache
+        self.connection = connection
+        self.options = options
+        self.notices = notices
+        keys = options.pinned
+        shared = Mutex(
+            Shared(
+                customer: customer,
+                entitlements: CustomerEntitlements(unknown: customer),
+                gates: options.builtIn
+            )
+        )
+    }
+}
+
+/// What is answered at once.
+extension EntitlementStore {
+    /// What is known now; no I/O, and nobody is waited for.
+    public nonisolated var current: CustomerEntitlements {
+        shared.withLock { $0.entitlements }
+    }
+
+    /// The customer; nil: nobody is signed in.
+    public nonisolated var customer: CustomerID? { shared.withLock { $0.customer } }
+
+    /// Whether features are open now: a value, which is asked without a lock (row CL6).
+    public nonisolated var gate: FeatureGate {
+        let now = options.time.now()
+        return shared.withLock { FeatureGate($0.entitlements, gates: $0.gates, at: now) }
+    }
+
+    /// Tells what is known now and each change of it, by time too.
+    ///
+    /// Who reads slowly sees the newest only. Each call makes a stream of its own.
+    public nonisolated var updates: AsyncStream<CustomerEntitlements> {
+        changes.stream(first: current)
+    }
+}
+
+/// Beginning and ending.
+extension EntitlementStore {
+    /// Loads what was kept, then asks the server (rows 3.3, CL5); started again it only asks.
+    ///
+    /// What was kept answers before the server is reached.
+    @discardableResult
+    public func start() async -> RefreshResult {
+        load()
+        return await refresh()
+    }
+
+    /// Loads what was kept, once.
+    func load() {
+        guard !isStarted else { return }
+        isStarted = true
+        if options.pinned == nil { keys = cache.keys() }
+        if let subject {
+            let loaded = cache.load(for: subject, by: keys)
+            newestSeen = loaded.newestSeen
+            kept = loaded.gates
+            publish(loaded.snapshot?.entitlements, gates: loaded.gates?.map)
+        }
+        noteTime(serverSays: nil)
+        setAlarm()
+    }
+
+    /// Ends what runs by itself; what is known stays and answers.
+    public func stop() {
+        isStarted = false
+        alarm?.cancel()
+        alarm = nil
+    }
+
+    /// Goes on with another customer, or with nobody (row CL5).
+    ///
+    /// What was known is emptied at once, its files included. The next ``refresh()`` asks for the
+    /// new one.
+    func switchCustomer(to customer: CustomerID?) {
+        generation &+= 1
+        (kept, newestSeen, leastSize) = (nil, nil, nil)
+        shared.withLock {
+            $0 = Shared(
+                customer: customer,
+                entitlements: CustomerEntitlements(unknown: customer),
+                gates: options.builtIn
+            )
+        }
+        cache.removeAll()
+        alarm?.cancel()
+        changes.send(current)
+    }
+
+    private var subject: SnapshotSubject? {
+        customer.map {
+            SnapshotSubject(
+                customer: $0,
+                environment: options.environment,
+                issuer: options.issuer
+            )
+        }
+    }
+}
+
+/// Asking the server.
+extension EntitlementStore {
+    /// Asks the server what the customer is entitled to; many at once are one call (row ES4).
+    ///
+    /// An error empties nothing: what is known stays, and the result says why (row ES3).
+    @discardableResult
+    public func refresh() async -> RefreshResult {
+        let number = queue.ask()
+        return await withCheckedContinuation { continuation in
+            waiters[number, default: []].append(continuation)
+            if queue.running == nil { Task { await self.runRefreshes() } }
+        }
+    }
+
+    /// Asks for an answer that has seen a prefix of the log: what was just recorded.
+    func refresh(seeing size: UInt64?) async -> RefreshResult {
+        if let size { leastSize = max(size, leastSize ?? 0) }
+        return await refresh()
+    }
+
+    /// Runs what waits, one after the other; a second runner finds nothing to do.
+    private func runRefreshes() async {
+        while let number = queue.begin() {
+            let result = await ask()
+            queue.end()
+            for waiter in waiters.removeValue(forKey: number) ?? [] {
+                waiter.resume(returning: result)
+            }
+        }
+    }
+
+    private func ask() async -> RefreshResult {
+        guard let subject else { return .signedOut }
+        let asked = generation
+        let fetched = await snapshot(of: subject)
+        guard asked == generation else { return .signedOut }
+        switch fetched {
+        case .failure(let fault):
+            if fault.verdict == .tokenRefused { notices.send(.tokenRefused(fault.error)) }
+            noteTime(serverSays: nil)
+            return .kept(fault.error)
+        case .success(let snapshot):
+            cache.keep(snapshot)
+            await fetchGates(vouchedBy: snapshot, asked)
+            guard asked == generation else { return .signedOut }
+            publish(snapshot.entitlements, gates: kept?.map)
+            noteTime(serverSays: snapshot.entitlements.asOf)
+            setAlarm()
+            return .refreshed(snapshot.entitlements.asOf)
+        }
+    }
+
+    private func snapshot(
+        of subject: SnapshotSubject
+    ) async -> Result<VerifiedSnapshot, CallFault> {
+        var headers: [Name: String] = [:]
+        // Asked for once: a server that was restored to less never comes that far again.
+        if let size = leastSize { headers["Ledger-Min-Sequence"] = String(size) }
+        leastSize = nil
+        let query = "snapshot?environment=" + subject.environment.name
+        let path = ServerConnection.path(query, of: subject.customer)
+        switch await connection.call(.get, path, headers: headers) {
+        case .failure(let fault): return .failure(fault)
+        case .success(let response):
+            let text = String(decoding: response.body, as: UTF8.self)
+            return await verified(UnverifiedSnapshot(text: text), for: subject)
+        }
+    }
+
+    /// Verifies by the keys at hand; where they do not know the one that signed, by those that the
+    /// server publishes now, unless others are pinned.
+    private func verified(
+        _ snapshot: UnverifiedSnapshot,
+        for subject: SnapshotSubject
+    ) async -> Result<VerifiedSnapshot, CallFault> {
+        var refusal = SnapshotRefusal.unknownKey
+        if let keys {
+            switch snapshot.verified(by: keys, for: subject) {
+            case .success(let verified): return .success(verified)
+            case .failure(let reason): refusal = reason
+            }
+        }
+        guard refusal == .unknownKey, options.pinned == nil else {
+            return .failure(Self.fault(refusal))
+        }
+        switch await connection.openCall("/.well-known/jwks.json") {
+        case .failure(let fault): return .failure(fault)
+        case .success(let response):
+            // A set that cannot be read has no key that counts.
+            guard let fetched = try? TrustedKeys(response.body) else {
+                return .failure(Self.fault(.unknownKey))
+            }
+            let joined = fetched.joined(with: keys)
+            keys = joined
+            cache.keep(joined)
+            return snapshot.verified(by: joined, for: subject).mapError(Self.fault)
+        }
+    }
+
+    /// What an app tells its people of a snapshot that does not verify.
+    private static func fault(_ refusal: SnapshotRefusal) -> CallFault {
+        let code: ServiceError.Code =
+            switch refusal {
+            case .malformed, .header, .claims: .decodingError
+            case .unknownKey: .keyNotFound
+            case .signature: .invalidSignature
+            case .subject: .verificationFailed
+            }
+        return CallFault(error: ServiceError(code), verdict: .later(nil))
+    }
+
+    /// Fetches the gate map that a snapshot speaks of, where another is kept; one that cannot be had
+    /// leaves the kept one (row B6).
+    private func fetchGates(vouchedBy snapshot: VerifiedSnapshot, _ asked: UInt64) async {
+        guard let tag = snapshot.entitlements.gateTag, kept?.tag.isSame(as: tag) != true,
+            case .success(let response) = await connection.call(.get, "/v1/catalog/gates"),
+            asked == generation,
+            let gates = KeptGates(response.body, vouchedBy: snapshot)
+        else { return }
+        kept = gates
+        cache.keep(gates)
+    }
+}
+
+/// What changes.
+extension EntitlementStore {
+    /// What the store verified and the server has not recorded yet (row 3.4).
+    func set(provisional: [ProvisionalAccess]) {
+        let isNew = shared.withLock { shared in
+            defer { shared.entitlements.provisional = provisional }
+            return shared.entitlements.provisional != provisional
+        }
+        guard isNew else { return }
+        changes.send(current)
+        setAlarm()
+    }
+
+    private func publish(_ entitlements: CustomerEntitlements?, gates: GateMap?) {
+        let isNew = shared.withLock { shared in
+            let before = (shared.entitlements, shared.gates)
+            if var entitlements {
+                entitlements.provisional = shared.entitlements.provisional
+                shared.entitlements = entitlements
+            }
+            shared.gates = gates ?? shared.gates
+            return before != (shared.entitlements, shared.gates)
+        }
+        if isNew { changes.send(current) }
+    }
+
+    /// Notices a clock that was set back, by the newest time that was ever seen (row Z17).
+    ///
+    /// `instant`: the server's, which mends a time that a wrong clock left.
+    private func noteTime(serverSays instant: Instant?) {
+        let now = options.time.now()
+        if let newestSeen, now.advanced(byMilliseconds: Self.clockTolerance) < newestSeen {
+            if let instant, instant.advanced(byMilliseconds: Self.clockTolerance) < newestSeen {
+                self.newestSeen = instant
+                cache.keep(newestSeen: instant)
+            } else {
+                notices.send(.clockSetBack(newest: newestSeen))
+            }
+            return
+        }
+        let seen = max(now, instant ?? now)
+        if let newestSeen, seen < newestSeen.advanced(byMilliseconds: Self.seenStep) { return }
+        guard seen.isPlausible, customer != nil else { return }
+        newestSeen = seen
+        cache.keep(newestSeen: seen)
+    }
+
+    /// Waits for the next instant at which an answer changes by itself, tells it and asks the server.
+    private func setAlarm() {
+        alarm?.cancel()
+        alarm = nil
+        let now = options.time.now()
+        guard isStarted, let instant = current.nextChange(after: now) else { return }
+        let time = options.time
+        alarm = Task { [weak self] in
+            // Whoever is stopped meanwhile waits for nothing any more.
+            guard (try? await time.sleep(instant)) != nil else { return }
+            await self?.ring()
+        }
+    }
+
+    private func ring() async {
+        guard isStarted else { return }
+        changes.send(current)
+        alarm = nil
+        await refresh()
+        if alarm == nil { setAlarm() }
+    }
+}
+
+/// What came of asking the server.
+public enum RefreshResult: Sendable, Hashable {
+    /// The server answered; when.
+    case refreshed(Instant?)
+    /// What was known stays, because of this.
+    case kept(ServiceError)
+    /// Nobody is signed in, or somebody else by now: nothing was asked.
+    case signedOut
+}

@@ -1,0 +1,35 @@
+public import Observation
+
+/// What a customer is entitled to, for views that are drawn anew when it changes.
+///
+///     @State private var access = ObservedEntitlements(service.store)
+///     …
+///     .task { await access.follow() }
+@MainActor
+@Observable
+public final class ObservedEntitlements {
+    /// What was known last.
+    public private(set) var entitlements: CustomerEntitlements
+    @ObservationIgnored private let store: EntitlementStore
+
+    /// Looks at a store.
+    public init(_ store: EntitlementStore) {
+        self.store = store
+        entitlements = store.current
+    }
+
+    /// Follows the store until the task is cancelled.
+    public func follow() async {
+        for await entitlements in store.updates { self.entitlements = entitlements }
+    }
+
+    /// Whether a feature is open now; whoever asks is drawn anew when that may have changed.
+    public func isOpen(_ feature: String) -> Bool { gate.isOpen(feature) }
+
+    /// Whether features are open now, and why.
+    public var gate: FeatureGate {
+        // Read, so that it is observed.
+        _ = entitlements
+        return store.gate
+    }
+}

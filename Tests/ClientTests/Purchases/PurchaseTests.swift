@@ -1,0 +1,236 @@
+import Encodings
+import Entitlements
+import LedgerAPI
+import Testing
+
+@testable import EntitlementClient
+
+/// One purchase from its confirmation until it is recorded.
+struct `A purchase` {
+    // rows 2.1, 2.3, ES1, ES5, 10.1, 10.3
+    @Test func `goes from its confirmation to what the server says`() async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        #expect(!service.gate.isOpen("export"))
+        let flow = await service.purchase("pro.month") {
+            setup.time.pass(to: noon.plus(seconds: 2))
+            return true
+        }
+        #expect(
+            await flow.states() == [
+                .confirming, .inStore, .verifying, .recording, .done(isRecorded: true),
+            ]
+        )
+        #expect(service.gate.decision("export").source == .server)
+        #expect(setup.shop.finished == [sampleTransaction()])
+        #expect(await eventually { setup.flowTypes == ["started", "succeeded"] })
+        let stages = setup.server.flows.last?["stages"]?.members?.map(\.name)
+        #expect(stages == ["store", "verification", "recording"])
+        #expect(await eventually { await service.queue.calls.isEmpty })
+        await service.stop()
+    }
+
+    // rows 2.1, 2.4
+    @Test func `that is not confirmed asks no store, and the next may begin`() async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        let flow = await service.purchase("pro.month") { false }
+        #expect(await flow.states() == [.confirming, .cancelled])
+        #expect(setup.shop.finished.isEmpty && setup.server.recorded.isEmpty)
+        #expect(await eventually { setup.flowTypes == ["cancelled"] })
+        let next = await service.purchase("pro.month") { true }
+        #expect(await next.end() == .done(isRecorded: true))
+        await service.stop()
+    }
+
+    // rows ES2, 2.4, B9: each of the closed set
+    @Test(
+        arguments: [
+            (.userCancelled, .cancelled, "cancelled"), (.pending, .pending, "pending"),
+            (
+                .failed(ServiceError(.storeProblem, nativeCode: "SKErrorDomain/2")),
+                .failed(ServiceError(.storeProblem, nativeCode: "SKErrorDomain/2")), "failed"
+            ),
+            (
+                .failed(ServiceError(.verificationFailed)),
+                .failed(ServiceError(.verificationFailed)), "failed"
+            ),
+        ] as [(PurchaseResult, PurchaseFlow.State, String)]
+    )
+    func `that the store does not make grants nothing and is noted`(
+        _ result: PurchaseResult,
+        _ end: PurchaseFlow.State,
+        _ type: String
+    ) async throws {
+        let setup = ServiceSetup(result)
+        let service = setup.service()
+        await service.start()
+        let flow = await service.purchase("pro.month") { true }
+        #expect(await flow.states() == [.confirming, .inStore, end])
+        #expect(!service.gate.isOpen("export") && setup.server.recorded.isEmpty)
+        #expect(await eventually { setup.flowTypes == ["started", type] })
+        await service.stop()
+    }
+
+    // row 2.2
+    @Test func `runs alone`() async throws {
+        let (stream, open) = AsyncStream.makeStream(of: Void.self)
+        let setup = ServiceSetup { _, _ in
+            for await _ in stream { break }
+            return .success(sampleTransaction())
+        }
+        let service = setup.service()
+        await service.start()
+        let first = await service.purchase("pro.month") { true }
+        let second = await service.purchase("pro.month") { true }
+        #expect(
+            await second.states() == [.failed(ServiceError(.storeProblem, isRetryable: true))]
+        )
+        open.yield()
+        #expect(await first.end() == .done(isRecorded: true))
+        // The server's own lock: another device of the customer buys.
+        setup.server.answer("/flows", ScriptedServer.problem(.purchaseInProgress, retryAfter: 600))
+        let third = await service.purchase("pro.month") { true }
+        guard case .failed(let error) = await third.end() else {
+            Issue.record("another flow runs")
+            return
+        }
+        #expect(error.code == .storeProblem && error.isRetryable)
+        #expect(setup.shop.finished.count == 1)
+        await service.stop()
+    }
+
+    // rows 3.4, 3.5, ES5: the network is away, and comes back
+    @Test func `without a network opens at once, and reaches the server once it is back`()
+        async throws
+    {
+        let setup = ServiceSetup()
+        await setup.service().start()
+        setup.server.isAway = true
+        let service = setup.service()
+        await service.start()
+        let flow = await service.purchase("pro.month") { true }
+        #expect(await flow.end() == .done(isRecorded: false))
+        #expect(service.gate.decision("export").source == .provisional)
+        #expect(setup.shop.finished.isEmpty, "it is not recorded yet")
+        await service.stop()
+        // The app begins anew, still without a network: five days later, and three days after that,
+        // the store verifies it again.
+        for days in [5, 8] as [Int64] {
+            setup.time.pass(to: noon.plus(days: days))
+            let again = setup.service()
+            await again.start()
+            #expect(again.gate.isOpen("export"), "\(days) days")
+            await again.stop()
+        }
+        let last = setup.service()
+        await last.start()
+        setup.time.pass(to: noon.plus(days: 16))
+        #expect(!last.gate.isOpen("export"), "a week after the store verified it last")
+        setup.server.isAway = false
+        await last.retry()
+        #expect(last.gate.decision("export").source == .server && last.gate.isOpen("export"))
+        #expect(setup.server.recorded.map(\.value.count) == [1], "under one key")
+        #expect(setup.shop.finished == [sampleTransaction()])
+        #expect(await last.queue.provisional == [])
+        await last.stop()
+    }
+
+    // rows 8.1, 3.4: a refusal ends what was opened, and is told once
+    @Test func `that the server refuses opens nothing, is not finished and told once`() async throws
+    {
+        let setup = ServiceSetup()
+        setup.server.answer("/purchases", ScriptedServer.problem(.claimedByAnother))
+        let service = setup.service()
+        await service.start()
+        let told = service.notices
+        let flow = await service.purchase("pro.month") { true }
+        let error = ServiceError(.purchaseInvalid, reason: .claimedByAnother)
+        #expect(await flow.end() == .failed(error))
+        #expect(!service.gate.isOpen("export") && setup.shop.finished.isEmpty)
+        var notices = told.makeAsyncIterator()
+        #expect(await notices.next() == .refused(error))
+        await service.stop()
+        // The store hands it in at each start: the server is not asked again.
+        let before = setup.server.count("/purchases")
+        let again = setup.service()
+        await again.start()
+        #expect(await again.queue.calls.contains { $0.phase == .refused })
+        #expect(setup.server.count("/purchases") == before && !again.gate.isOpen("export"))
+        await again.stop()
+    }
+
+    // row ES5: what the store tells by itself
+    @Test func `that the store tells later is recorded and finished, an unverified one neither`()
+        async throws
+    {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        var notices = service.notices.makeAsyncIterator()
+        setup.shop.tell(.unverified)
+        #expect(await notices.next() == .unverifiedTransaction)
+        #expect(setup.server.recorded.isEmpty)
+        setup.shop.tell(.verified(sampleTransaction()))
+        #expect(await eventually { setup.shop.finished.count == 1 })
+        #expect(service.gate.isOpen("export"))
+        await service.stop()
+    }
+
+    // row ES4: many at once go together
+    @Test func `that comes with many others is asked about with them`() async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        let before = setup.server.count("/snapshot")
+        setup.server.hold()
+        for number in 1...20 { setup.shop.tell(.verified(sampleTransaction("\(number)"))) }
+        #expect(await eventually { await service.queue.calls.count == 20 })
+        #expect(await eventually { setup.server.heldCount == 1 })
+        setup.server.release()
+        #expect(await eventually { await service.queue.calls.isEmpty })
+        #expect(setup.shop.finished.count == 20 && service.gate.isOpen("export"))
+        let asked = setup.server.count("/snapshot") - before
+        // On a busy machine they come in more than one burst.
+        #expect((1...10).contains(asked), "\(asked) calls for 20 transactions")
+        await service.stop()
+    }
+
+    // row ES7
+    @Test func `cannot begin where purchases are off, and nothing else changes`() async throws {
+        var setup = ServiceSetup()
+        setup.server.set(until: noon.plus(days: 30))
+        setup.isEnabled = false
+        let service = setup.service()
+        #expect(await service.start() == .refreshed(noon))
+        #expect(service.gate.isOpen("export") && service.gate.isOpen("scan"))
+        setup.shop.tell(.verified(sampleTransaction()))
+        let flow = await service.purchase("pro.month") { true }
+        #expect(await flow.states() == [.failed(ServiceError(.productUnavailable))])
+        #expect(setup.server.recorded.isEmpty && setup.server.flows.isEmpty)
+        await service.stop()
+        // Control: on, the same is recorded.
+        setup.isEnabled = true
+        let other = setup.service()
+        await other.start()
+        #expect(await eventually { setup.server.recorded.count == 1 })
+        await other.stop()
+    }
+
+    // row CL5
+    @Test func `of one customer leaves nothing to the next`() async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        setup.server.isAway = true
+        let flow = await service.purchase("pro.month") { true }
+        #expect(await flow.end() == .done(isRecorded: false))
+        #expect(setup.storage[.queue] != nil && service.gate.isOpen("export"))
+        #expect(await service.switchCustomer(to: nil) == .signedOut)
+        #expect(setup.storage[.queue] == nil && !service.gate.isOpen("export"))
+        #expect(await service.queue.calls.isEmpty && setup.shop.finished.isEmpty)
+        await service.stop()
+    }
+}

@@ -1,0 +1,70 @@
+import Encodings
+import Entitlements
+import LedgerAPI
+import Testing
+
+@testable import EntitlementClient
+
+/// Everything that the store's account holds, handed in at once (rows 6.2 to 6.4).
+struct `A restore on a device` {
+    // row 6.4
+    @Test func `of nothing says so`() async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        #expect(try await service.restore() == .nothing)
+        #expect(setup.server.count("/restore") == 0)
+        await service.stop()
+    }
+
+    // rows 6.3, ES5: what is refused beside others holds up nothing, grants nothing, is not finished
+    @Test func `records what it can, and finishes that alone`() async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        for id in ["1", "2"] { setup.shop.tell(.verified(sampleTransaction(id))) }
+        #expect(await eventually { setup.shop.finished.count == 2 })
+        #expect(try await service.restore() == .restored(2))
+        let body = """
+            {"recorded":0,"known":1,"refused":1,"items":[
+              {"outcome":"known","purchase":"app_store/1","sequence":1},
+              {"outcome":"refused","purchase":null,"sequence":null,"code":"claimed_by_another"}]}
+            """
+        setup.server.answer("/restore", ClientResponse(status: 200, body: Array(body.utf8)))
+        var notices = service.notices.makeAsyncIterator()
+        let before = setup.shop.finished.count
+        #expect(try await service.restore() == .restored(1))
+        #expect(setup.shop.finished.dropFirst(before).map(\.id) == ["1"])
+        let error = ServiceError(.purchaseInvalid, reason: .claimedByAnother)
+        #expect(await notices.next() == .refused(error))
+        await service.stop()
+    }
+
+    // row 6.6
+    @Test func `without a network waits, and is made when it is tried again`() async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        setup.shop.tell(.verified(sampleTransaction()))
+        #expect(await eventually { setup.shop.finished.count == 1 })
+        setup.server.isAway = true
+        #expect(try await service.restore() == .waiting(1))
+        setup.server.isAway = false
+        await service.retry()
+        #expect(setup.server.count("/restore") >= 2)
+        #expect(await service.queue.calls.isEmpty)
+        await service.stop()
+    }
+
+    @Test func `is refused by a code where nothing is sold or nobody is signed in`() async throws {
+        var setup = ServiceSetup()
+        setup.customer = nil
+        let nobody = setup.service()
+        await #expect(throws: ServiceError(.unknown, reason: .signedOut)) {
+            try await nobody.restore()
+        }
+        setup.isEnabled = false
+        let off = setup.service()
+        await #expect(throws: ServiceError(.productUnavailable)) { try await off.restore() }
+    }
+}

@@ -1,0 +1,164 @@
+import Encodings
+import Entitlements
+import LedgerAPI
+import Testing
+
+@testable import EntitlementClient
+
+/// What must reach the server (rows 3.5, 8.1).
+struct `A sync queue` {
+    private static let noted = Broadcast<ClientNotice>(.unbounded)
+
+    private static func queue(
+        _ server: ScriptedServer,
+        _ time: HeldTime,
+        storage: MemoryStorage = MemoryStorage(),
+        backoff: Backoff = Backoff()
+    ) -> SyncQueue {
+        SyncQueue(
+            SnapshotAuthority.customer,
+            storage: storage,
+            connection: ServerConnection(
+                url: "https://ledger.test",
+                transport: server.transport,
+                token: { "token" }
+            ),
+            time: time.time,
+            backoff: backoff,
+            notices: noted,
+            finish: { _ in }
+        )
+    }
+
+    // row 8.1
+    @Test func `waits twice as long each time, moved at random, and as long as it is asked to`() {
+        let backoff = Backoff()
+        var last: Int64 = 0
+        for attempts in 1...12 as ClosedRange<Int64> {
+            let whole: Int64 = min(3_600_000, 2000 << (attempts - 1))
+            for random in [0, 1, .max, 12_345_678_901] as [UInt64] {
+                let pause = backoff.pause(after: attempts, asked: nil, random: random)
+                #expect((whole / 2...whole).contains(pause), "\(attempts)")
+            }
+            let least = backoff.pause(after: attempts, asked: nil, random: 0)
+            #expect(least >= last)
+            last = least
+        }
+        #expect(backoff.pause(after: 1, asked: 86_400_000, random: 0) == 86_400_000)
+        #expect(backoff.pause(after: .max, asked: nil, random: .max) <= 3_600_000)
+        #expect(backoff.pause(after: .min, asked: nil, random: 0) >= 1000)
+    }
+
+    // row 8.1
+    @Test func `tries again when its time has come, up to a limit, then by hand`() async throws {
+        let (server, time) = (ScriptedServer(), HeldTime())
+        var backoff = Backoff()
+        backoff.attemptLimit = 3
+        let queue = Self.queue(server, time, backoff: backoff)
+        await queue.start { [weak queue] in await queue?.send() }
+        server.answer("/purchases", ScriptedServer.problem(.busy, retryAfter: 100))
+        await queue.add(.claim(sampleTransaction()))
+        for attempt in 1...3 {
+            await queue.send()
+            #expect(await eventually { server.count("/purchases") == attempt })
+            // Control: before its time, nothing is sent.
+            await queue.send()
+            #expect(server.count("/purchases") == attempt)
+            if attempt < 3 {
+                let next = noon.plus(seconds: Int64(attempt) * 100)
+                #expect(await eventually { time.alarms.contains(next) })
+                time.pass(to: next)
+            }
+        }
+        #expect(await eventually { await queue.calls.first?.phase == .attention })
+        server.answer("/purchases", nil)
+        await queue.send()
+        #expect(server.recorded.isEmpty, "it waits for somebody")
+        await queue.retry()
+        await queue.send()
+        #expect(server.recorded.map(\.value.count) == [1])
+        let keys = Set(
+            server.requests.compactMap { $0.headers["Idempotency-Key"] }.map { Name($0) }
+        )
+        #expect(keys.count == 1, "one key, however often")
+        await queue.stop()
+    }
+
+    // row 3.5: in order for each purchase
+    @Test func `sends what belongs to one purchase in its order, and others past what waits`()
+        async throws
+    {
+        let (server, time) = (ScriptedServer(), HeldTime())
+        let queue = Self.queue(server, time)
+        func period(_ id: String, of original: String) -> StoreTransaction {
+            StoreTransaction(
+                id: id,
+                originalID: original,
+                productID: "pro.month",
+                expiresAt: nil,
+                signed: "signed-" + id
+            )
+        }
+        server.answer("/purchases", ScriptedServer.problem(.internal))
+        await queue.add(.claim(period("1", of: "1")))
+        await queue.send()
+        server.answer("/purchases", nil)
+        await queue.add(.claim(period("2", of: "1")))
+        await queue.add(.claim(period("3", of: "3")))
+        await queue.send()
+        #expect(server.recorded.keys.map(\.text) == ["signed-3"])
+        time.pass(to: noon.plus(seconds: 10))
+        await queue.send()
+        let sent = server.requests.compactMap { request in
+            request.body.flatMap { try? JSONValue(parsing: $0) }?["signedTransaction"]?.string
+        }
+        #expect(sent == ["signed-1", "signed-3", "signed-1", "signed-2"])
+    }
+
+    // row CL5
+    @Test func `whose token is refused keeps what it has`() async throws {
+        let (server, time) = (ScriptedServer(), HeldTime())
+        let queue = Self.queue(server, time)
+        server.isTokenRefused = true
+        await queue.add(.claim(sampleTransaction()))
+        await queue.send()
+        #expect(await queue.calls.map(\.phase) == [.waiting])
+        server.isTokenRefused = false
+        time.pass(to: noon.plus(days: 1))
+        await queue.send()
+        #expect(server.recorded.count == 1)
+    }
+
+    @Test func `with a full disk sends from memory, and says so`() async throws {
+        let (server, time) = (ScriptedServer(), HeldTime())
+        let storage = MemoryStorage()
+        let queue = Self.queue(server, time, storage: storage)
+        server.isAway = true
+        storage.fault = MemoryStorage.diskFull
+        await queue.add(.claim(sampleTransaction("1")))
+        storage.fault = nil
+        // The next write brings all that was missed.
+        await queue.add(.claim(sampleTransaction("2")))
+        let file = QueueFile(try #require(storage[.queue]))
+        #expect(file.calls.flatMap(\.transactions).map(\.id) == ["1", "2"])
+        #expect(!file.isTorn && !file.isDamaged)
+        server.isAway = false
+        time.pass(to: noon.plus(days: 1))
+        await queue.send()
+        #expect(server.recorded.count == 2)
+    }
+
+    @Test func `does not grow with what is done`() async throws {
+        let (server, time) = (ScriptedServer(), HeldTime())
+        let storage = MemoryStorage()
+        let queue = Self.queue(server, time, storage: storage)
+        for number in 0..<500 {
+            await queue.add(.claim(sampleTransaction("\(number)")))
+            await queue.send()
+            await queue.settle(await queue.recorded)
+        }
+        #expect(server.recorded.count == 500)
+        #expect(storage[.queue]?.count ?? .max < 200_000)
+        #expect(QueueFile(storage[.queue] ?? []).calls.isEmpty)
+    }
+}

@@ -1,0 +1,124 @@
+import ModelSupport
+import Testing
+
+@testable import EntitlementClient
+
+/// An update refreshes exactly once, and many at a time do so together (row ES4).
+struct `A refresh` {
+    // row ES4
+    @Test func `answers a whole burst, and one more answers all who came meanwhile`() async throws {
+        let setup = StoreSetup()
+        let store = setup.store()
+        await store.start()
+        let before = setup.server.count("/snapshot")
+        setup.server.hold()
+        await withTaskGroup { group in
+            group.addTask { await store.refresh() }
+            #expect(await eventually { setup.server.heldCount == 1 })
+            for _ in 0..<20 { group.addTask { await store.refresh() } }
+            // Those wait for the second, which begins behind the first.
+            #expect(setup.server.count("/snapshot") == before + 1)
+            setup.server.release()
+            for await result in group { #expect(result == .refreshed(noon)) }
+        }
+        let made = setup.server.count("/snapshot") - before
+        // Whoever was slow to ask came behind the second: never more than one for each round.
+        #expect(made >= 2 && made <= 21)
+        await store.stop()
+    }
+
+    /// What a random schedule of asks, beginnings and ends makes of a queue.
+    private struct Schedule {
+        /// Asks that a refresh answered which began before them.
+        var missed = 0
+        /// Refreshes that began although nobody had asked since the one before.
+        var idle = 0
+
+        init(_ random: inout SplitMix64, _ queue: some Refreshing) {
+            var queue = queue
+            var instant = 0
+            var asks: [UInt64: Int] = [:]
+            var began: [UInt64: Int] = [:]
+            var (lastAsk, lastBegin) = (-1, 0)
+            func begin(_ schedule: inout Schedule) {
+                guard let number = queue.begin() else { return }
+                if lastAsk < lastBegin { schedule.idle += 1 }
+                began[number] = instant
+                lastBegin = instant
+            }
+            for _ in 0..<60 {
+                instant += 1
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0:
+                    asks[queue.ask()] = instant
+                    lastAsk = instant
+                case 1: begin(&self)
+                default: queue.end()
+                }
+            }
+            while queue.waiting != nil {
+                instant += 1
+                queue.end()
+                begin(&self)
+            }
+            missed = asks.count { (began[$0.key] ?? .min) < $0.value }
+        }
+    }
+
+    // row ES4: by random schedules
+    @Test func `begins behind each ask, and never for none`() {
+        var random = SplitMix64(seed: 21)
+        for round in 0..<2000 {
+            let schedule = Schedule(&random, RefreshQueue())
+            #expect(schedule.missed == 0 && schedule.idle == 0, "round \(round)")
+        }
+        // The controls: a queue that fires for each ask is found, and one that lets whoever comes
+        // late have the answer of the one that runs.
+        var found = (double: 0, early: 0)
+        for _ in 0..<100 {
+            if Schedule(&random, DoubleFiring()).idle > 0 { found.double += 1 }
+            if Schedule(&random, EarlyAnswer()).missed > 0 { found.early += 1 }
+        }
+        #expect(found.double > 90 && found.early > 90)
+    }
+}
+
+/// What a schedule drives.
+private protocol Refreshing {
+    var waiting: UInt64? { get }
+    mutating func ask() -> UInt64
+    mutating func begin() -> UInt64?
+    mutating func end()
+}
+
+extension RefreshQueue: Refreshing {}
+
+/// Fires once for each ask.
+private struct DoubleFiring: Refreshing {
+    private var last: UInt64 = 0
+    private var waits: [UInt64] = []
+    private var isRunning = false
+    var waiting: UInt64? { waits.first }
+
+    mutating func ask() -> UInt64 {
+        last += 1
+        waits.append(last)
+        return last
+    }
+    mutating func begin() -> UInt64? {
+        guard !isRunning, !waits.isEmpty else { return nil }
+        isRunning = true
+        return waits.removeFirst()
+    }
+    mutating func end() { isRunning = false }
+}
+
+/// Answers whoever asks while one runs by that one.
+private struct EarlyAnswer: Refreshing {
+    private var queue = RefreshQueue()
+    var waiting: UInt64? { queue.waiting }
+
+    mutating func ask() -> UInt64 { queue.running ?? queue.ask() }
+    mutating func begin() -> UInt64? { queue.begin() }
+    mutating func end() { queue.end() }
+}

@@ -115,7 +115,7 @@ extension RouteTable {
             let events = try service.ledger.auditor.rebuild { _, _ in
                 if isEnded() { throw CancellationError() }
             }
-            try service.ledger.reports.rollUpRevenue(environment)
+            try service.ledger.reports.rollUp(environment)
             return events
         }
         return Answer(.members(["events": .integer(events)]))

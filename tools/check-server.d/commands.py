@@ -344,7 +344,9 @@ def imported():
         "lines": "\n".join(events[:3]) + "\n",
         # Known, blank, no JSON, known with another content, no event, and one more behind them.
         "broken": "\n".join([events[0], "", "{", differing, "{}", '"\udcff"', events[4]]) + "\n",
-        "webhooks": json.dumps(webhook) + "\n" + json.dumps({**webhook, "event": {"id": 1}}) + "\n",
+        "webhooks": json.dumps(webhook) + "\n" + json.dumps({**webhook, "event": {"id": 1}}) + "\n" + json.dumps(
+            # Known, and says something else.
+            {**webhook, "event": {**webhook["event"], "price": 3}}) + "\n",
         "array": json.dumps([webhook, {**webhook, "event": {**webhook["event"], "id": "rc-2"}}], indent=1)}
 
 

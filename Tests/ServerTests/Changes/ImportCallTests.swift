@@ -17,6 +17,16 @@ struct `An import's lines` {
         """
     }
 
+    private static func webhook(_ price: Int) -> String {
+        """
+        {"api_version":"1.0","event":{"id":"w","type":"INITIAL_PURCHASE","app_user_id":"jack",\
+        "original_app_user_id":"jack","product_id":"month","store":"APP_STORE",\
+        "environment":"PRODUCTION","original_transaction_id":"t","transaction_id":"t",\
+        "purchased_at_ms":1760000000000,"expiration_at_ms":1790000000000,\
+        "event_timestamp_ms":1760000001000,"period_type":"NORMAL","price":\(price)}}
+        """
+    }
+
     private static func body(_ texts: [String?], isDocument: Bool = false) -> String {
         let lines = texts.enumerated().map { number, text in
             ImportLine(line: number + 1, bytes: text.map { Array($0.utf8) })
@@ -59,8 +69,12 @@ struct `An import's lines` {
             }
             _ = try await send(Self.body([Self.event("1")]))
             let other = Self.event("1").replacing(#""pro""#, with: #""free""#)
-            let differing = try await send(Self.body([other]))
-            #expect(differing.json["items"]?.array?[0]["differs"]?.bool == true)
+            let conflict = try await send(Self.body([other]))
+            #expect(conflict.json["items"]?.array?[0]["code"]?.string == "conflict")
+            let webhooks = try await send(Self.body([Self.webhook(1), Self.webhook(2)]))
+            #expect(Self.outcomes(webhooks) == ["appended", "duplicate"])
+            #expect(webhooks.json["items"]?.array?[1]["differs"]?.bool == true)
+            #expect(webhooks.json["items"]?.array?[1]["format"]?.string == "revenuecat")
             let document = try await send(
                 Self.body(["[\n" + Self.event("2") + "\n]"], isDocument: true),
                 "?format=events&onError=skip"

@@ -106,7 +106,7 @@ final class ReportGauges: Sendable {
             let sum = rows.reduce(0) { $0 + $1[keyPath: count] }
             text.sample("entitle_flows", [("end", word)], UInt64(clamping: sum))
         }
-        let name = "entitle_stage_milliseconds"
+        let name = "entitle_stage_seconds"
         let told = stages.filter { $0.count > 0 }
         guard !told.isEmpty else { return }
         text.family(
@@ -115,12 +115,13 @@ final class ReportGauges: Sendable {
             .gauge
         )
         for stage in told.sorted(by: { $0.count > $1.count }).prefix(Self.nameLimit) {
-            let quantiles = [("0.5", stage.p50), ("0.95", stage.p95), ("0.99", stage.p99)]
-            for (quantile, milliseconds) in quantiles {
+            let percentiles = [("50", stage.p50), ("95", stage.p95), ("99", stage.p99)]
+            for (percentile, milliseconds) in percentiles {
                 text.sample(
                     name,
-                    [("stage", stage.stage), ("quantile", quantile)],
-                    UInt64(clamping: milliseconds)
+                    [("stage", stage.stage), ("percentile", percentile)],
+                    // Fits: a stage is no longer than its field lets it be.
+                    microseconds: UInt64(clamping: milliseconds) * 1000
                 )
             }
         }

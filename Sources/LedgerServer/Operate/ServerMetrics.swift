@@ -189,6 +189,15 @@ struct PrometheusText {
         sample(name, labels, String(value))
     }
 
+    /// A length that is counted in microseconds, shown in seconds.
+    mutating func sample(
+        _ name: String,
+        _ labels: [(String, String)],
+        microseconds: UInt64
+    ) {
+        sample(name, labels, Self.seconds(microseconds))
+    }
+
     /// A histogram whose bounds and sum are counted in microseconds, shown in seconds.
     mutating func histogram(
         _ name: String,

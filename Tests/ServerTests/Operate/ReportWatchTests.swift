@@ -77,7 +77,7 @@ struct `A look at reports` {
             #expect(samples["entitle_revenue_micros currency=EUR money=refunded"] == 0)
             #expect(samples["entitle_flows end=failed"] == 1)
             #expect(samples["entitle_flows end=open"] == 0)
-            #expect(samples["entitle_stage_milliseconds quantile=0.95 stage=store"] == 12)
+            #expect(samples["entitle_stage_seconds percentile=95 stage=store"] == 0.012)
             #expect(samples["entitle_reported_errors code=NETWORK_ERROR origin=flow"] == 1)
             #expect(samples["entitle_error_alerts"] == 0)
             #expect(!samples.keys.contains { $0.contains("secret") })

@@ -40,7 +40,7 @@ package enum LedgerServer {
         /// A socket of this machine, in a folder of the ledger's owner alone, on which commands ask; nil: none.
         package var socketPath: String?
         /// Connections that are open at once.
-        package var connectionLimit = 10_000
+        package var connectionLimit = Options.standardConnectionLimit
         /// Connections that are open at once from one address, trusted proxies apart.
         package var addressConnectionLimit = 1000
         /// Bytes that the bodies of all requests may hold together.
@@ -94,6 +94,8 @@ package enum LedgerServer {
             $0 == NamedZone.utc.name ? .utc : nil
         }
 
+        /// Connections that are open at once unless it is configured.
+        package static let standardConnectionLimit = 10_000
         /// Bytes of the largest body that a call takes: room for one of them at least.
         package static let leastBodyByteLimit =
             RouteTable.routes.compactMap(\.body?.byteLimit).max() ?? 0
@@ -186,6 +188,12 @@ package enum LedgerServer {
         onListening: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
         let service = LedgerService(options)
+        do {
+            try await service.blocking { try service.takeUpFlows() }
+        } catch {
+            // A damaged record keeps nobody from being served: a flow may begin beside another.
+            service.faults.note(error, of: "flows")
+        }
         let (listening, opened) = AsyncStream.makeStream(of: Void.self)
         let application = try application(options, service) { [manager = options.manager] port in
             opened.yield()

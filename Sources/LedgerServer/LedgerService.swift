@@ -110,6 +110,15 @@ final class LedgerService: Sendable, BlockingPool {
     /// Tells what goes on for long to end.
     func end() { ending.store(true, ordering: .relaxed) }
 
+    /// Takes up the purchase flows that run by what the log says (row 2.2): whoever ended the server
+    /// before ended none of them.
+    ///
+    /// - Throws: what the log throws.
+    func takeUpFlows() throws {
+        let first = clock().advanced(byMilliseconds: -PurchaseFlowLock.timeToLiveMilliseconds)
+        access.flows.goOn(from: try ledger.questions.flows(recordedAfter: first))
+    }
+
     /// Ends the threads; nothing may be asked any more.
     func stop() async throws {
         try await reports.stop()

@@ -1,10 +1,11 @@
+package import EntitlementLedger
 package import Entitlements
 import Synchronization
 
 /// Lets one purchase flow of a customer run at a time in each environment (row 2.2).
 ///
 /// A flow that does not end expires, so that an app that died in mid-purchase shuts nobody out.
-/// Flows are held in memory: a restart of the server ends them all.
+/// Flows are held in memory; a server that begins takes up those that the log says run.
 package final class PurchaseFlowLock: Sendable {
     private let timeToLiveMilliseconds: Int64
     private let state: Mutex<State>
@@ -85,6 +86,18 @@ package final class PurchaseFlowLock: Sendable {
             guard let running = state.flows[owner], running.id == flow else { return false }
             state.flows.remove(owner)
             return isRunning(running, at: now)
+        }
+    }
+
+    /// Goes on with what was recorded of flows before the server began, in the order of the log.
+    package func goOn(from flows: [RecordedFlow]) {
+        for flow in flows {
+            if flow.isStart {
+                // One that another shuts out was recorded when it was not.
+                _ = begin(flow.flowID, of: flow.customer, in: flow.environment, at: flow.recordedAt)
+            } else {
+                end(flow.flowID, of: flow.customer, in: flow.environment, at: flow.recordedAt)
+            }
         }
     }
 

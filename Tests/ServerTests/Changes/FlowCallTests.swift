@@ -51,6 +51,36 @@ struct `A purchase flow over HTTP` {
         }
     }
 
+    // row 2.2; whatever ended the server before it
+    @Test func `runs on where a server begins anew`() async throws {
+        try await TestServer.with { server in
+            let begun = noon.plus(seconds: 5)
+            server.clock.now = begun
+            #expect(try await Self.post(server, "started", "flow-1").status == 200)
+            #expect(try await Self.post(server, "started", "flow-1", of: "karl-1").status == 200)
+            #expect(try await Self.post(server, "failed", "flow-1", of: "karl-1").status == 200)
+            let next = LedgerService(server.options)
+            func begin(_ flow: String, _ customer: CustomerID) -> PurchaseFlowLock.Outcome {
+                next.access.flows.begin(flow, of: customer, in: .production, at: server.clock.now)
+            }
+            // The control: one that took up nothing shuts nobody out.
+            #expect(next.access.flows.flowCount == 0)
+            server.clock.now = noon.plus(seconds: 100)
+            try next.takeUpFlows()
+            let end = begun.plus(seconds: 600)
+            #expect(begin("flow-2", "judy-1") == .busy(until: end))
+            #expect(begin("flow-1", "judy-1") == .sameFlow(until: end))
+            #expect(begin("flow-2", "karl-1") == .began(until: noon.plus(seconds: 700)))
+            try await next.stop()
+            // What has expired is not taken up.
+            server.clock.now = end
+            let last = LedgerService(server.options)
+            try last.takeUpFlows()
+            #expect(last.access.flows.flowCount == 0)
+            try await last.stop()
+        }
+    }
+
     // rows 2.2, 2.4, 10.1
     @Test(arguments: ["succeeded", "failed", "cancelled", "pending", "restored"])
     func `that has ended lets the next begin`(_ end: String) async throws {

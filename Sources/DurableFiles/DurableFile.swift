@@ -98,7 +98,7 @@ package enum DurableFile {
     /// What stands at a path; nil: nothing.
     ///
     /// - Throws: `FileFault` where the system does not tell, or does not follow the link.
-    static func status(_ path: String, followsLinks: Bool) throws -> FileStatus? {
+    package static func status(_ path: String, followsLinks: Bool) throws -> FileStatus? {
         var status = stat()
         let code = followsLinks ? unsafe stat(path, &status) : unsafe lstat(path, &status)
         guard code == 0 else {

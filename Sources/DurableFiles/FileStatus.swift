@@ -1,9 +1,9 @@
 import Glibc
 
 /// What the system says of something that stands at a path.
-struct FileStatus {
+package struct FileStatus: Sendable {
     /// What it is.
-    enum Kind {
+    package enum Kind: Sendable {
         case file
         case directory
         case link
@@ -11,14 +11,14 @@ struct FileStatus {
         case other
     }
 
-    var kind: Kind
+    package var kind: Kind
     var byteCount: Int
     /// The number of the user whose it is.
-    var owner: UInt32
+    package var owner: UInt32
     /// The number of its group.
     var group: UInt32
     /// Who may do what with it.
-    var mode: UInt32
+    package var mode: UInt32
     /// Which content it has.
     var version: FileVersion
 

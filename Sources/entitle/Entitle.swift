@@ -47,7 +47,7 @@ struct Entitle: ParsableCommand {
                 subcommands: [
                     Serve.self, Keys.self, WebhookCommand.self, Listen.self, ConfigCommand.self,
                     TestNotification.self,
-                    Simulate.self, Status.self,
+                    Simulate.self, Status.self, Doctor.self,
                     Bench.self, SchemaCommand.self,
                 ]
             ),

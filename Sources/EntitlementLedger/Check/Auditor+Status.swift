@@ -12,12 +12,15 @@ extension Auditor {
         var counts: [UInt8: Int] = [:]
         var through: [String: Int64] = [:]
         var events: [String: Int] = [:]
+        var recorded: [String: Int64] = [:]
         var refused: [String: Int64] = [:]
         let stores = try storeStreams()
         try questions.log.scan(from: 0, upTo: end.size) { header, record in
             counts[header.environment, default: 0] += 1
             let source = SourceCode.name(of: header.source) ?? "other"
             events[source, default: 0] += 1
+            // Recorded time never goes back (law 2).
+            recorded[source] = header.recordedAt
             let kind = try header.eventKind()
             if kind == .syncCompleted || kind == .syncReconciled,
                 let instant = try header.through(record)
@@ -58,6 +61,7 @@ extension Auditor {
                     StatusAnswer.Completeness(
                         of: source,
                         events: count,
+                        lastRecordedAt: recorded[source].map { Instant(milliseconds: $0) },
                         through: through[source].map { Instant(milliseconds: $0) },
                         lastRefusedAt: refused[source].map { Instant(milliseconds: $0) }
                     )
@@ -82,7 +86,13 @@ extension Auditor {
 
 extension StatusAnswer.Completeness {
     /// How complete a source is; of what is no store nothing can be missing in this way.
-    fileprivate init(of source: String, events: Int, through: Instant?, lastRefusedAt: Instant?) {
+    fileprivate init(
+        of source: String,
+        events: Int,
+        lastRecordedAt: Instant?,
+        through: Instant?,
+        lastRefusedAt: Instant?
+    ) {
         var gaps: [Gap] = []
         if Source.stores.contains(source) {
             if through == nil { gaps.append(.neverAsked) }
@@ -90,7 +100,13 @@ extension StatusAnswer.Completeness {
                 gaps.append(.refused)
             }
         }
-        self.init(events: events, through: through, lastRefusedAt: lastRefusedAt, gaps: gaps)
+        self.init(
+            events: events,
+            lastRecordedAt: lastRecordedAt,
+            through: through,
+            lastRefusedAt: lastRefusedAt,
+            gaps: gaps
+        )
     }
 }
 

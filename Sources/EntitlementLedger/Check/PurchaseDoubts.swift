@@ -22,6 +22,18 @@ package struct PurchaseDoubts: Sendable {
         package var unconfirmed = 0
         /// Those that Google takes back unless they are acknowledged within three days.
         package var unacknowledged = 0
+
+        /// Renewals that do not come of a hundred that renew, beyond which signals may be missing.
+        private static let alertPercentage = 5
+        /// So many are nothing by themselves.
+        private static let alertLeast = 5
+
+        /// Whether so many renewals do not come that signals may be lost.
+        package var lacksRenewals: Bool {
+            // Fits: counts of purchases in memory.
+            renewalsExpected >= Self.alertLeast
+                && renewalsExpected * 100 > renewing * Self.alertPercentage
+        }
     }
 
     fileprivate mutating func add(_ counts: Counts, of store: Name) {

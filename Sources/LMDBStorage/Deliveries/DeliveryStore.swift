@@ -22,17 +22,24 @@ package final class DeliveryStore: Sendable {
     /// Address space that the map gets more when it is full.
     private static let growth = 1 << 30
 
-    /// Opens the store in a folder, which is made where there is none.
+    /// Opens the store in a folder, which is made where there is none and it may be written to.
     ///
     /// - Throws: `LogStorageFault`, or what making a folder throws.
-    package init(path: String, mapSize: Int = MapSize.usual) throws {
-        try DurableFile.makeFolder(path)
+    package init(
+        path: String,
+        isReadOnly: Bool = false,
+        mapSize: Int = MapSize.usual
+    ) throws {
+        if !isReadOnly { try DurableFile.makeFolder(path) }
         let environment = try mappingFaults {
-            try LMDB.Environment(path: path, options: .init(mapSize: mapSize))
+            try LMDB.Environment(
+                path: path,
+                options: .init(mapSize: mapSize, isReadOnly: isReadOnly)
+            )
         }
         self.environment = environment
         func table(_ name: String) throws -> Table {
-            guard let table = try environment.table(name, create: true) else {
+            guard let table = try environment.table(name, create: !isReadOnly) else {
                 throw LogStorageFault(.damaged, "the deliveries have no table \(name)")
             }
             return table

@@ -13,6 +13,9 @@ extension LedgerDirectory {
         return WriterLock.isHeld(at: path) == false
     }
 
+    /// Whether a process writes now; nil: nobody can tell.
+    package static func isBeingWritten(at path: String) -> Bool? { WriterLock.isHeld(at: path) }
+
     /// The log's size when a writer last closed it, in decimal digits.
     static let closedName = "closed"
 

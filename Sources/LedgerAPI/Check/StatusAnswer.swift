@@ -136,6 +136,8 @@ public struct StatusAnswer: Described {
     public struct Completeness: Described {
         /// Its events.
         public var events: Int
+        /// When something of it was recorded last (T3); nil: nothing was.
+        public var lastRecordedAt: Instant?
         /// Until when nothing is missing; nil: nobody said so.
         public var through: Instant?
         /// When signals in its name were refused last; nil: never.
@@ -152,8 +154,15 @@ public struct StatusAnswer: Described {
         }
 
         /// Makes one.
-        package init(events: Int, through: Instant?, lastRefusedAt: Instant?, gaps: [Gap]) {
+        package init(
+            events: Int,
+            lastRecordedAt: Instant?,
+            through: Instant?,
+            lastRefusedAt: Instant?,
+            gaps: [Gap]
+        ) {
             self.events = events
+            self.lastRecordedAt = lastRecordedAt
             self.through = through
             self.lastRefusedAt = lastRefusedAt
             self.gaps = gaps
@@ -162,6 +171,12 @@ public struct StatusAnswer: Described {
         /// Its members, in the order in which they are written.
         package static let fields = Fields("Completeness", "How complete a source is", Self.init) {
             Field("events", \.events, .count)
+            Field(
+                "lastRecordedAt",
+                \.lastRecordedAt,
+                .orNull(.instant),
+                "When something of it was recorded last"
+            )
             Field("through", \.through, .orNull(.instant))
             Field(
                 "lastRefusedAt",

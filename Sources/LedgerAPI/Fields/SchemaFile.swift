@@ -105,6 +105,11 @@ package struct SchemaFile: Sendable {
             "`diff --json`: values are those of `show`; null where a value stands, before or after null where a thing came or went."
         ),
         SchemaFile(
+            "doctor",
+            DoctorAnswer.self,
+            "`doctor --json`: what is wrong, in words, with what to do; the worst first."
+        ),
+        SchemaFile(
             "drift",
             DriftAnswer.self,
             "`drift --json`: customers folded again from the log, held against what the views answer."

@@ -50,3 +50,13 @@ package enum Publication {
         )
     }
 }
+
+extension Publication {
+    /// Events that an archive's newest checkpoint covers; nil: there is no archive.
+    ///
+    /// - Throws: `ArchiveFault`, `NoteFault`, `FileFault`.
+    package static func archivedSize(at place: String) throws -> UInt64? {
+        let archive = try ArchiveDirectory(at: place, forWriting: false)
+        return try ArchiveReader(archive).note().map { try Checkpoint(parsing: $0.text).size }
+    }
+}

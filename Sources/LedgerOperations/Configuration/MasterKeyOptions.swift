@@ -27,6 +27,13 @@ package struct MasterKeyOptions: Sendable {
             && settings[.key] == nil && settings[.keyCommand] == nil
     }
 
+    /// The file that it stands in; nil: it comes from elsewhere.
+    package var place: String? {
+        if isOwn { return ledger + "/" + LedgerDirectory.keyName }
+        guard passed == nil, descriptor == nil, command == nil else { return nil }
+        return file ?? (settings[.key] == nil ? settings[.keyFile] : nil)
+    }
+
     /// Reads the key: a flag's, then `ENTITLE_KEY`, `ENTITLE_KEY_FILE`, `ENTITLE_KEY_COMMAND`, then
     /// the ledger's own.
     ///

@@ -81,9 +81,12 @@ package enum Setting: String, CaseIterable, Sendable {
     /// Whether it is never shown, nor taken from a file, which somebody else may have put there.
     package var isSecret: Bool { self == .key || self == .keyCommand }
 
+    /// What the names of all variables begin with.
+    package static let variablePrefix = "ENTITLE_"
+
     /// The variable that sets it.
     package var variable: String {
-        "ENTITLE_"
+        Self.variablePrefix
             + rawValue.map { $0.isUppercase ? "_\($0)" : $0.uppercased() }.joined()
     }
 }

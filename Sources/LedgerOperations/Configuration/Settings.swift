@@ -17,6 +17,8 @@ package struct Settings: Sendable {
 
     /// What is looked for where no other file is named.
     private static let standardFile = "entitle.json"
+    /// Variables that are no settings: the configuration file's own.
+    static let otherVariables = [Setting.variablePrefix + "CONFIG"]
     private static let pageBytes = 1 << 16
     private static let mostBytes = 1 << 46
     private static let mostSeconds = 31_536_000

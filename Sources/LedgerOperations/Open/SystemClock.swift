@@ -44,7 +44,7 @@ public enum SystemClock {
 
     /// Whether the kernel's clock is held by a source of time (ntp_adjtime(3)); false where it does
     /// not say so.
-    @Sendable private static func isSynchronized() -> Bool {
+    @Sendable package static func isSynchronized() -> Bool {
         var state = timex()
         let answer = unsafe ntp_adjtime(&state)
         return answer >= 0 && answer != TIME_ERROR && state.status & STA_UNSYNC == 0

@@ -2,6 +2,7 @@ import Encodings
 package import EntitlementLedger
 package import Entitlements
 package import EventLog
+import Foundation
 import LMDBStorage
 package import LedgerAPI
 
@@ -33,6 +34,16 @@ package final class Webhooks: Sendable {
     /// - Throws: `LogStorageFault`.
     package init(in folder: String, _ ledger: Ledger) throws {
         store = try DeliveryStore(path: folder)
+        self.ledger = ledger
+    }
+
+    /// Opens what is kept beside a ledger, to be read; nil: nothing is.
+    ///
+    /// - Throws: `LogStorageFault`.
+    package init?(reading path: String, _ ledger: Ledger) throws {
+        let folder = path + "/" + DeliveryStore.folderName
+        guard FileManager.default.fileExists(atPath: folder) else { return nil }
+        store = try DeliveryStore(path: folder, isReadOnly: true)
         self.ledger = ledger
     }
 

@@ -85,7 +85,7 @@ package struct ServerClient: Sendable {
     private let token: String?
 
     /// How long one on this machine may take to say that it is there.
-    private static let lookTimeout = TimeAmount.seconds(5)
+    static let lookTimeout = TimeAmount.seconds(5)
     /// Bytes of an answer, at most.
     private static let answerByteLimit = 256 << 20
 
@@ -171,7 +171,7 @@ package struct ServerClient: Sendable {
         return reply.body
     }
 
-    private func reply(
+    func reply(
         to call: ServerCall,
         within timeout: TimeAmount
     ) async throws -> (status: Int, body: [UInt8]) {

@@ -13,7 +13,8 @@ package struct ServerConfiguration: Sendable {
     /// Ports that there are; 0 picks one.
     package static let ports = 0...65_535
     private static let bodyBytes = LedgerServer.Options.leastBodyByteLimit...1 << 40
-    private static let connections = 1...1_000_000
+    static let mostConnections = 1_000_000
+    private static let connections = 1...mostConnections
     /// An hour, to as long as a key signs: keys are handed out for as long again.
     private static let snapshotSeconds = 3600...Int(SnapshotKey.period / 1000)
 

@@ -17,10 +17,6 @@ struct StoreWatch: Service {
     static let standardInterval = Duration.seconds(3600)
     /// Purchases that are asked about each time.
     private static let askedLimit = 100
-    /// Renewals that do not come of a hundred that renew, beyond which signals may be missing.
-    private static let alertPercentage = 5
-    /// So many are nothing by themselves.
-    private static let alertLeast = 5
 
     /// Looks until the server is told to stop; first after one interval.
     func run() async throws {
@@ -82,9 +78,7 @@ struct StoreWatch: Service {
     private func tell(_ doubts: PurchaseDoubts) {
         for (store, counts) in doubts.counts.sorted(by: { $0.key < $1.key }) {
             let metadata: Logger.Metadata = ["store": "\(store.text)"]
-            if counts.renewalsExpected >= Self.alertLeast,
-                counts.renewalsExpected * 100 > counts.renewing * Self.alertPercentage
-            {
+            if counts.lacksRenewals {
                 service.logger.error(
                     "renewals do not come: signals may be lost, run `entitle sync --backfill`",
                     metadata: metadata.merging([

@@ -34,6 +34,28 @@ struct `A gate map` {
         #expect(map.features(ofLevel: level) == [feature])
     }
 
+    // K9: what a store sells under ids of its own
+    @Test func `tells which product a store sells under an id`() throws {
+        let sold = Self.app.replacing(
+            #"{"id":"basic","kind""#,
+            with: #"{"id":"basic","stores":{"app_store":["b.1","b.2"],"play_store":[]},"kind""#
+        )
+        let made = GateMap(try Self.catalog(sold))
+        let read = try GateMap(json: JSONValue(parsing: Array(made.json.description.utf8)))
+        #expect(read == made)
+        for id in ["b.1", "b.2"] {
+            #expect(read.product(soldAs: id, in: "app_store") == "basic")
+            #expect(read.product(soldAs: id, in: "mac_app_store") == "basic")
+        }
+        #expect(read.product(soldAs: "basic", in: "app_store") == nil)
+        #expect(read.product(soldAs: "basic", in: "play_store") == nil)
+        #expect(read.product(soldAs: "basic", in: "revenuecat") == "basic")
+        #expect(read.product(soldAs: "all", in: "app_store") == "all")
+        #expect(read.storeProducts(of: "basic", in: "app_store") == ["b.1", "b.2"])
+        #expect(read.storeProducts(of: "all", in: "play_store") == ["all"])
+        #expect(read.storeProducts(of: "none", in: "app_store") == [])
+    }
+
     @Test func `is closed for whatever it does not list`() throws {
         let map = GateMap(try Self.catalog(Self.app))
         #expect(!map.isOpen("none", to: ["all"]))

@@ -84,7 +84,7 @@ public struct FeatureGate: Sendable, Hashable {
     private func provisional(_ feature: Name) -> ProvisionalAccess? {
         guard !entitlements.provisional.isEmpty, let gates else { return nil }
         return entitlements.provisional
-            .filter { instant < $0.until && gates.opens(Name($0.productID), feature) }
+            .filter { instant < $0.until && gates.opens($0.productID, feature) }
             .max { $0.until < $1.until }
     }
 }
@@ -96,8 +96,9 @@ extension GateMap {
         features[feature].map { $0.level.isSame(as: tiers.first) } ?? false
     }
 
-    /// Whether a product opens a feature.
-    fileprivate func opens(_ product: Name, _ feature: Name) -> Bool {
-        products[product]?.features.holds(feature.text) ?? false
+    /// Whether what the device's store sells under an id opens a feature.
+    fileprivate func opens(_ storeProductID: String, _ feature: Name) -> Bool {
+        product(soldAs: storeProductID, in: Source.appStore)
+            .flatMap { products[$0]?.features.holds(feature.text) } ?? false
     }
 }

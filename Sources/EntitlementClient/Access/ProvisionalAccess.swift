@@ -5,7 +5,7 @@ public import Entitlements
 public struct ProvisionalAccess: Sendable, Hashable {
     /// The store's id of the transaction.
     @Bytewise public private(set) var transactionID: String
-    /// The catalog's id of the product, which is the store's where the catalog has no other.
+    /// The store's id of the product, by which the gate map is asked.
     @Bytewise public private(set) var productID: String
     /// The first instant at which it opens nothing more.
     public let until: Instant

@@ -2,7 +2,7 @@ public import Encodings
 
 extension GateMap {
     /// `{"tiers", "features": {ID: {"level", "products"}}, "products": {ID: {"kind", "tier",
-    /// "features"}}}`, members ordered by id.
+    /// "features", "stores": {STORE: IDS}}}}`, members ordered by id.
     package var json: JSONValue {
         .members([
             "tiers": .strings(tiers),
@@ -24,6 +24,11 @@ extension GateMap {
                         .members([
                             "kind": .string(product.kind.name), "tier": .optional(product.tier),
                             "features": .strings(product.features),
+                            "stores": .object(
+                                product.stores.sorted { $0.key < $1.key }.map {
+                                    JSONMember($0.key.text, .strings($0.value))
+                                }
+                            ),
                         ])
                     )
                 }
@@ -62,7 +67,8 @@ extension GateMap {
                     json.string.flatMap(ProductKind.init(name:))
                 },
                 tier: try reader.optional("tier", Self.expectedTier, tier),
-                features: try reader.required("features", Self.expectedTexts, Self.texts)
+                features: try reader.required("features", Self.expectedTexts, Self.texts),
+                stores: try Self.stores(reader)
             )
         }
         self.features = features
@@ -92,6 +98,19 @@ extension GateMap {
                 )
             }
         }
+    }
+
+    /// Maps of servers before 0.6 do not say them.
+    private static func stores(_ product: ObjectReader) throws(InputFault) -> [Name: [String]] {
+        let members = try product.optional("stores", "expected an object", \.members) ?? []
+        var stores: [Name: [String]] = [:]
+        for member in members {
+            guard let ids = texts(member.value) else {
+                throw product.fault("stores." + member.name, expectedTexts)
+            }
+            stores[member.name] = ids
+        }
+        return stores
     }
 
     private static let expectedTexts = "expected an array of texts"

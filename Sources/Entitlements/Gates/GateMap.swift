@@ -29,6 +29,8 @@ public struct GateMap: Sendable, Hashable {
         package let tier: String?
         /// Ids of the features that it opens beyond the free ones, in the catalog's order.
         package let features: [String]
+        /// The product ids of stores that say their own, in the catalog's order (K9).
+        package var stores: [Name: [String]] = [:]
     }
 
     /// Reads a catalog's gates.
@@ -49,7 +51,10 @@ public struct GateMap: Sendable, Hashable {
                 kind: product.kind,
                 tier: product.kind == .consumable
                     ? nil : catalog.countedTier(of: product.unlocks).map { catalog.tiers[$0] },
-                features: opens.map { catalog.features[$0].id }
+                features: opens.map { catalog.features[$0].id },
+                stores: Dictionary(
+                    uniqueKeysWithValues: product.stores.map { (Name($0.key), $0.value) }
+                )
             )
         }
         self.products = products
@@ -68,6 +73,21 @@ public struct GateMap: Sendable, Hashable {
         return gate.level == Catalog.freeTier || gate.products.contains { held.contains($0) }
     }
 
+    /// The id of the product that a store sells under an id of its own (K9); nil: none.
+    ///
+    /// Cost: linear in the products.
+    public func product(soldAs storeProductID: String, in store: String) -> String? {
+        products.first { id, product in
+            product.ids(of: id, in: store).holds(storeProductID)
+        }?.key.text
+    }
+
+    /// The ids under which a store sells a product of the catalog: what the store is asked for (K9);
+    /// none where the map does not list it.
+    public func storeProducts(of productID: String, in store: String) -> [String] {
+        products[productID]?.ids(of: Name(productID), in: store) ?? []
+    }
+
     /// Ids of the features of one level, ascending.
     package func features(ofLevel level: String) -> [String] {
         features.filter { $0.value.level.isSame(as: level) }.keys.sorted().map(\.text)
@@ -77,5 +97,16 @@ public struct GateMap: Sendable, Hashable {
     /// unknown (row 4.4).
     public func products(opening feature: String) -> [String] {
         features[feature].map { $0.level == Catalog.freeTier ? [] : $0.products } ?? []
+    }
+}
+
+extension GateMap.Product {
+    /// The ids of a store's own, else the catalog's.
+    fileprivate func ids(of id: Name, in store: String) -> [String] {
+        let keys = AppleStore.keys(of: store)
+        let own = stores[keys.first]
+        let more = keys.second.flatMap { stores[$0] }
+        guard own != nil || more != nil else { return [id.text] }
+        return (own ?? []) + (more ?? [])
     }
 }

@@ -61,6 +61,7 @@ enum Shapes {
                 .object([
                     Shape.Member("kind", .text), Shape.Member("tier", .optional(.text)),
                     Shape.Member("features", .list(.text)),
+                    Shape.Member("stores", .map(.list(.text))),
                 ])
             )
         ),

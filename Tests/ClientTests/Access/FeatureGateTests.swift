@@ -87,6 +87,27 @@ struct `A feature's gate` {
         #expect(later.isUsable && later.limit?.remaining == 3 && later.limit?.resetsAt == nil)
     }
 
+    // row 3.4, K9
+    @Test func `is open to what the store sells under an id of its own`() throws {
+        let text = gateText.replacing(
+            #""kind":"auto_renewable","tier""#,
+            with: #""kind":"auto_renewable","stores":{"app_store":["com.example.7"]},"tier""#
+        )
+        let gates = try GateMap(json: JSONValue(parsing: Array(text.utf8)))
+        for (id, isOpen) in [("com.example.7", true), ("pro.month", false)] {
+            var known = CustomerEntitlements(unknown: SnapshotAuthority.customer)
+            let bought = StoreTransaction(
+                id: "1",
+                originalID: "1",
+                productID: id,
+                expiresAt: nil,
+                signed: "signed"
+            )
+            known.provisional = [ProvisionalAccess(bought, verifiedAt: noon)]
+            #expect(FeatureGate(known, gates: gates, at: noon).isOpen("export") == isOpen, "\(id)")
+        }
+    }
+
     // row 3.4
     @Test func `is open to what the store verified, until its end and for a week`() throws {
         for (end, last) in [(3, 3), (30, 7), (nil, 7)] as [(Int64?, Int64)] {

@@ -101,7 +101,9 @@ public struct StoreKitPurchases: PurchaseServicing {
             id: String(transaction.id),
             originalID: String(transaction.originalID),
             productID: transaction.productID,
-            expiresAt: transaction.expirationDate.flatMap(instant),
+            // What was refunded ended then: it goes to the server, and opens nothing meanwhile.
+            expiresAt: (transaction.revocationDate ?? transaction.expirationDate)
+                .flatMap(instant),
             signed: result.jwsRepresentation
         )
     }

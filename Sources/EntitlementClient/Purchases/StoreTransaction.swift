@@ -11,7 +11,7 @@ public struct StoreTransaction: Sendable, Hashable {
     @Bytewise public private(set) var originalID: String
     /// The store's id of what was bought.
     @Bytewise public private(set) var productID: String
-    /// When it ends; nil: it does not.
+    /// When it ends, or was revoked; nil: neither.
     public let expiresAt: Instant?
     /// What the store signed: a compact JWS.
     @Bytewise public private(set) var signed: String

@@ -115,16 +115,17 @@ struct LedgerResponder: HTTPResponder {
 
     private func log(_ exchange: Exchange, _ status: Int, _ duration: Duration) {
         guard service.logger.logLevel <= .info else { return }
-        service.logger.info(
-            "request",
-            metadata: [
-                "requestId": "\(exchange.id)", "operation": "\(exchange.operation)",
-                "method": "\(exchange.method)", "status": "\(status)",
-                "code": "\(exchange.problem?.code.rawValue ?? "")",
-                "caller": "\(exchange.caller.label)",
-                "microseconds": "\(duration.microseconds)",
-            ]
-        )
+        var metadata: Logger.Metadata = [
+            "requestId": "\(exchange.id)", "operation": "\(exchange.operation)",
+            "method": "\(exchange.method)", "status": "\(status)",
+            "code": "\(exchange.problem?.code.rawValue ?? "")",
+            "caller": "\(exchange.caller.label)",
+            "microseconds": "\(duration.microseconds)",
+        ]
+        if let trace = TraceParent(exchange.requestHeaders[.traceparent]) {
+            metadata["traceparent"] = "\(trace.text)"
+        }
+        service.logger.info("request", metadata: metadata)
     }
 }
 

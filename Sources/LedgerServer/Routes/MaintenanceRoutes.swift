@@ -33,7 +33,7 @@ extension RouteTable {
                     shape: .object([Shape.Member("checkpoint", .text)])
                 )
             ],
-            problems: [.readOnly, .storageFull, .tooLarge],
+            problems: [.badSignature, .invalidValue, .readOnly, .storageFull, .tooLarge],
             handler: sign
         ),
         Route(

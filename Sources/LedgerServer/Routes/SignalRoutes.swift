@@ -116,7 +116,12 @@ extension RouteTable {
             let asked = try await service.answer(to: push, of: call, configuration)
             // The fact before its hint: whoever gets none of both sends the hint again.
             if let facts = asked.facts {
-                _ = try await record(facts.submission, Source.playStore, service)
+                _ = try await record(
+                    facts.submission,
+                    Source.playStore,
+                    service,
+                    isCountedWithAnother: true
+                )
                 try await service.acknowledge(facts.acknowledgement, call.now)
             }
             let hint = PlayMapping.submission(
@@ -153,16 +158,20 @@ extension RouteTable {
         }
     }
 
+    /// `isCountedWithAnother`: whether what follows counts the signal, unless this is refused.
     private static func record(
         _ submission: Submission,
         _ store: String,
-        _ service: LedgerService
+        _ service: LedgerService,
+        isCountedWithAnother: Bool = false
     ) async throws -> Answer {
         let receipt = try await service.ledger.appender.record(
             concurrently: submission,
             on: service
         )
-        service.metrics.countSignal(store, outcome: receipt.outcome)
+        if receipt.isRefused || !isCountedWithAnother {
+            service.metrics.countSignal(store, outcome: receipt.outcome)
+        }
         return Answer(try SignalReceipt(receipt) { Problem($0) }).at(receipt)
     }
 }
@@ -180,6 +189,11 @@ extension LedgerService {
 }
 
 extension Receipt {
+    fileprivate var isRefused: Bool {
+        guard case .refused = self else { return false }
+        return true
+    }
+
     /// The word for what became of it.
     var outcome: String {
         switch self {

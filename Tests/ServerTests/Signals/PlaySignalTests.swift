@@ -147,6 +147,10 @@ struct `Google Play over HTTP` {
             let again = try await Self.post(server, body, authorization: bearer)
             #expect(again.json["outcome"] == "duplicate")
             #expect(try server.ledger.questions.size() == size)
+            // A push is one signal, of however many events.
+            let counts = try await server.get("/metrics", as: .metrics).body.split(separator: "\n")
+                .filter { $0.hasPrefix("entitle_signals_total") && $0.contains("play_store") }
+            #expect(counts.count == 2 && counts.allSatisfy { $0.hasSuffix(" 1") }, "\(counts)")
         }
     }
 

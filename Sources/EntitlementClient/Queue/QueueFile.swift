@@ -86,6 +86,7 @@ extension QueuedCall {
     var added: JSONValue {
         var members = [
             JSONMember("op", "add"), JSONMember("id", .string(id)),
+            JSONMember("customer", .optional(customer?.text)),
             JSONMember("verifiedAt", .instant(verifiedAt)),
         ]
         switch task {
@@ -120,18 +121,21 @@ extension QueuedCall {
 
     fileprivate init?(added json: JSONValue, id: String) {
         guard let verifiedAt = Self.instant(json["verifiedAt"]) else { return nil }
+        let customer = json["customer"]?.string.flatMap { CustomerID($0) }
+        let task: Task
         if let claim = json["claim"] {
             guard let transaction = Self.transaction(claim) else { return nil }
-            self.init(id: id, .claim(transaction), verifiedAt: verifiedAt)
+            task = .claim(transaction)
         } else if let items = json["restore"]?.array {
             let transactions = items.compactMap(Self.transaction)
             guard transactions.count == items.count else { return nil }
-            self.init(id: id, .restore(transactions), verifiedAt: verifiedAt)
+            task = .restore(transactions)
         } else if let body = json["flow"], let flow = json["flowId"]?.string {
-            self.init(id: id, .flow(body, id: flow), verifiedAt: verifiedAt)
+            task = .flow(body, id: flow)
         } else {
             return nil
         }
+        self.init(id: id, task, of: customer, verifiedAt: verifiedAt)
     }
 
     fileprivate mutating func apply(state json: JSONValue) -> Bool {

@@ -7,6 +7,8 @@ struct QueuedCall: Sendable, Hashable {
     /// Its `Idempotency-Key`, made once: however often it is sent, it counts once.
     let id: String
     let task: Task
+    /// In whose name it is sent; nil: nobody was signed in.
+    let customer: CustomerID?
     var phase = Phase.waiting
     /// How often it was tried since somebody last said so.
     var attempts: Int64 = 0
@@ -46,9 +48,10 @@ struct QueuedCall: Sendable, Hashable {
     }
 
     /// Makes a call that waits.
-    init(id: String, _ task: Task, verifiedAt: Instant) {
+    init(id: String, _ task: Task, of customer: CustomerID?, verifiedAt: Instant) {
         self.id = id
         self.task = task
+        self.customer = customer
         self.verifiedAt = verifiedAt
     }
 

@@ -84,8 +84,11 @@ extension SyncQueue {
         do {
             guard let bytes = try storage.read(.queue) else { return }
             let file = QueueFile(bytes)
-            calls = file.calls + calls.filter { isNew($0, in: file) }
+            // What another customer left is never sent in this one's name, and opens nothing (row CL5).
+            let own = file.calls.filter { $0.customer == customer }
+            calls = own + calls.filter { isNew($0, in: file) }
             (spentLines, isTorn) = (file.spentLines, file.isTorn || file.isDamaged)
+            if own.count < file.calls.count { try rewrite() }
             if file.isDamaged { notices.send(.cacheRefused(file: CacheFile.queue.rawValue)) }
         } catch {
             notices.send(.cacheFailed(error))
@@ -129,7 +132,7 @@ extension SyncQueue {
             if calls[place].phase != .refused { renew(place, now) }
             return calls[place].id
         }
-        let call = QueuedCall(id: key ?? makeKey(), task, verifiedAt: now)
+        let call = QueuedCall(id: key ?? makeKey(), task, of: customer, verifiedAt: now)
         calls.append(call)
         write(call.added)
         return call.id
@@ -180,12 +183,16 @@ extension SyncQueue {
         .joined()
     }
 
+    private func rewrite() throws(ServiceError) {
+        try storage.write(QueueFile.bytes(calls), to: .queue)
+        (spentLines, isTorn) = (0, false)
+    }
+
     /// Writes a change behind the others, or everything anew.
     private func write(_ change: JSONValue) {
         do {
             if isTorn || spentLines > Self.spentLimit {
-                try storage.write(QueueFile.bytes(calls), to: .queue)
-                (spentLines, isTorn) = (0, false)
+                try rewrite()
             } else {
                 spentLines += change["op"]?.string == "state" ? 1 : 0
                 try storage.append(QueueFile.line(change), to: .queue)

@@ -10,13 +10,14 @@ struct `A sync queue` {
     private static let noted = Broadcast<ClientNotice>(.unbounded)
 
     private static func queue(
+        of customer: CustomerID = SnapshotAuthority.customer,
         _ server: ScriptedServer,
         _ time: HeldTime,
         storage: MemoryStorage = MemoryStorage(),
         backoff: Backoff = Backoff()
     ) -> SyncQueue {
         SyncQueue(
-            SnapshotAuthority.customer,
+            customer,
             storage: storage,
             connection: ServerConnection(
                 url: "https://ledger.test",
@@ -28,6 +29,29 @@ struct `A sync queue` {
             notices: noted,
             finish: { _ in }
         )
+    }
+
+    // row CL5: the program ended, and another customer was signed in when it began again
+    @Test(arguments: [SnapshotAuthority.customer, "bob-1"])
+    func `hands in nothing in another's name than was signed in`(
+        _ next: CustomerID
+    ) async throws {
+        let (server, time, storage) = (ScriptedServer(), HeldTime(), MemoryStorage())
+        let first = Self.queue(server, time, storage: storage)
+        await first.start {}
+        await first.add(.claim(sampleTransaction()))
+        await first.add(.flow(.members(["type": "started"]), id: "flow-1"))
+        await first.stop()
+        let second = Self.queue(of: next, server, time, storage: storage)
+        await second.start {}
+        // Control: of the same customer both are there.
+        let isSame = next == SnapshotAuthority.customer
+        #expect(await second.calls.count == (isSame ? 2 : 0))
+        #expect(await second.provisional.isEmpty != isSame)
+        #expect(QueueFile(try #require(storage[.queue])).calls.count == (isSame ? 2 : 0))
+        await second.send()
+        #expect(server.recorded.isEmpty != isSame)
+        await second.stop()
     }
 
     // row 8.1

@@ -165,6 +165,30 @@ struct `A notice of flags` {
         }
     }
 
+    // A key that was revoked is one that there is not.
+    @Test(arguments: [true, false])
+    func `ends with the key that asked`(_ isKnown: Bool) async throws {
+        try await Self.with { server in
+            let address = try await Self.flags(server).address
+            let tickets = try #require(server.service.changeTickets)
+            let known = try #require(tickets.ticket(Self.ticket(address)))
+            #expect(known.keyID != nil)
+            let ticket = ChangeTicket(
+                customer: known.customer,
+                environment: known.environment,
+                keyID: isKnown ? known.keyID : "gone",
+                end: known.end,
+                digest: "another"
+            )
+            let stream = FlagChanges(server.service, ticket, known: ticket.digest)
+            _ = try await stream.next()
+            let text = try #require(try await stream.next())
+            // Control: of a key that counts it goes on, and tells what is there.
+            #expect(text.hasSuffix("event: bye\ndata:\n\n") != isKnown)
+            #expect(text.contains("etag") == isKnown)
+        }
+    }
+
     @Test func `ends with its ticket's hour, and says so`() async throws {
         try await Self.with { server in
             let address = try await Self.flags(server).address

@@ -167,6 +167,9 @@ let package = Package(
         .target(
             name: "Presentation",
             dependencies: ["Encodings", "Entitlements", "LedgerAPI"],
+            resources: [
+                .embedInCode("Assets/pages.css"), .embedInCode("Assets/pages.js"),
+            ],
             swiftSettings: house
         ),
 

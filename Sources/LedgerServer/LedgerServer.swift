@@ -170,6 +170,14 @@ package enum LedgerServer {
         }
     }
 
+    /// A server that listens.
+    package struct Listening: Sendable {
+        /// Where, as clients write it.
+        package let address: String
+        /// Makes a link that signs in to the console, once.
+        package let makeConsoleLink: @Sendable () -> String
+    }
+
     /// Whether a server could not begin because of its address.
     package static func isAddressFault(_ error: any Error) -> Bool {
         error is IOError || error is SocketAddressError || error is SocketAddressError.UnknownHost
@@ -182,10 +190,10 @@ package enum LedgerServer {
 
     /// Serves until it is told to stop (SIGTERM, SIGINT), then lets the answers under way go out.
     ///
-    /// `onListening`: told the port, once.
+    /// `onListening`: told where, once.
     package static func run(
         _ options: Options,
-        onListening: @escaping @Sendable (_ port: Int) -> Void
+        onListening: @escaping @Sendable (Listening) -> Void
     ) async throws {
         let service = LedgerService(options)
         do {
@@ -196,8 +204,15 @@ package enum LedgerServer {
         }
         let (listening, opened) = AsyncStream.makeStream(of: Void.self)
         let application = try application(options, service) { [manager = options.manager] port in
+            let address = options.address(listeningAt: port)
+            service.address = address
             opened.yield()
-            onListening(port)
+            onListening(
+                Listening(address: address) {
+                    let sessions = service.access.sessions
+                    return address + sessions.makeLink(as: .console, at: service.clock()).path
+                }
+            )
             if let manager { Task { await manager.tell(.isReady) } }
         }
         var services: [any Service] = [
@@ -277,7 +292,11 @@ package enum LedgerServer {
         let plain = HTTPServerBuilder.http1(configuration: connection)
         let tls = socket == nil ? options.trust.tls : nil
         return Application(
-            responder: LedgerResponder(RouteTable.routes, service, isOwners: socket != nil),
+            responder: LedgerResponder(
+                RouteTable.routes + PageTable.routes,
+                service,
+                isOwners: socket != nil
+            ),
             server: try tls
                 .map { try .tls(plain, tlsConfiguration: service.trust.tlsConfiguration($0)) }
                 ?? plain,

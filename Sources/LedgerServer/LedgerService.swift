@@ -50,9 +50,13 @@ final class LedgerService: Sendable, BlockingPool {
     let timeZone: @Sendable (String) -> NamedZone?
     private let pool: NIOThreadPool
     private let ending = Atomic(false)
+    /// Where it listens, as clients write it; nil: not yet.
+    private let listening = Mutex<String?>(nil)
 
     init(_ options: LedgerServer.Options) {
-        let metrics = ServerMetrics(operations: RouteTable.routes.map(\.operation))
+        let metrics = ServerMetrics(
+            operations: (RouteTable.routes + PageTable.routes).map(\.operation)
+        )
         ledger = options.ledger
         trust = RenewedTrust(options.trust)
         access = AccessControl(
@@ -93,6 +97,12 @@ final class LedgerService: Sendable, BlockingPool {
         self.pool = pool
         audits = AuditGate { try await pool.runIfActive($0) }
         pool.start()
+    }
+
+    /// Where the server listens, as clients write it; nil: not yet.
+    var address: String? {
+        get { listening.withLock(\.self) }
+        set { listening.withLock { $0 = newValue } }
     }
 
     /// Whose signals are taken now.

@@ -45,7 +45,8 @@ struct Entitle: ParsableCommand {
             CommandGroup(
                 name: "OPERATE",
                 subcommands: [
-                    Serve.self, Keys.self, WebhookCommand.self, Listen.self, ConfigCommand.self,
+                    Serve.self, ConsoleCommand.self, Keys.self, WebhookCommand.self, Listen.self,
+                    ConfigCommand.self,
                     TestNotification.self,
                     Simulate.self, Status.self, Doctor.self,
                     Bench.self, SchemaCommand.self,

@@ -1,7 +1,25 @@
-/// A sentence in each language, with places such as `{what}`.
-typealias Sentence = ServiceErrorMessages.Texts
+/// A sentence or word in each language, with places such as `{what}`.
+package struct Sentence: Sendable {
+    private let english: String
+    private let japanese: String
+    private let traditionalChinese: String
 
-extension Sentence {
+    /// A sentence in English, Japanese and traditional Chinese.
+    package init(_ english: String, _ japanese: String, _ traditionalChinese: String) {
+        self.english = english
+        self.japanese = japanese
+        self.traditionalChinese = traditionalChinese
+    }
+
+    /// The sentence in a language, its places as they stand.
+    package subscript(language: Language) -> String {
+        switch language {
+        case .english: english
+        case .japanese: japanese
+        case .traditionalChinese: traditionalChinese
+        }
+    }
+
     /// Room for the values of most sentences.
     private static let valueByteCount = 96
 
@@ -9,7 +27,7 @@ extension Sentence {
     /// taken for a place.
     ///
     /// `value`: what stands at a place, asked once for each; nil: nothing.
-    func filled(
+    package func filled(
         _ language: Language,
         _ value: (_ place: String) throws -> String?
     ) rethrows -> String {

@@ -2,26 +2,7 @@
 ///
 /// A message invites to try again exactly where its code is retryable.
 enum ServiceErrorMessages {
-    /// One message in each language.
-    struct Texts {
-        var english: String
-        var japanese: String
-        var traditionalChinese: String
-
-        init(_ english: String, _ japanese: String, _ traditionalChinese: String) {
-            self.english = english
-            self.japanese = japanese
-            self.traditionalChinese = traditionalChinese
-        }
-
-        subscript(language: Language) -> String {
-            switch language {
-            case .english: english
-            case .japanese: japanese
-            case .traditionalChinese: traditionalChinese
-            }
-        }
-    }
+    typealias Texts = Sentence
 
     static func texts(_ error: ServiceError) -> Texts {
         error.reason.map(texts) ?? texts(error.code)

@@ -1,19 +1,25 @@
 /// The parameters of a query string, decoded strictly.
 package struct Query: Sendable {
-    private let values: [(name: String, value: String)]
+    /// What was sent, in its order.
+    package let pairs: [(name: String, value: String)]
 
     /// Parameters that a query may have.
     package static let countLimit = 32
     /// Bytes of a value; what a parameter takes has at most a few hundred.
     package static let valueByteLimit = 4096
 
-    /// Reads `name=value` pairs (WHATWG URL, but `+` is itself: no parameter here holds a space).
+    /// Reads `name=value` pairs (WHATWG URL).
     ///
-    /// A parameter that the route does not know, a repeated one, and text that is not UTF-8 are
+    /// `isForm`: whether a form wrote them, so that `+` is a space (`application/x-www-form-urlencoded`); else
+    /// it is itself: no parameter of the interface holds a space. A parameter that the route does not know, a repeated one, and text that is not UTF-8 are
     /// refused.
-    package init(_ text: String?, known: [String]) throws(Problem) {
+    package init(
+        _ text: String?,
+        known: [String],
+        isForm: Bool = false
+    ) throws(Problem) {
         guard let text else {
-            values = []
+            pairs = []
             return
         }
         var values: [(name: String, value: String)] = []
@@ -26,8 +32,9 @@ package struct Query: Sendable {
                 maxSplits: 1,
                 omittingEmptySubsequences: false
             )
-            guard let name = PercentCoding.decode(parts[0]),
-                let value = parts.count == 2 ? PercentCoding.decode(parts[1]) : ""
+            guard let name = PercentCoding.decode(parts[0], isForm: isForm),
+                let value = parts.count == 2
+                    ? PercentCoding.decode(parts[1], isForm: isForm) : ""
             else { throw Problem(.invalidRequest, "the query is not percent-encoded UTF-8") }
             guard value.utf8.count <= Self.valueByteLimit else {
                 throw Problem(
@@ -49,23 +56,28 @@ package struct Query: Sendable {
             }
             values.append((name, value))
         }
-        self.values = values
+        pairs = values
     }
 
     /// A parameter's value; nil: it was not sent.
-    package subscript(name: String) -> String? { values.first { $0.name == name }?.value }
+    package subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 }
 
 /// Percent-encoding (RFC 3986, section 2.1).
 package enum PercentCoding {
     /// The text of encoded bytes; nil if an escape is broken or the bytes are not UTF-8.
-    package static func decode(_ bytes: some Collection<UInt8>) -> String? {
+    ///
+    /// `isForm`: whether `+` is a space.
+    package static func decode(
+        _ bytes: some Collection<UInt8>,
+        isForm: Bool = false
+    ) -> String? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var iterator = bytes.makeIterator()
         while let byte = iterator.next() {
             guard byte == UInt8(ascii: "%") else {
-                decoded.append(byte)
+                decoded.append(isForm && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
                 continue
             }
             guard let high = iterator.next().flatMap(digit),

@@ -7,6 +7,7 @@ import Stores
 /// Who may call which route, and how often (rows 9.4, 9.6; Interfaces, "Who may").
 final class AccessControl: Sendable {
     let flows = PurchaseFlowLock()
+    let sessions = PageSessions()
     private let authenticator: Authenticator
     private let limiter: RateLimiter
     private let metrics: ServerMetrics
@@ -44,9 +45,12 @@ final class AccessControl: Sendable {
         _ exchange: inout Exchange
     ) throws(Problem) -> Caller {
         switch route.access {
-        case .open:
+        case .open, .visitor:
             try take(.anonymous, client(exchange), &exchange)
+            // Whoever is signed in stays so on a page for everybody.
+            exchange.session = session(exchange)
             return .anonymous
+        case .page(let scopes): return try pageCaller(scopes, &exchange)
         case .health(let scopes): return try prober(scopes, &exchange)
         case .transparency where isLogPublic && isUnnamed(exchange):
             try take(.anonymous, client(exchange), &exchange)
@@ -173,6 +177,39 @@ final class AccessControl: Sendable {
     ) throws(Problem) {
         metrics.countRefusedCredential(reason)
         try take(.failures, client(exchange), &exchange)
+    }
+
+    /// Who asks for a page: by the cookie of a session whose key counts still, or by a key.
+    private func pageCaller(
+        _ scopes: ScopeSet,
+        _ exchange: inout Exchange
+    ) throws(Problem) -> Caller {
+        guard isUnnamed(exchange), let session = session(exchange) else {
+            let caller = try identified(&exchange)
+            guard caller.has(anyOf: scopes) else { throw Problem(.forbidden) }
+            return caller
+        }
+        exchange.session = session
+        if let id = session.caller.keyID { try take(.keys, .key(id), &exchange) }
+        guard session.caller.has(anyOf: scopes) else { throw Problem(.forbidden) }
+        return session.caller
+    }
+
+    /// Who is signed in; nil: nobody, or their key was taken back.
+    private func session(_ exchange: Exchange) -> PageSessions.Session? {
+        guard let secret = PageCookie.value(in: exchange.requestHeaders) else { return nil }
+        guard let session = sessions.session(secret, at: exchange.now) else { return nil }
+        return stands(session.caller, at: exchange.now) ? session : nil
+    }
+
+    /// Signs somebody in to the pages by the text of a key; counts one that does not fit.
+    func signIn(withKey text: String, _ call: Call) -> Caller? {
+        switch authenticator.caller(authorization: [], apiKey: [text], at: call.now) {
+        case .accepted(let caller): return caller.keyID == nil ? nil : caller
+        case .refused(let reason):
+            metrics.countRefusedCredential(reason)
+            return nil
+        }
     }
 
     /// Whether a request brings no credential.

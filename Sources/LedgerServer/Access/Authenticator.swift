@@ -62,7 +62,7 @@ package final class Authenticator: Sendable {
 
     /// Whether a key that was accepted still is, with the same scopes.
     func stands(_ caller: Caller, at now: Instant) -> Bool {
-        guard caller != .owner, case .key(let id, let scopes) = caller else { return true }
+        guard let id = caller.keyID, case .key(_, let scopes) = caller else { return true }
         return self.scopes(ofKey: id, at: now) == scopes
     }
 

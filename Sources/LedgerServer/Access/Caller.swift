@@ -27,7 +27,7 @@ package enum Caller: Hashable, Sendable {
 
     /// The id of the caller's key; nil: it has none.
     var keyID: String? {
-        guard self != .owner, case .key(let id, _) = self else { return nil }
+        guard self != .owner, self != .console, case .key(let id, _) = self else { return nil }
         return id
     }
 

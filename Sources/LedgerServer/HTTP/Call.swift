@@ -15,6 +15,12 @@ struct Call: Sendable {
     var now: Instant
     /// Names the request in logs and problems; says nothing about anybody.
     var requestID: String
+    /// Who is signed in, of a page; nil: nobody, or a key asks.
+    var session: PageSessions.Session?
+    /// The form in which a page is asked for.
+    var format = PageFormat.html
+    /// The path as it was sent, without the form of a page.
+    var rawPath = ""
 
     /// The customer whom the path names: it was checked before the call was made.
     var customer: CustomerID {

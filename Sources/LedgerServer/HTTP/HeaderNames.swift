@@ -24,6 +24,14 @@ extension HTTPField.Name {
     static let link = named("Link")
     /// RevenueCat's HMAC.
     static let revenueCatSignature = named("X-RevenueCat-Webhook-Signature")
+    /// From where a request comes, as the browser sees it (W3C, Fetch Metadata).
+    static let secFetchSite = named("Sec-Fetch-Site")
+    /// What is told of a page to where its links lead (W3C, Referrer Policy).
+    static let referrerPolicy = named("Referrer-Policy")
+    /// Who shares a window with a page (WHATWG HTML).
+    static let crossOriginOpenerPolicy = named("Cross-Origin-Opener-Policy")
+    /// How a proxy was asked.
+    static let xForwardedProto = named("X-Forwarded-Proto")
     /// What is left of a quota (draft-ietf-httpapi-ratelimit-headers).
     static let rateLimit = named("RateLimit")
     /// The quota.

@@ -31,7 +31,10 @@ struct LedgerResponder: HTTPResponder {
             let problem = Problem(anyError: error)
             exchange.problem = problem
             service.faults.note(error, exchange)
-            answer = problem.answer(language: exchange.language, requestID: id)
+            answer =
+                exchange.isPage
+                ? problem.page(exchange, for: request)
+                : problem.answer(language: exchange.language, requestID: id)
             for field in exchange.headers { answer.headers.append(field) }
         }
         answer.headers[.requestID] = id
@@ -56,8 +59,10 @@ struct LedgerResponder: HTTPResponder {
             try service.access.admitStray(&exchange)
             return answer
         }
+        let page = PagePath(request.uri.path, query: request.uri.query)
+        exchange.format = page?.format ?? .html
         let match = Result { () throws(Problem) in
-            try matcher.match(request.method, request.uri.path)
+            try matcher.match(request.method, page?.path ?? request.uri.path)
         }
         guard case .success(.route(let target, let path)) = match else {
             try service.access.admitStray(&exchange)
@@ -82,7 +87,11 @@ struct LedgerResponder: HTTPResponder {
                 "an id has 1 to 1024 bytes without control characters"
             )
         }
-        let query = try Query(request.uri.query, known: target.queryNames)
+        let query = try Query(
+            request.uri.query,
+            known: target.queryNames,
+            isForm: route.isPage
+        )
         let channel = exchange.connection.channel
         let room = route.body.map { _ in
             service.bodies.room { channel.close(promise: nil) }
@@ -93,7 +102,7 @@ struct LedgerResponder: HTTPResponder {
             body = try await request.bytes(upTo: limit, in: room, on: channel)
         }
         try service.access.admit(body, route, &exchange)
-        let call = Call(
+        var call = Call(
             path: path,
             query: query,
             headers: request.headers,
@@ -102,6 +111,9 @@ struct LedgerResponder: HTTPResponder {
             now: exchange.now,
             requestID: exchange.id
         )
+        call.session = exchange.session
+        call.format = exchange.format
+        call.rawPath = page?.path ?? request.uri.path
         let access = try call.access(route)
         guard access == nil || service.accesses.hasRoom else {
             throw Problem.accessesFull
@@ -134,6 +146,10 @@ struct Exchange {
     /// Where the path leads; nil: nowhere.
     var target: RouteMatcher.Target?
     var caller = Caller.anonymous
+    /// Who is signed in to the pages; nil: nobody.
+    var session: PageSessions.Session?
+    /// The form in which a page is asked for.
+    var format = PageFormat.html
     var problem: Problem?
     /// Headers of every answer to it, such as rate limits.
     var headers = HTTPFields()
@@ -154,6 +170,9 @@ struct Exchange {
 
     /// The peer's address, for rate limits; kept nowhere.
     var peer: IPAddress? { connection.peer }
+
+    /// Whether what goes wrong is told in a page.
+    var isPage: Bool { target?.route.isPage == true && format == .html }
 
     /// The route's name; of a path that leads nowhere, `none`.
     var operation: String { target?.route.operation ?? "none" }

@@ -96,11 +96,11 @@ enum OpenAPIDocument {
 
     private static func rights(_ route: Route) -> String? {
         switch route.access {
-        case .open: nil
+        case .open, .visitor: nil
         case .health(let scopes):
             scopes.isEmpty ? nil : "For everybody; the reasons for keys with: \(names(scopes))."
         case .store: "For the store: known by its signature or secret."
-        case .keys(let scopes): "Keys with: \(names(scopes))."
+        case .keys(let scopes), .page(let scopes): "Keys with: \(names(scopes))."
         case .transparency(let scopes):
             "Keys with: \(names(scopes)); everybody where the log is public."
         case .customer(let scopes), .anyCustomer(let scopes):
@@ -114,7 +114,7 @@ enum OpenAPIDocument {
 
     private static func security(_ route: Route) -> JSONValue {
         switch route.access {
-        case .open, .store: .array([])
+        case .open, .visitor, .store: .array([])
         case .health(let scopes) where scopes.isEmpty: .array([])
         case .health:
             // The empty one: without a credential (OpenAPI 3.1, section 4.8.10).
@@ -189,9 +189,9 @@ extension Route {
             .invalidRequest, .unknownParameter, .rateLimited, .internal, .storage, .busy,
         ]
         switch access {
-        case .open, .health: break
+        case .open, .visitor, .health: break
         case .store: codes.formUnion([.unauthenticated])
-        case .keys, .transparency: codes.formUnion([.unauthenticated, .forbidden])
+        case .keys, .page, .transparency: codes.formUnion([.unauthenticated, .forbidden])
         case .customer, .anyCustomer:
             codes.formUnion([.unauthenticated, .forbidden, .notFound])
         }

@@ -6,6 +6,8 @@ enum PathName: String, Sendable {
     case grantID = "grantId"
     /// The customer.
     case id
+    /// A file that pages load.
+    case file
     case key, level, place, purchase, sequence, size, webhook
 }
 
@@ -16,6 +18,9 @@ enum QueryName: String, Sendable {
     case after, customer, effective, feature, format, from, limit, locale, onError,
         preserveRecordedTime, purchase, record, redact, scope, source, state, storefront,
         thresholds, ticket, to, toAt, token, type
+    case code, key, lang, next
+    /// What is searched for.
+    case search = "q"
 }
 
 extension Query {

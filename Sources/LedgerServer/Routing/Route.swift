@@ -44,6 +44,10 @@ struct Route: Sendable {
         case anyCustomer(ScopeSet)
         /// Keys with one of the scopes, and everybody where the log is public by configuration.
         case transparency(ScopeSet)
+        /// Whoever is signed in to the pages with one of the scopes, or asks with such a key.
+        case page(ScopeSet)
+        /// Anybody, with a page: it lets in, or stands for everybody.
+        case visitor
 
         /// Stores that send signals.
         enum Store { case appStore, playStore, revenueCat }

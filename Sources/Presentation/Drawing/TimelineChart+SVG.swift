@@ -8,6 +8,14 @@ extension TimelineChart {
     /// the lanes and their bars; events that fall on one place are one mark.
     package var svg: String {
         var xml = XMLText()
+        write(to: &xml, isStyled: true)
+        return xml.text + "\n"
+    }
+
+    /// The chart inside a page.
+    ///
+    /// `isStyled`: whether it brings its style; a page whose stylesheet has it needs none.
+    package func write(to xml: inout XMLText, isStyled: Bool) {
         let layout = SVGLayout(self)
         xml.element(
             "svg",
@@ -21,7 +29,7 @@ extension TimelineChart {
         ) { xml in
             xml.element("title", ["id": "tl-title"]) { $0.write(title) }
             xml.element("desc", ["id": "tl-desc"]) { $0.write(summary) }
-            xml.element("style") { $0.write(SVGStyle.sheet) }
+            if isStyled { xml.element("style") { $0.write(SVGStyle.sheet) } }
             xml.element("defs") { SVGStyle.writePatterns(to: &$0) }
             xml.element("rect", ["class": "page", "width": "100%", "height": "100%"])
             layout.writeAxis(to: &xml)
@@ -29,7 +37,6 @@ extension TimelineChart {
             layout.writeMarks(to: &xml)
             layout.writeLegend(to: &xml)
         }
-        return xml.text + "\n"
     }
 }
 

@@ -1,5 +1,5 @@
 /// Writes XML 1.0 in which every text and attribute is escaped: what is in it cannot become markup.
-package struct XMLText {
+package struct XMLText: Sendable {
     /// What was written.
     package private(set) var text = ""
 
@@ -23,6 +23,9 @@ package struct XMLText {
         begin(name, attributes)
         text += "/>"
     }
+
+    /// What another one holds.
+    package mutating func append(_ other: XMLText) { text += other.text }
 
     /// Character data.
     package mutating func write(_ content: String) {

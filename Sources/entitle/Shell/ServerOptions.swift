@@ -67,7 +67,8 @@ extension ServerClient {
         try self.read(call) { $0[name].flatMap(read) }
     }
 
-    private func read<Value>(_ call: ServerCall, _ read: (JSONValue) -> Value?) throws -> Value {
+    /// Asks, and reads what is answered from its JSON.
+    func read<Value>(_ call: ServerCall, _ read: (JSONValue) -> Value?) throws -> Value {
         let bytes = try Blocking.value { try await answer(to: call) }
         // An answer of another version's server may have another shape.
         guard let json = try? JSONValue(parsing: bytes), let answer = read(json) else {

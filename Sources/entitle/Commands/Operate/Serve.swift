@@ -107,7 +107,7 @@ struct Serve: AsyncParsableCommand {
         at path: String,
         key: String?,
         masterKey: @escaping @Sendable () throws -> [UInt8],
-        isListening: @escaping @Sendable (_ url: String) -> Void = { _ in }
+        isListening: @escaping @Sendable (LedgerServer.Listening) -> Void = { _ in }
     ) async throws {
         var options = try await ServerConfiguration(
             settings(),
@@ -142,11 +142,15 @@ struct Serve: AsyncParsableCommand {
         }
         let wantsJSON = self.options.json
         do {
-            try await LedgerServer.run(options) { [options] port in
-                let url = options.address(listeningAt: port)
-                defer { isListening(url) }
+            try await LedgerServer.run(options) { server in
+                let url = server.address
+                defer { isListening(server) }
                 guard wantsJSON else {
                     Terminal.line("listening on \(url)" + (key.map { " with key \($0)" } ?? ""))
+                    // Not into a file or a log, where others read it.
+                    if Terminal.isOutputTerminal {
+                        Terminal.line("console: \(server.makeConsoleLink())")
+                    }
                     return
                 }
                 var members = [

@@ -2,6 +2,7 @@ import ArgumentParser
 import EntitlementLedger
 import Entitlements
 import LedgerOperations
+import LedgerServer
 import Scenarios
 
 /// The command `entitle demo`.
@@ -61,7 +62,12 @@ struct Demo: AsyncParsableCommand {
     }
 
     /// Five questions to begin with.
-    private static func invite(_ url: String, key: String, at now: Instant) {
+    private static func invite(
+        _ server: LedgerServer.Listening,
+        key: String,
+        at now: Instant
+    ) {
+        let url = server.address
         let past = now.advanced(byMilliseconds: -90 * Instant.millisecondsPerDay)
         let ask = "curl -sH 'Authorization: Bearer \(key)' '\(url)"
         let customer = "/v1/customers/\(SimulatedYear.customer(3))"
@@ -71,6 +77,7 @@ struct Demo: AsyncParsableCommand {
             "Why, and since when:", "  \(ask)\(customer)/explain?feature=export'",
             "  \(ask)\(customer)/timeline'", "How everybody does:",
             "  \(ask)/v1/reports/customers'", "",
+            "In a browser (the link lets in once):", "  \(server.makeConsoleLink())", "",
         ])
     }
 }

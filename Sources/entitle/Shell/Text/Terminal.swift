@@ -64,6 +64,7 @@ enum Terminal {
     }
 
     static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+    static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 }
 
 /// Shows how far a long piece of work is: a line that is written over on a terminal, else a plain

@@ -1,0 +1,92 @@
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+import Presentation
+
+/// How somebody comes in to the console, and goes out.
+extension PageTable {
+    static let loginPages = [
+        Route(
+            method: .get,
+            template: "/console/login",
+            operation: "showLogin",
+            summary: "Lets in by a key, or by a link that `entitle console` printed.",
+            access: .visitor,
+            parameters: Call.pageParameters + [
+                Route.Parameter(name: "code", text: "What the link holds"),
+                Route.Parameter(name: "next", text: "The page that was asked for"),
+            ],
+            answers: [
+                Route.Reply(status: 200, text: "The page", shape: .text, mediaType: "text/html")
+            ],
+            handler: { call, _ in loginPage(call, wasRefused: false) }
+        ),
+        .form(
+            "/console/login",
+            "signIn",
+            "Signs in.",
+            .visitor,
+            fields: ["key", "code", "next"],
+            signIn
+        ),
+        .form("/console/logout", "signOut", "Signs out.", .visitor, fields: []) {
+            call,
+            _,
+            service in
+            if let secret = PageCookie.value(in: call.headers) {
+                service.access.sessions.end(secret)
+            }
+            var answer = Answer.seeOther("/console/login")
+            answer.headers[.setCookie] = PageCookie.header("", isSecure: call.isSecure(service))
+            return answer
+        },
+    ]
+
+    @Sendable
+    private static func signIn(
+        _ call: Call,
+        _ form: Query,
+        _ service: LedgerService
+    ) async throws -> Answer {
+        let caller: Caller?
+        if let code = form[.code] {
+            caller = service.access.sessions.redeem(code, at: call.now)
+        } else {
+            caller = service.access.signIn(withKey: form[.key] ?? "", call)
+        }
+        guard let caller else { return loginPage(call, next: form[.next], wasRefused: true) }
+        let secret = service.access.sessions.begin(as: caller, at: call.now)
+        var answer = Answer.seeOther(ownPath(form[.next]) ?? "/console")
+        answer.headers[.setCookie] = PageCookie.header(secret, isSecure: call.isSecure(service))
+        return answer
+    }
+
+    /// A page of ours; nil: anything else, as a link from elsewhere may name it.
+    private static func ownPath(_ path: String?) -> String? {
+        guard let path,
+            path == "/console" || path.hasPrefix("/console/") || path.hasPrefix("/console?"),
+            path.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") })
+        else { return nil }
+        return path
+    }
+
+    private static func loginPage(_ call: Call, next: String? = nil, wasRefused: Bool) -> Answer {
+        let language = call.language
+        var frame = PageFrame(title: LoginWords.title(in: language), language: language)
+        frame.isNarrow = true
+        let page = LoginPage(
+            language: language,
+            code: wasRefused ? nil : call.query[.code],
+            next: next ?? call.query[.next],
+            wasRefused: wasRefused
+        )
+        return Answer(status: wasRefused ? 403 : 200, html: frame.html { page.write(to: &$0) })
+    }
+}
+
+extension Call {
+    /// Whether a browser came by TLS, to us or to a proxy before us.
+    fileprivate func isSecure(_ service: LedgerService) -> Bool {
+        service.trust.current.tls != nil || headers[.xForwardedProto] == "https"
+    }
+}

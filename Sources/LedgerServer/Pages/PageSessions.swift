@@ -1,0 +1,102 @@
+import Crypto
+import Encodings
+import Entitlements
+import Synchronization
+
+/// Who is signed in to the pages, by a cookie: in memory alone, so that a restart signs everybody out.
+///
+/// Cookies and links are kept by their digests: what is in memory lets nobody in.
+final class PageSessions: Sendable {
+    /// One who is signed in.
+    struct Session: Sendable {
+        /// As whom they ask.
+        let caller: Caller
+        /// What forms of their pages send back.
+        let formToken: String
+        /// When they asked last.
+        fileprivate var usedAt: Instant
+    }
+
+    /// Milliseconds without a request after which a session is over.
+    static let idleLimit: Int64 = 12 * 3_600_000
+    /// Milliseconds for which a link lets somebody in, once.
+    static let linkLimit: Int64 = 15 * 60_000
+    /// Sessions, and links, that are remembered in one generation.
+    private static let limit = 5_000
+    private static let secretByteCount = 32
+
+    private struct State {
+        var sessions = Generations<SHA256.Digest, Session>(limit: PageSessions.limit)
+        var links = Generations<SHA256.Digest, (caller: Caller, end: Instant)>(
+            limit: PageSessions.limit
+        )
+    }
+
+    private let state = Mutex(State())
+
+    /// Signs somebody in; what comes back is the cookie's value, which is kept nowhere.
+    func begin(as caller: Caller, at now: Instant) -> String {
+        let secret = Self.secret()
+        let session = Session(caller: caller, formToken: Self.secret(), usedAt: now)
+        state.withLock { $0.sessions.set(session, for: Self.digest(secret)) }
+        return secret
+    }
+
+    /// Who is signed in by a cookie; nil: nobody, or it is over.
+    func session(_ secret: String, at now: Instant) -> Session? {
+        state.withLock { state in
+            let digest = Self.digest(secret)
+            guard var session = state.sessions[digest] else { return nil }
+            guard now < session.usedAt.advanced(byMilliseconds: Self.idleLimit) else {
+                state.sessions.remove(digest)
+                return nil
+            }
+            session.usedAt = max(now, session.usedAt)
+            state.sessions.set(session, for: digest)
+            return session
+        }
+    }
+
+    /// Signs out.
+    func end(_ secret: String) {
+        state.withLock { $0.sessions.remove(Self.digest(secret)) }
+    }
+
+    /// Makes what signs somebody in, once and soon.
+    ///
+    /// What comes back is its path behind the server's address, and its end.
+    func makeLink(as caller: Caller, at now: Instant) -> (path: String, end: Instant) {
+        let code = Self.secret()
+        let end = now.advanced(byMilliseconds: Self.linkLimit)
+        state.withLock { $0.links.set((caller, end), for: Self.digest(code)) }
+        return ("/console/login?code=" + code, end)
+    }
+
+    /// As whom a link signs in; nil: it was used, it is over, or it never was one.
+    func redeem(_ code: String, at now: Instant) -> Caller? {
+        state.withLock { state in
+            let digest = Self.digest(code)
+            guard let link = state.links[digest] else { return nil }
+            state.links.remove(digest)
+            return now < link.end ? link.caller : nil
+        }
+    }
+
+    private static func digest(_ secret: String) -> SHA256.Digest {
+        SHA256.hash(data: Array(secret.utf8))
+    }
+
+    private static func secret() -> String {
+        var randomness = SystemRandomNumberGenerator()
+        let bytes = (0..<secretByteCount).map { _ in
+            UInt8(truncatingIfNeeded: randomness.next())
+        }
+        return Base64.encode(bytes.span, .url)
+    }
+}
+
+extension Caller {
+    /// Whoever was let in by a link that the ledger's owner had made: an id that no key has, by which
+    /// accesses are noted.
+    static let console = Caller.key(id: "console", scopes: [.admin])
+}

@@ -1,0 +1,17 @@
+import HTTPTypes
+import LedgerAPI
+import Presentation
+
+/// Every page, and every form of one.
+enum PageTable {
+    static let routes: [Route] = loginPages + assetRoutes + customerPages
+
+    /// The parts of the console that somebody reaches.
+    static func sections(of caller: Caller) -> [PageFrame.Section] {
+        PageFrame.Section.allCases.filter { section in
+            let route = routes.first { $0.template == section.path && $0.method == .get }
+            guard case .page(let scopes) = route?.access else { return false }
+            return caller.has(anyOf: scopes)
+        }
+    }
+}

@@ -39,6 +39,7 @@ struct `Who may` {
         "signCheckpoint": Right(scopes: [.admin]),
         "rebuildViews": Right(scopes: [.admin]),
         "verifyEverybody": Right(scopes: [.admin]),
+        "makeConsoleLink": Right(scopes: [.admin]),
         "startTrial": Right(scopes: [.write, .admin], customers: .themselves),
         "use": Right(scopes: [.write, .admin], customers: .themselves),
         "recordFlow": Right(scopes: [.write, .admin], customers: .themselves),

@@ -249,6 +249,7 @@ def changes(c):
             "verify-all": ("POST", "/v1/verify", None, "admin", {}),
             "verify-all-scope": ("POST", "/v1/verify", None, "support", {}),
             "rebuild": ("POST", "/v1/rebuild", None, "admin", {}),
+            "console-scope": ("POST", "/v1/console/links", None, "support", {}),
             "checkpoint-scope": ("POST", "/v1/checkpoint", {}, "audit", {}),
             "checkpoint-bad": ("POST", "/v1/checkpoint", {"cosignatures": "x", "witnesses": []}, "admin", {}),
             "claim-known": ("POST", purchase + "/claim", {"customer": "new"}, "support", {}),

@@ -26,7 +26,7 @@ extension PageTable {
             "signIn",
             "Signs in.",
             .visitor,
-            fields: ["key", "code", "next"],
+            fields: ["key", "code", "next", "username"],
             signIn
         ),
         .form("/console/logout", "signOut", "Signs out.", .visitor, fields: []) {

@@ -35,6 +35,14 @@ package struct LoginPage: Sendable {
                 page.element("p") { $0.write(LoginWords.byLink[language]) }
                 page.element("input", ["type": "hidden", "name": "code", "value": code])
             } else {
+                // What keeps passwords keeps them by a name.
+                page.element(
+                    "input",
+                    [
+                        "type": "text", "name": "username", "value": "entitle",
+                        "autocomplete": "username", "hidden": "hidden",
+                    ]
+                )
                 page.element("div") { page in
                     page.element("label", ["for": "key"]) { $0.write(LoginWords.key[language]) }
                     page.element(

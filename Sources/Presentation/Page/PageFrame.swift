@@ -76,7 +76,10 @@ package struct PageFrame: Sendable {
                 page.element("a", ["class": "skip", "href": "#main"]) {
                     $0.write(PageWords.skip[language])
                 }
-                if let viewer { writeTop(viewer, to: &page) }
+                if let viewer {
+                    writeTop(viewer, to: &page)
+                    writeNavigation(viewer, to: &page)
+                }
                 page.element("main", ["id": "main", "class": isNarrow ? "narrow" : "whole"]) {
                     page in
                     page.element("h1") { $0.write(title) }
@@ -145,6 +148,9 @@ package struct PageFrame: Sendable {
                 }
             }
         }
+    }
+
+    private func writeNavigation(_ viewer: Viewer, to page: inout XMLText) {
         page.element("nav", ["class": "main", "aria-label": "main"]) { page in
             page.element("ul") { page in
                 for section in viewer.sections {

@@ -55,6 +55,7 @@ struct `Who may` {
         "readCatalog": Right(scopes: [.read, .support, .admin]),
         "publishCatalog": Right(scopes: [.admin]),
         "askWhatIf": Right(scopes: [.audit, .admin]),
+        "compareCatalogs": Right(scopes: [.audit, .admin]),
         "readGates": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "readOffering": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "reportCustomers": Right(scopes: [.read, .audit, .admin]),
@@ -88,6 +89,7 @@ struct `Who may` {
         "proveRecord": Right(scopes: [.audit, .admin]),
         "proveGrowth": Right(scopes: [.audit, .admin]),
         "auditLedger": Right(scopes: [.audit, .admin]),
+        "checkDrift": Right(scopes: [.audit, .admin]),
         "verifyCustomer": Right(scopes: [.support, .admin]),
         "health": Right(scopes: [], customers: .nobodySpecial),
         "readiness": Right(scopes: [], customers: .nobodySpecial),
@@ -165,7 +167,7 @@ struct `Who may` {
         case "startTrial": return #"{"trialId":"week"}"#
         case "use": return #"{"featureId":"scan"}"#
         case "recordFlow": return #"{"type":"started","flowId":"f"}"#
-        case "publishCatalog": return TestServer.catalog
+        case "publishCatalog", "compareCatalogs": return TestServer.catalog
         default: return "{}"
         }
     }

@@ -125,7 +125,7 @@ def ledger(c):
               "&to=2025-07-01T00:00:00Z" % report, by="audit")
     c.ask("report-stages-thresholds", "GET", "/v1/reports/stages?thresholds=100,verify:1")
     c.ask("report-errors-windows", "GET", "/v1/reports/errors?windowMinutes=1440&minimumCount=1"
-          "&baselineWindows=3&at=2025-06-13T00:00:00Z")
+          "&baselineWindows=3&score=2.5&at=2025-06-13T00:00:00Z")
     c.ask("gates-viewer", "GET", "/v1/catalog/gates?customer=bob")
     c.ask("gates-own", "GET", "/v1/catalog/gates", by="@bob")
     for query in ("", "?feature=export", "?feature=export&locale=de-DE&customer=bob", "?feature=none"):
@@ -136,6 +136,9 @@ def ledger(c):
         bad = file.read()
     c.ask("whatif", "POST", "/v1/whatif?at=2025-08-01T00:00:00Z", catalog, by="audit")
     c.ask("whatif-effective", "POST", "/v1/whatif?effective=2025-05-01T00:00:00Z", catalog, by="audit")
+    c.ask("whatif-samples", "POST", "/v1/whatif?samples=1&at=2025-08-01T00:00:00Z", catalog, by="audit")
+    for name, by in (("audit", "audit"), ("read", "read")):
+        c.ask("catalog-diff-" + name, "POST", "/v1/catalog/diff?at=2025-08-01T00:00:00Z", catalog, by=by)
     c.ask("whatif-bad", "POST", "/v1/whatif", bad, by="audit")
     c.ask("checkpoint", "GET", "/checkpoint", by="audit")
     for place in ("000", "010.p/10", "010.p/170", "099"):
@@ -148,14 +151,18 @@ def ledger(c):
     for by in ("admin", "read", "audit", "support"):
         c.ask("events-" + by, "GET", "/v1/events?limit=30", by=by)
     for query in ("after=20&limit=5&type=purchase.renewed", "source=revenuecat&limit=5", "environment=sandbox",
-                  "customer=alice&limit=4", "after=99999", "limit=0", "type=none"):
+                  "customer=alice&limit=4", "since=2025-06-01&until=2025-06-03", "after=3&to=6", "raw=true", "after=99999", "limit=0", "type=none"):
         c.ask("events-" + query, "GET", "/v1/events?" + query)
+    c.ask("events-raw", "GET", "/v1/events?limit=9&raw=true", by="admin")
     c.ask("events-of", "GET", "/v1/customers/alice/events?limit=10")
     c.ask("events-stream", "GET", "/v1/events/stream?after=3&limit=4", by="admin")
     c.ask("events-stream-again", "GET", "/v1/events/stream?limit=2", by="admin",
           headers={"Last-Event-ID": "%020d" % 7})
     for scope in ("", "?scope=quick", "?scope=hashes", "?scope=none"):
         c.ask("audit" + scope, "GET", "/v1/audit" + scope, by="audit")
+    for query in ("?all=true", "?sample=0", "?all=true&sample=3"):
+        c.ask("drift" + query, "GET", "/v1/drift" + query, by="audit")
+    c.ask("audit-against", "GET", "/v1/audit?scope=quick&against=nothing", by="audit")
     c.ask("audit-html", "GET", "/v1/audit", by="audit", headers={"Accept": "text/html"})
     c.ask("health", "GET", "/healthz", by=None)
     c.ask("ready-stranger", "GET", "/readyz", by=None)

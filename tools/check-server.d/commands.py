@@ -14,6 +14,7 @@ from harness.command import Tool
 from harness.ledgers import checked_audit, copy_ledger
 from harness.report import Fault, in_parallel
 from harness.server import Server
+from questions import ADMIN_QUESTIONS, AUDITS, QUESTIONS
 
 # One instant for all commands and servers, so that nothing of time has to be masked.
 NOON = 1_780_315_200_000
@@ -27,6 +28,9 @@ CATALOG = {
     "products": [{"id": "month", "kind": "auto_renewable", "unlocks": {"tier": "plus"}}],
     "trials": [{"id": "week", "days": 7, "tier": "pro"}],
 }
+# Of which some lose, others gain.
+OTHER_CATALOG = {**CATALOG, "features": [
+    {"id": "open", "level": "free"}, {"id": "sync", "level": "pro"}, {"id": "export", "level": "plus"}]}
 # What a catalog may not hold, in two places.
 BAD_CATALOG = {**CATALOG, "trials": [{"id": "week", "days": 7, "tier": "gold"}], "unknown": 1}
 # Events that all ledgers begin with: what is known of them is the same bytes.
@@ -100,29 +104,6 @@ SELDOM = (
     (65, "catalog publish {bad} --id K{}"),
     (0, "explain alice{} sync --reason 'two\nlines' --at 2025-06-01 --known-sequence 9"),
     (64, "explain alice{} unlisted --reason asked --at 2025-06-01"),
-)
-# Exit codes and questions, of the ledger that all steps have been recorded in.
-QUESTIONS = (
-    (0, "show frank{} --at 2025-06-01"),
-    (0, "show frank{} --at 2025-06-01 --known-sequence 5"),
-    (0, "show frank{} --at 2025-06-01 --known 2026-06-01T11:59:59Z"),
-    (0, "show bob{} --at 2026-06-02 -e sandbox"),
-    (0, "show 'a b/ü?&%2F#{}' --at 2026-06-02"),
-    (0, "show nobody --at 2026-06-02"),
-    (65, "show alice{} --known-sequence 99999"),
-    (64, "show alice{} --at yesterday"),
-    (0, "can frank{} sync --at 2025-06-01"),
-    (1, "can frank{} export --at 2025-06-01"),
-    (1, "can carol{} export --at 2026-06-02"),
-    (64, "can frank{} unlisted --at 2025-06-01"),
-    (0, "explain frank{} sync --at 2025-06-01"),
-    (0, "explain carol{} count --at 2026-06-01T13:00:00Z --for customer --lang ja --zone Asia/Tokyo"),
-    (64, "explain frank{} unlisted --at 2025-06-01"),
-    (0, "timeline alice{} --at 2026-06-02"),
-    (0, "timeline frank{} --at 2026-06-02 --known-sequence 6 --all"),
-    (0, "timeline frank{} --at 2026-06-02 --svg -"),
-    (0, "diff alice{} --at 2026-06-01 --at 2026-06-02"),
-    (0, "diff frank{} --at 2025-06-01 --known-sequence 2 --known-sequence 9"),
 )
 # The commands that keys of scope write may not ask for.
 OF_ADMINS = (
@@ -274,7 +255,7 @@ def check_steps(comparison):
     return comparison.count
 
 
-def check_questions(comparison, key):
+def check_questions(comparison, questions, key, at_once=2):
     """Questions are answered alike in the directory and by its server, and nobody is noted for them."""
     tool, way = comparison.ways[1].tool, comparison.ways[1]
     elsewhere = ["--server", way.server.url, "--token-file", key]
@@ -284,9 +265,10 @@ def check_questions(comparison, key):
         words = way.words(*question)
         return [outcome(tool.run_plain(*words, *place)) for place in (["--ledger", way.ledger], elsewhere)]
 
-    asked = [(text, mark) for _, text in QUESTIONS for mark in FORMATS]
-    codes = [code for code, _ in QUESTIONS for _ in FORMATS]
-    for (text, mark), code, (here, there) in zip(asked, codes, in_parallel(ask, asked), strict=True):
+    asked = [(text, mark) for _, text in questions for mark in FORMATS]
+    codes = [code for code, _ in questions for _ in FORMATS]
+    for (text, mark), code, (here, there) in zip(
+            asked, codes, in_parallel(ask, asked, at_once), strict=True):
         what = "%s %s" % (text, *FORMATS[mark]) if FORMATS[mark] else text
         if here[0] != code:
             comparison.tell(what, "exit %d instead of %d" % (here[0], code))
@@ -297,6 +279,15 @@ def check_questions(comparison, key):
     if len(way.events()) != size:
         comparison.tell("questions", "%d events were recorded for them" % (len(way.events()) - size))
     return len(asked) + len(FORMATS)
+
+
+def check_tables(comparison, key):
+    """A report as a table is the same bytes both ways."""
+    way = comparison.ways[1]
+    places = (["--ledger", way.ledger], ["--server", way.server.url, "--token-file", key])
+    here, there = (outcome(way.tool.run_plain("report", "customers", "--csv", *place)) for place in places)
+    if here[0] or (told := difference(there, here)):
+        comparison.tell("report customers --csv, elsewhere", told or "exit %d" % here[0])
 
 
 def check_status(comparison, ask, elsewhere):
@@ -353,7 +344,7 @@ def imported():
 def make(tool):
     """A ledger with a catalog and purchases, files of catalogs, and files of keys by their scopes."""
     files = {}
-    for name, value in (("catalog", CATALOG), ("bad", BAD_CATALOG)):
+    for name, value in (("catalog", CATALOG), ("other", OTHER_CATALOG), ("bad", BAD_CATALOG)):
         files[name] = os.path.join(tool.scratch, name + ".json")
         with open(files[name], "w", encoding="utf-8") as file:
             json.dump(value, file)
@@ -390,7 +381,13 @@ def run(tool, material, report, seed):
         comparison = Comparison(report, [
             Way(still, "alone", ledger, files), Way(still, "by the socket", held, files, holder),
             Way(still, "by the address", other, files, distant, keys)])
-        figures = {"steps": check_steps(comparison), "questions": check_questions(comparison, keys["read"])}
+        figures = {"steps": check_steps(comparison)}
+        files["checkpoint"] = os.path.join(scratch, "checkpoint.txt")
+        with open(files["checkpoint"], "wb") as file:
+            file.write(still.ask(held, "checkpoint"))
+        figures["questions"] = check_questions(comparison, QUESTIONS, keys["read"]) + check_questions(
+            comparison, ADMIN_QUESTIONS, keys["admin"]) + check_questions(comparison, AUDITS, keys["admin"], 1)
+        check_tables(comparison, keys["read"])
         holder.require_alive()
         distant.require_alive()
         figures.update(reached.check(tool, material, report, distant, keys))

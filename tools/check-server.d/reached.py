@@ -28,8 +28,9 @@ NO_ADDRESSES = (
 # What is done in the ledger's own directory alone.
 OWN = (
     "show --token AAAA", "show --questions -", "grant alice --tier pro --dry-run", "erase alice --dry-run",
-    "erase --customers customers.txt --confirm 1", "claim alice app_store/1 --dry-run", "events", "audit",
-    "import --retry-quarantine", "import events.ndjson --on-error quarantine", "checkpoint --publish .", "keys list", "catalog show", "serve")
+    "erase --customers customers.txt --confirm 1", "claim alice app_store/1 --dry-run", "audit --archive .",
+    "whatif --catalog catalog.json --output lines.txt", "archive",
+    "import --retry-quarantine", "import events.ndjson --on-error quarantine", "checkpoint --publish .", "serve")
 PAGE = b"<!doctype html><p>It works."
 
 

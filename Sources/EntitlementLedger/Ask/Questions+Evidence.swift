@@ -1,3 +1,4 @@
+package import Encodings
 import Entitlements
 import EventLog
 
@@ -33,6 +34,16 @@ extension Questions {
             return try sharedPart(digests[place])
         }
         .flattened
+    }
+
+    /// An event with the payload that it was read from, as text: null where it has none.
+    ///
+    /// - Throws: as `evidence(of:)`.
+    package func withEvidence(_ event: JSONValue, of sequence: UInt64) throws -> JSONValue {
+        guard case .object(var members) = event else { return event }
+        let text = try evidence(of: sequence).map { String(decoding: $0, as: UTF8.self) }
+        members.append(JSONMember("evidence", .optional(text)))
+        return .object(members)
     }
 
     /// The content of a shared part of evidence.

@@ -8,6 +8,9 @@ public struct CustomerSample: Sendable, Hashable {
     /// How many customers at least, up to those that belong together with the last; nil: all.
     public var count: Int?
 
+    /// Customers of a sample, unless it is said.
+    package static let usualCount = 1000
+
     /// Makes a sample.
     public init(from start: UInt64 = 0, count: Int?) {
         self.start = start

@@ -45,12 +45,14 @@ extension Questions {
 
     /// The events that a filter lets through, from the first of its sequences on, as a reader is shown them.
     ///
-    /// `limit`: events, at most. Cost: the customer's or purchase's own events, else at most 50 000 of
+    /// `limit`: events, at most. `withEvidence`: with the payload that each was read from, as `withEvidence`
+    /// adds it. Cost: the customer's or purchase's own events, else at most 50 000 of
     /// the log's.
     package func feed(
         _ filter: EventFilter,
         for reader: FeedReader,
-        limit: Int
+        limit: Int,
+        withEvidence: Bool = false
     ) throws -> FeedPage {
         let size = try log.end().size
         let start = min(filter.sequences.lowerBound, size)
@@ -69,7 +71,9 @@ extension Questions {
             if let source = filter.source, !source.isSame(as: event.source) { return true }
             for field in Field.allCases where reader.hides(field) { event.leaveOut(field) }
             event.nameWhatIsHidden()
-            let text = event.json.description
+            let json = event.json
+            let shown = withEvidence ? try self.withEvidence(json, of: header.sequence) : json
+            let text = shown.description
             page.events.append((header.sequence, text))
             byteCount += text.utf8.count
             guard page.events.count < limit, byteCount < Self.feedByteLimit else {
@@ -85,7 +89,7 @@ extension Questions {
 
 extension OpenedEvent {
     /// An id and a source where both are hidden or erased: a CloudEvent has them (cloudevents.io, 1.0.2).
-    fileprivate mutating func nameWhatIsHidden() {
+    mutating func nameWhatIsHidden() {
         id = id ?? "hidden/\(header.sequence)"
         source = source ?? "hidden"
     }

@@ -1,4 +1,4 @@
-import Encodings
+package import Encodings
 public import Entitlements
 import EventLog
 public import LedgerAPI
@@ -82,6 +82,22 @@ extension Questions {
         var whole = WhatIfTally(sampleLimit: question.sampleLimit)
         for tally in tallies { whole.merge(tally) }
         return try WhatIfAnswer(question, size: size, whole) { try self.entry($0, of: $1) }
+    }
+
+    /// What differs between the catalog in force at T and another document, and whom it would affect.
+    ///
+    /// `question`: with the catalog of that document. Cost: that of `whatIf`.
+    package func catalogDifference(
+        to document: JSONValue,
+        _ question: WhatIfQuestion
+    ) throws -> CatalogDifferenceAnswer {
+        CatalogDifferenceAnswer(
+            difference: CatalogDifference(
+                from: try catalogDocument(at: question.point),
+                to: document
+            ),
+            affected: try whatIf(question)
+        )
     }
 
     /// Customers of a core between two words of progress.

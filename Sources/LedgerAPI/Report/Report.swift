@@ -1,3 +1,6 @@
+package import Encodings
+package import Entitlements
+
 /// A report, made (rows 10.1 to 10.6, B7): `report`.
 ///
 /// What lies in the range and had come to pass at T, as known at R.
@@ -16,6 +19,25 @@ public enum Report: JSONWritable {
     case errors(AlertRowsAnswer<ErrorRow>)
     /// What the variants of an experiment bring.
     case experiments(RowsAnswer<ExperimentRow>)
+
+    /// Reads the JSON of a report.
+    ///
+    /// - Throws: `InputFault`.
+    package init(_ kind: ReportKind, reading json: JSONValue) throws {
+        func read<Answer: Described>(_: Answer.Type) throws -> Answer {
+            try Answer.fields.read(json)
+        }
+        self =
+            switch kind {
+            case .customers: .customers(try read(CustomersAnswer.self))
+            case .revenue: .revenue(try read(RowsAnswer<RevenueRow>.self))
+            case .refunds: .refunds(try read(RowsAnswer<RefundRow>.self))
+            case .funnel: .funnel(try read(RowsAnswer<FunnelRow>.self))
+            case .stages: .stages(try read(AlertRowsAnswer<StageRow>.self))
+            case .errors: .errors(try read(AlertRowsAnswer<ErrorRow>.self))
+            case .experiments: .experiments(try read(RowsAnswer<ExperimentRow>.self))
+            }
+    }
 
     /// What all reports have.
     package var answer: any ReportAnswer {

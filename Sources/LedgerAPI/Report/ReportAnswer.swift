@@ -106,7 +106,9 @@ extension RowsAnswer: JSONWritable, Described, ReportAnswer where Row: ReportRow
             kind.component,
             Row.fields.title,
             { _, question, rows, omitted in
-                Self(question: question, rows: rows, omitted: omitted)
+                // The sums of rows that are left out are not read again.
+                let totals = omitted == 0 ? Row.totals(of: rows) : []
+                return Self(question: question, rows: rows, omitted: omitted, totals: totals)
             }
         ) {
             kindField

@@ -22,7 +22,7 @@ extension ServerClient {
 
     /// Why it is not ready; empty: it is.
     private func reasons() async throws -> [String] {
-        let reply: (status: Int, body: [UInt8])
+        let reply: ServerReply
         do {
             reply = try await self.reply(to: .get(["readyz"]), within: Self.lookTimeout)
         } catch {

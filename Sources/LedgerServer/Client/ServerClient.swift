@@ -18,6 +18,8 @@ package struct ServerCall: Sendable {
     var idempotencyKey: String?
     /// Why somebody looks at a customer; nil: it is not said.
     var reason: String?
+    /// The media type that is asked for; nil: the usual one.
+    package var mediaType: String?
     /// How long the server is waited for.
     fileprivate var timeout = TimeAmount.seconds(120)
 
@@ -152,7 +154,14 @@ package struct ServerClient: Sendable {
     ///
     /// - Throws: `OperationFault` where it answers with a problem, or not at all.
     package func answer(to call: ServerCall) async throws -> [UInt8] {
-        let reply: (status: Int, body: [UInt8])
+        try await page(of: call).body
+    }
+
+    /// What the server answers, and what its `Link` says of the page behind it.
+    ///
+    /// - Throws: as `answer(to:)`.
+    func page(of call: ServerCall) async throws -> ServerReply {
+        let reply: ServerReply
         do {
             reply = try await self.reply(to: call, within: call.timeout)
         } catch {
@@ -168,13 +177,13 @@ package struct ServerClient: Sendable {
         guard (200..<300).contains(reply.status) else {
             throw OperationFault(answered: reply.body, status: reply.status)
         }
-        return reply.body
+        return reply
     }
 
     func reply(
         to call: ServerCall,
         within timeout: TimeAmount
-    ) async throws -> (status: Int, body: [UInt8]) {
+    ) async throws -> ServerReply {
         var request = HTTPClientRequest(url: base + call.target)
         request.method = HTTPMethod(rawValue: call.method.rawValue)
         // A socket of this machine has no name.
@@ -188,12 +197,25 @@ package struct ServerClient: Sendable {
             let line = String(reason.map { $0.isNewline || $0 == "\t" ? " " : $0 })
             request.headers.add(name: "access-reason", value: line)
         }
+        if let type = call.mediaType { request.headers.add(name: "accept", value: type) }
         if let body = call.body {
             request.headers.add(name: "content-type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: body))
         }
         let answer = try await Self.http.execute(request, timeout: timeout)
         let body = try await answer.body.collect(upTo: Self.answerByteLimit)
-        return (Int(answer.status.code), Array(body.readableBytesView))
+        return ServerReply(
+            status: Int(answer.status.code),
+            body: Array(body.readableBytesView),
+            link: answer.headers.first(name: "link")
+        )
     }
+}
+
+/// What a server answers a call.
+struct ServerReply: Sendable {
+    var status: Int
+    var body: [UInt8]
+    /// Where the next page stands (RFC 8288); nil: there is none.
+    var link: String?
 }

@@ -1,10 +1,11 @@
 import EntitlementLedger
 import Entitlements
+import EventLog
 import HTTPTypes
 import LedgerAPI
 import Synchronization
 
-/// An audit of the ledger that is served.
+/// What checks the ledger that is served, all of it or customers of it.
 extension RouteTable {
     static let auditRoutes = [
         Route(
@@ -18,13 +19,69 @@ extension RouteTable {
                     name: "scope",
                     text: "What is looked at (default: everything)",
                     shape: .choice(AuditScope.allCases.map { "\($0)" })
-                )
+                ),
+                Route.Parameter(
+                    name: "against",
+                    text: "A checkpoint that somebody noted down: shows that the log extends it"
+                ),
             ],
             answers: [Route.Reply(status: 200, text: "What was found", shape: .named("Audit"))],
-            problems: [.invalidValue],
+            problems: [.invalidValue, .badSignature],
             handler: audit
-        )
+        ),
+        Route(
+            method: .get,
+            template: "/v1/drift",
+            operation: "checkDrift",
+            summary: "Folds customers again from the log, and compares with what the views answer.",
+            access: .keys([.audit]),
+            parameters: [
+                environmentParameter,
+                Route.Parameter(
+                    name: "sample",
+                    text:
+                        "About so many, from a random one on (default: \(CustomerSample.usualCount))",
+                    shape: .field(.integer(1...Int64(Int32.max)))
+                ),
+                Route.Parameter(
+                    name: "all",
+                    text: "Whether all of them; excludes sample (default: false)",
+                    shape: .boolean
+                ),
+            ],
+            answers: [
+                Route.Reply(status: 200, text: "As `drift`", shape: .described(DriftAnswer.self))
+            ],
+            problems: [.invalidValue],
+            handler: drift
+        ),
     ]
+
+    @Sendable
+    private static func drift(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        let environment = try call.environment()
+        let isOfAll = try call.flag(.all)
+        let count = try call.query[.sample].map { text throws(Problem) in
+            guard let count = Int32(text), count > 0, !isOfAll else {
+                throw Problem(.invalidValue, "expected 1 or more, and not all", path: "sample")
+            }
+            return Int(count)
+        }
+        let now = call.now
+        return Answer(
+            try await service.reports.make {
+                let auditor = service.ledger.auditor
+                return try auditor.drift(
+                    of: CustomerSample(
+                        from: isOfAll ? 0 : .random(in: 0...auditor.highestSampleStart()),
+                        count: isOfAll ? nil : count ?? CustomerSample.usualCount
+                    ),
+                    environment: environment,
+                    at: now
+                ).answer
+            }
+        )
+    }
 
     @Sendable
     private static func audit(_ call: Call, _ service: LedgerService) async throws -> Answer {
@@ -36,7 +93,25 @@ extension RouteTable {
                 path: "scope"
             )
         }
-        return Answer(try await service.audit(scope, .asked))
+        let against = call.query[.against]
+        // Whoever sends no checkpoint is not to wait for an audit to learn it.
+        let difference = try await service.blocking {
+            try against.map { try service.ledger.fault(against: $0) } ?? nil
+        }
+        var answer = try await service.audit(scope, .asked)
+        if let difference { answer.faults.append(difference) }
+        return Answer(answer)
+    }
+}
+
+extension Ledger {
+    /// What is wrong where the log does not extend a checkpoint; nil: it does.
+    fileprivate func fault(against note: String) throws -> AuditFault? {
+        do {
+            return try prover.fault(against: note)
+        } catch let fault as NoteFault {
+            throw Problem(.badSignature, fault.message, path: "against")
+        }
     }
 }
 

@@ -47,6 +47,11 @@ extension RouteTable {
             shape: .field(.integer(range(AlertRule.baselineRange)))
         ),
         Route.Parameter(
+            name: "score",
+            text: "Standard deviations of an alert (default: \(AlertRule.defaultScore))",
+            shape: .number
+        ),
+        Route.Parameter(
             name: "minimumCount",
             text: "Fewer are no alert (default: \(AlertRule.defaultMinimumCount))",
             shape: .field(.integer(range(AlertRule.minimumCountRange)))
@@ -149,6 +154,12 @@ extension Call {
             windowMinutes: try number("windowMinutes") ?? AlertRule.defaultWindowMinutes,
             baselineWindows: try number("baselineWindows").map(Int.init)
                 ?? AlertRule.defaultBaselineWindows,
+            score: try query[.score].map { text throws(Problem) in
+                guard let score = Double(text) else {
+                    throw Problem(.invalidValue, "expected a number", path: "score")
+                }
+                return score
+            } ?? AlertRule.defaultScore,
             minimumCount: try number("minimumCount").map(Int.init)
                 ?? AlertRule.defaultMinimumCount
         )

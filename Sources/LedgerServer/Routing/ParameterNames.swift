@@ -15,9 +15,9 @@ enum PathName: String, Sendable {
 enum QueryName: String, Sendable {
     case at, known, knownSequence, environment
     case dryRun = "dry-run"
-    case after, customer, effective, feature, format, from, limit, locale, onError,
-        preserveRecordedTime, purchase, record, redact, scope, source, state, storefront,
-        thresholds, ticket, to, toAt, token, type
+    case after, against, all, customer, effective, feature, format, from, limit, locale, onError,
+        preserveRecordedTime, purchase, raw, record, redact, sample, samples, score, scope, since,
+        source, state, storefront, thresholds, ticket, to, toAt, token, type, until
     case code, key, lang, next
     /// What is searched for.
     case search = "q"

@@ -58,6 +58,11 @@ extension ServerClient {
         try read(call) { try? Answer.fields.read($0) }
     }
 
+    /// What a server answers, as JSON.
+    ///
+    /// - Throws: `OperationFault` where it answers with a problem, with something else, or not at all.
+    func json(_ call: ServerCall) throws -> JSONValue { try read(call) { $0 } }
+
     /// Asks, and reads one member of what is answered.
     func member<Value>(
         _ name: String,
@@ -67,7 +72,7 @@ extension ServerClient {
         try self.read(call) { $0[name].flatMap(read) }
     }
 
-    /// Asks, and reads what is answered from its JSON.
+    /// Asks, and reads what is answered; nil: it cannot be read.
     func read<Value>(_ call: ServerCall, _ read: (JSONValue) -> Value?) throws -> Value {
         let bytes = try Blocking.value { try await answer(to: call) }
         // An answer of another version's server may have another shape.

@@ -64,6 +64,26 @@ struct `The feed` {
         }
     }
 
+    @Test func `has no page behind the last event that is asked for`() async throws {
+        try await Self.with { server in
+            let part = try await server.get("/v1/events?limit=2&to=4", as: .read)
+            #expect(Self.next(part) == "?after=1&limit=2&to=4")
+            let whole = try await server.get("/v1/events?after=1&limit=2&to=4", as: .read)
+            #expect(Self.sequences(whole.json) == [2, 3] && Self.next(whole) == nil)
+        }
+    }
+
+    @Test func `shows payloads to whoever may see everything`() async throws {
+        try await Self.with { server in
+            let shown = try await server.get("/v1/events?limit=1&raw=true", as: .admin)
+            #expect(shown.json.array?.first?["evidence"] == .null)
+            for scope in [Scope.read, .audit] {
+                let refused = try await server.get("/v1/events?raw=true", as: scope)
+                #expect(refused.status == 403)
+            }
+        }
+    }
+
     static let filters: [(String, [UInt64])] = [
         ("customer=alice-1", [1, 4, 7, 10]), ("customer=alice-1&after=4", [7, 10]),
         ("customer=alice-1&limit=2", [1, 4]), ("customer=nobody-1", []),
@@ -71,6 +91,9 @@ struct `The feed` {
         ("source=support&after=9", [10, 11, 12]), ("source=revenuecat", []),
         ("environment=sandbox", [0]), ("environment=production&after=11", [12]),
         ("purchase=app_store%2F1", []), ("after=12", []),
+        ("to=3", [0, 1, 2]), ("after=9&to=12", [10, 11]), ("after=9&to=3", []),
+        ("since=2199-01-01", []), ("until=2001-01-01", []),
+        ("since=2001-01-01&until=2199-01-01&to=2", [0, 1]),
     ]
 
     @Test(arguments: filters)

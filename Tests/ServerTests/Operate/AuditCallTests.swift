@@ -29,6 +29,32 @@ struct `An audit over HTTP` {
         }
     }
 
+    @Test func `shows that the log extends a checkpoint, and refuses what is none`() async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            let note = try server.ledger.prover.checkpoint()
+            for (text, status) in [(note, 200), ("nothing", 422)] {
+                let path = "/v1/audit?scope=quick&against=\(text.pathSegment)"
+                let answer = try await server.get(path, as: .audit)
+                #expect(answer.status == status, "\(answer.body)")
+                if status == 200 { #expect(answer.json["ok"]?.bool == true) }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("all=true", 200), ("sample=1", 200), ("sample=0", 400), ("all=true&sample=1", 400),
+    ])
+    func `folds customers again when it is asked to`(_ query: String, _ status: Int) async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            _ = try await server.post("/v1/customers/alice-1/grants", #"{"tier":"pro"}"#)
+            let answer = try await server.get("/v1/drift?" + query, as: .audit)
+            #expect(answer.status == status, "\(answer.body)")
+            if status == 200 { #expect(answer.json["customers"] == .integer(1)) }
+        }
+    }
+
     @Test func `refuses a scope that there is not`() async throws {
         try await TestServer.with { server in
             let answer = try await server.send(

@@ -29,6 +29,26 @@ struct `What if over HTTP` {
         }
     }
 
+    @Test func `lists so many as are asked for, and what differs between the catalogs`()
+        async throws
+    {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            for customer in ["frank-1", "gina-1"] {
+                _ = try await server.post("/v1/customers/\(customer)/grants", #"{"tier":"pro"}"#)
+            }
+            let other = #"{"tiers":["free"],"features":[{"id":"scan"}],"products":[]}"#
+            let one = try await server.post("/v1/whatif?samples=1", other, as: .audit)
+            #expect(one.json["losing"] == .integer(2) && one.json["losses"]?.array?.count == 1)
+            let compared = try await server.post("/v1/catalog/diff?samples=1", other, as: .audit)
+            #expect(compared.json["affected"]?["losses"] == one.json["losses"])
+            let gone = compared.json["features"]?.array?.compactMap { $0["id"]?.string }
+            #expect(gone?.contains("export") == true)
+            let most = try await server.post("/v1/whatif?samples=100001", other, as: .audit)
+            #expect(most.status == 400 && most.code == "out_of_range")
+        }
+    }
+
     @Test func `refuses a catalog with faults, and whoever may not ask`() async throws {
         try await TestServer.with { server in
             let bad = try await server.post("/v1/whatif", #"{"tiers":[]}"#, as: .audit)

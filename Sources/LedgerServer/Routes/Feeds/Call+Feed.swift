@@ -31,6 +31,14 @@ extension Call {
             return purchase
         }
         filter.source = query[.source]
+        if let to = query[.to] {
+            filter.sequences = first..<max(first, try Query.sequence(to, "to"))
+        }
+        let since = try query[.since].map { text throws(Problem) in try instant(text, "since") }
+        let until = try query[.until].map { text throws(Problem) in try instant(text, "until") }
+        if since != nil || until != nil {
+            filter.times = Interval(start: since ?? Instant(milliseconds: .min), end: until)
+        }
         if query[.environment] != nil { filter.environment = try environment() }
         return filter
     }
@@ -116,7 +124,9 @@ extension Call {
 
     /// The same question behind an event, relative to this one (RFC 8288).
     func link(toPageAfter sequence: UInt64) -> String {
-        let names: [QueryName] = [.limit, .type, .customer, .purchase, .source, .environment]
+        let names: [QueryName] = [
+            .limit, .type, .customer, .purchase, .source, .environment, .to, .since, .until, .raw,
+        ]
         let others = names.compactMap { name in
             query[name].map { "&\(name.rawValue)=\($0.pathSegment)" }
         }

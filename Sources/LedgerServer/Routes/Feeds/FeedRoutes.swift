@@ -13,7 +13,7 @@ extension RouteTable {
             operation: "listEvents",
             summary: "The log's events in their order, a page at a time.",
             access: .keys([.read, .support, .audit]),
-            parameters: [after, limit, Route.reasonParameter] + filters,
+            parameters: [after, limit, Route.reasonParameter] + filters + bounds,
             answers: [feedReply],
             problems: feedProblems,
             handler: list
@@ -58,7 +58,7 @@ extension RouteTable {
             summary: "Events of a customer and of the purchases they claimed, a page at a time.",
             access: .keys([.read, .support]),
             parameters: [after, limit, environmentParameter]
-                + filters.filter { !["customer", "environment"].contains($0.name) },
+                + filters.filter { !["customer", "environment"].contains($0.name) } + bounds,
             answers: [feedReply],
             problems: feedProblems,
             isLogged: true,
@@ -129,6 +129,17 @@ extension RouteTable {
         ),
     ]
 
+    private static let bounds = [
+        Route.Parameter(name: "to", text: "Only events before this sequence", shape: .sequence),
+        Route.Parameter(name: "since", text: "Only what holds from then on", shape: .point),
+        Route.Parameter(name: "until", text: "Only what held before", shape: .point),
+        Route.Parameter(
+            name: "raw",
+            text: "Whether with the payload that each was read from (default: false)",
+            shape: .boolean
+        ),
+    ]
+
     private static let pageLimit = 1000
     private static let standardPageLimit = 100
 
@@ -176,13 +187,24 @@ extension RouteTable {
         _ service: LedgerService
     ) async throws -> Answer {
         let limit = try call.feedLimit(upTo: pageLimit) ?? standardPageLimit
+        let isRaw = try call.flag(.raw)
+        guard !isRaw || reader == .everything else {
+            throw Problem(.forbidden, "payloads are for whoever may see everything", path: "raw")
+        }
         let page = try await service.blocking {
-            try service.ledger.questions.feed(filter, for: reader, limit: limit)
+            try service.ledger.questions.feed(
+                filter,
+                for: reader,
+                limit: limit,
+                withEvidence: isRaw
+            )
         }
         let text = "[" + page.events.map(\.text).joined(separator: ",") + "]"
         var answer = Answer(text: text, mediaType: batchType).at(size: page.size)
         // Fits: where it goes on, something was looked at.
-        if page.goesOn { answer.headers[.link] = call.link(toPageAfter: page.next - 1) }
+        if page.goesOn, page.next < filter.sequences.upperBound {
+            answer.headers[.link] = call.link(toPageAfter: page.next - 1)
+        }
         return answer
     }
 

@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import Foundation
 import LedgerOperations
+import LedgerServer
 import Presentation
 
 /// What `events` and `tail` filter by.
@@ -53,6 +54,7 @@ struct Events: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var filter: EventFilterOptions
     @Option(help: "From this sequence on.") var from: UInt64 = 0
     @Option(help: "Up to this sequence, exclusive.") var to: UInt64?
@@ -72,11 +74,21 @@ struct Events: ParsableCommand {
             )
         }
         var left = limit ?? .max
+        if let client = try server.named() {
+            let (wanted, isRaw, options) = (left, raw, options)
+            return try Blocking.value { [filter] in
+                try await client.events(filter, withEvidence: isRaw, limit: wanted) { event in
+                    EventText.print(event, options)
+                    return true
+                }
+            }
+        }
         try options.withLedger(writing: false) { ledger in
             try ledger.questions.events(filter) { sequence, event in
                 guard left > 0 else { return false }
                 left -= 1
-                try EventText.print(event, sequence, ledger, options, raw: raw)
+                let shown = raw ? try ledger.questions.withEvidence(event, of: sequence) : event
+                EventText.print(shown, options)
                 return left > 0
             }
         }
@@ -106,10 +118,10 @@ struct Tail: ParsableCommand {
                 let size = try ledger.questions.size()
                 if next < size {
                     try ledger.questions.events(try filter.filter(next..<size, options)) {
-                        sequence,
+                        _,
                         event in
                         left -= 1
-                        try EventText.print(event, sequence, ledger, options, raw: false)
+                        EventText.print(event, options)
                         return left > 0
                     }
                     next = size
@@ -135,34 +147,18 @@ struct Tail: ParsableCommand {
 
 /// Prints one event.
 enum EventText {
-    static func print(
-        _ event: JSONValue,
-        _ sequence: UInt64,
-        _ ledger: Ledger,
-        _ options: LedgerOptions,
-        raw: Bool
-    ) throws {
-        var event = event
-        if raw, case .object(var members) = event {
-            let evidence = try ledger.questions.evidence(of: sequence)
-            members.append(
-                JSONMember(
-                    "evidence",
-                    .optional(evidence.map { String(decoding: $0, as: UTF8.self) })
-                )
-            )
-            event = .object(members)
-        }
+    static func print(_ event: JSONValue, _ options: LedgerOptions) {
         if options.json {
             Terminal.line(event)
             return
         }
         let reader = ObjectReader(event)
+        let sequence = reader.value("sequence")?.string.flatMap { UInt64($0) }
         Terminal.line(
-            ([String(sequence)]
+            ([sequence.map { String($0) } ?? ""]
                 + ["time", "type", "subject", "source"].map { CellText.text(reader.value($0)) }
                 + [reader.value("data")?.description ?? ""]).joined(separator: "\t")
         )
-        if raw { Terminal.line("\t" + CellText.text(reader.value("evidence"))) }
+        if let evidence = reader.value("evidence") { Terminal.line("\t" + CellText.text(evidence)) }
     }
 }

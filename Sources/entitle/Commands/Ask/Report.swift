@@ -2,8 +2,10 @@ import ArgumentParser
 import Encodings
 import EntitlementLedger
 import Entitlements
+import Foundation
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 
 /// The command `entitle report`.
@@ -28,6 +30,7 @@ struct Report: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var point: PointOptions
     @Argument(
         help: "\(ReportKind.allCases.map(\.rawValue).joined(separator: ", ")).",
@@ -63,15 +66,53 @@ struct Report: ParsableCommand {
 
     func run() throws {
         let question = try question()
+        if let client = try server.named() { return try ask(client, question) }
         let report = try options.withLedger(writing: false) { try $0.reports.report(question) }
-        if options.json {
-            Terminal.line(report.jsonText)
-        } else if csv {
-            Terminal.write(report.csv)
-        } else {
-            Terminal.lines(report.answer.textLines)
+        if csv { Terminal.write(report.csv) } else { show(report.answer) }
+        try end(report.answer)
+    }
+
+    /// Sums of rows that are left out stand in no JSON: a table is asked for as such.
+    private func ask(_ client: ServerClient, _ question: ReportQuestion) throws {
+        let call = call(question)
+        if csv {
+            var asked = call
+            asked.mediaType = "text/csv"
+            let bytes = try Blocking.value { [asked] in try await client.answer(to: asked) }
+            Terminal.write(Data(bytes))
+            guard failOnAlert else { return }
         }
-        if failOnAlert, let alerts = report.answer.alerts, alerts > 0 { throw ExitCode(.no) }
+        let kind = question.kind
+        // What cannot be read is told of, and not why.
+        let report = try client.read(call) { try? LedgerAPI.Report(kind, reading: $0) }
+        if !csv { show(report.answer) }
+        try end(report.answer)
+    }
+
+    private func show(_ answer: any ReportAnswer) {
+        Terminal.tell(answer.jsonText, or: answer.textLines, asJSON: options.json)
+    }
+
+    private func end(_ answer: any ReportAnswer) throws {
+        if failOnAlert, let alerts = answer.alerts, alerts > 0 { throw ExitCode(.no) }
+    }
+
+    private func call(_ question: ReportQuestion) -> ServerCall {
+        var query = [(name: "environment", value: question.environment.name)]
+        query += question.point.parameters("at", "known", "knownSequence")
+        if from != nil { query.append(("from", question.range.start.description)) }
+        if let end = question.range.end { query.append(("to", end.description)) }
+        switch question.kind {
+        case .stages: if let thresholds { query.append(("thresholds", thresholds)) }
+        case .errors:
+            query += [
+                ("windowMinutes", String(windowMinutes)),
+                ("baselineWindows", String(baselineWindows)), ("score", String(score)),
+                ("minimumCount", String(minimumCount)),
+            ]
+        default: break
+        }
+        return .get(["v1", "reports", question.kind.rawValue], query).untilDone
     }
 
     private func question() throws -> ReportQuestion {

@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 
 /// The command `entitle whatif`.
@@ -23,6 +24,7 @@ struct WhatIf: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var point: PointOptions
     @OptionGroup var other: OtherCatalogOptions
     @Option(help: "The other catalog's document, or - for standard input.") var catalog: String
@@ -30,11 +32,24 @@ struct WhatIf: ParsableCommand {
     @Flag(help: "Exit 1 if somebody loses something.") var failOnLoss = false
 
     func run() throws {
+        let document = try CatalogFile.read(catalog)
         let question = try other.question(
-            CatalogFile.validated(CatalogFile.read(catalog)),
+            CatalogFile.validated(document),
             point.point(),
             options.environment()
         )
+        if let client = try server.named() {
+            guard output == nil else {
+                throw OperationFault(
+                    .usage,
+                    "a server lists a part: every gain and loss is written beside the ledger",
+                    place: "--output",
+                    hint: "--samples \(WhatIfQuestion.mostSamples) lists so many of each"
+                )
+            }
+            let call = question.call("whatif", document: document)
+            return try show(client.answer(call.untilDone, as: WhatIfAnswer.self))
+        }
         let progress = SharedProgress("compared customers:")
         let file = try output.map { try LineFile($0) }
         var line: (@Sendable (WhatIfLine) throws -> Void)?
@@ -44,8 +59,25 @@ struct WhatIf: ParsableCommand {
         }
         progress.finish()
         try file?.close()
+        try show(report)
+    }
+
+    private func show(_ report: WhatIfAnswer) throws {
         Terminal.tell(AnswerText(report), or: report.textLines, asJSON: options.json)
         if failOnLoss && report.losing > 0 { throw ExitCode(.no) }
+    }
+}
+
+extension WhatIfQuestion {
+    /// The question as a server is asked it, about the document of its catalog.
+    func call(_ path: String..., document: JSONValue) -> ServerCall {
+        .change(
+            .post,
+            ["v1"] + path,
+            [("environment", environment.name)] + point.parameters("at", "known", "knownSequence")
+                + [("effective", effective.description), ("samples", String(sampleLimit))],
+            document
+        )
     }
 }
 

@@ -15,6 +15,19 @@ struct CatalogCommand: ParsableCommand {
         subcommands: [Publish.self, Shown.self, Validate.self, Gates.self, CatalogDiff.self]
     )
 
+    static let noCatalog = OperationFault(.noCatalog, "no catalog was published")
+
+    /// Asks a server about the catalog, and says as a command does where there is none.
+    static func asking<Answer>(_ body: () throws -> Answer) throws -> Answer {
+        do {
+            return try body()
+        } catch let fault as OperationFault
+            where fault.code.rawValue == ProblemCode.notFound.rawValue
+        {
+            throw noCatalog
+        }
+    }
+
     struct Publish: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Publishes a catalog from an effective time on.",
@@ -72,16 +85,20 @@ struct CatalogCommand: ParsableCommand {
         )
 
         @OptionGroup var options: LedgerOptions
+        @OptionGroup var server: ServerOptions
         @OptionGroup var point: PointOptions
 
         func run() throws {
             let point = try point.point()
+            if let client = try server.named() {
+                let parameters = point.parameters("at", "known", "knownSequence")
+                let call = ServerCall.get(["v1", "catalog"], parameters)
+                return Terminal.line(try CatalogCommand.asking { try client.json(call) })
+            }
             let document = try options.withLedger(writing: false) { ledger in
                 try ledger.questions.catalogDocument(at: point)
             }
-            guard let document else {
-                throw OperationFault(.noCatalog, "no catalog was published")
-            }
+            guard let document else { throw CatalogCommand.noCatalog }
             Terminal.line(document)
         }
     }

@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 
 /// The command `entitle catalog diff`.
@@ -15,6 +16,7 @@ struct CatalogDiff: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var point: PointOptions
     @OptionGroup var other: OtherCatalogOptions
     @Argument(help: "The other catalog's document, or - for standard input.") var file: String
@@ -26,15 +28,18 @@ struct CatalogDiff: ParsableCommand {
             point.point(),
             options.environment()
         )
-        let answer = try options.withLedger(writing: false) { ledger in
-            CatalogDifferenceAnswer(
-                difference: CatalogDifference(
-                    from: try ledger.questions.catalogDocument(at: question.point),
-                    to: document
-                ),
-                affected: try ledger.questions.whatIf(question)
-            )
+        if let client = try server.named() {
+            let call = question.call("catalog", "diff", document: document)
+            return show(try client.answer(call.untilDone, as: CatalogDifferenceAnswer.self))
         }
+        show(
+            try options.withLedger(writing: false) { ledger in
+                try ledger.questions.catalogDifference(to: document, question)
+            }
+        )
+    }
+
+    private func show(_ answer: CatalogDifferenceAnswer) {
         Terminal.tell(
             AnswerText(answer),
             or: answer.difference.textLines + answer.affected.textLines,

@@ -57,7 +57,7 @@ extension CatalogCommand {
                 try $0.questions.gateMap(at: point, for: viewer)
             }
             guard let map else {
-                throw OperationFault(.noCatalog, "no catalog was published")
+                throw CatalogCommand.noCatalog
             }
             return map
         }

@@ -7,6 +7,7 @@ import Glibc
 import LMDBStorage
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 
 /// The command `entitle audit`.
@@ -23,6 +24,7 @@ struct Audit: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @Flag(help: "Only the log's last records, its end, last checkpoints and the views' position.")
     var quick = false
     @Flag(help: "Only the log's hashes, order, end and checkpoints: no keys, no views.")
@@ -52,6 +54,7 @@ struct Audit: ParsableCommand {
     }
 
     func run() throws {
+        if let client = try server.named() { return try ask(client) }
         guard inProcess else { return try runInChild() }
         AuditChild.takeKey()
         // Threads that begin from here on have it, too.
@@ -73,9 +76,28 @@ struct Audit: ParsableCommand {
             ? try options.withKeylessLedger(audit)
             : try options.withLedger(writing: false, isCheck: true, audit)
         progress.finish()
+        try show(report)
+    }
+
+    private func show(_ report: AuditAnswer) throws {
         Terminal.tell(AnswerText(report), or: report.textLines, asJSON: options.json)
         try writePage(report)
         if !report.isOK { throw ExitCode(.integrity) }
+    }
+
+    /// A server audits with the archive that stands in the ledger's directory.
+    private func ask(_ client: ServerClient) throws {
+        guard archive == nil else {
+            throw OperationFault(
+                .usage,
+                "a server looks at the archive in the ledger's own directory alone",
+                place: "--archive",
+                hint: "leave --server away, on the machine of the archive"
+            )
+        }
+        let against = try against.map { [("against", try ProofFile.text($0))] } ?? []
+        let call = ServerCall.get(["v1", "audit"], [("scope", "\(scope)")] + against)
+        try show(client.answer(call.untilDone, as: AuditAnswer.self))
     }
 
     private func writePage(_ report: AuditAnswer) throws {

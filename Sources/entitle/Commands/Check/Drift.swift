@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 
 /// The command `entitle drift`.
@@ -20,11 +21,10 @@ struct Drift: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @Option(help: "About so many customers, from a random one on (default: 1000).")
     var sample: Int?
     @Flag(help: "All customers.") var all = false
-
-    private static let usualSample = 1000
 
     func run() throws {
         guard sample == nil || !all else {
@@ -34,18 +34,27 @@ struct Drift: ParsableCommand {
             throw OperationFault(.usage, "expected 1 or more", place: "--sample")
         }
         let environment = try options.environment()
+        if let client = try server.named() {
+            let size = sample.map { ("sample", String($0)) } ?? ("all", String(all))
+            let call = ServerCall.get(["v1", "drift"], [("environment", environment.name), size])
+            return try show(client.answer(call.untilDone, as: DriftAnswer.self))
+        }
         let report = try options.withLedger(writing: false) { ledger in
             try ledger.auditor.drift(
                 of: CustomerSample(
                     from: all ? 0 : .random(in: 0...ledger.auditor.highestSampleStart()),
-                    count: all ? nil : sample ?? Self.usualSample
+                    count: all ? nil : sample ?? CustomerSample.usualCount
                 ),
                 environment: environment,
                 at: SystemClock.now()
             )
         }
-        Terminal.tell(AnswerText(report.answer), or: report.answer.textLines, asJSON: options.json)
-        guard report.isOK else {
+        try show(report.answer)
+    }
+
+    private func show(_ answer: DriftAnswer) throws {
+        Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
+        guard answer.isOK else {
             throw OperationFault(
                 .drift,
                 "the views answer otherwise than the log",

@@ -1,0 +1,62 @@
+"""Questions that a server answers as a command does by itself in the ledger's directory."""
+
+# Exit codes and questions, of the ledger that all steps have been recorded in.
+QUESTIONS = (
+    (0, "show frank{} --at 2025-06-01"),
+    (0, "show frank{} --at 2025-06-01 --known-sequence 5"),
+    (0, "show frank{} --at 2025-06-01 --known 2026-06-01T11:59:59Z"),
+    (0, "show bob{} --at 2026-06-02 -e sandbox"),
+    (0, "show 'a b/ü?&%2F#{}' --at 2026-06-02"),
+    (0, "show nobody --at 2026-06-02"),
+    (65, "show alice{} --known-sequence 99999"),
+    (64, "show alice{} --at yesterday"),
+    (0, "can frank{} sync --at 2025-06-01"),
+    (1, "can frank{} export --at 2025-06-01"),
+    (1, "can carol{} export --at 2026-06-02"),
+    (64, "can frank{} unlisted --at 2025-06-01"),
+    (0, "explain frank{} sync --at 2025-06-01"),
+    (0, "explain carol{} count --at 2026-06-01T13:00:00Z --for customer --lang ja --zone Asia/Tokyo"),
+    (64, "explain frank{} unlisted --at 2025-06-01"),
+    (0, "timeline alice{} --at 2026-06-02"),
+    (0, "timeline frank{} --at 2026-06-02 --known-sequence 6 --all"),
+    (0, "timeline frank{} --at 2026-06-02 --svg -"),
+    (0, "diff alice{} --at 2026-06-01 --at 2026-06-02"),
+    (0, "diff frank{} --at 2025-06-01 --known-sequence 2 --known-sequence 9"),
+    (0, "catalog show"),
+    (1, "catalog show --known-sequence 0"),
+    (0, "report customers"),
+    (0, "report revenue --from 2025-01-01 --to 2026-06-01 -e production"),
+    (0, "report refunds --known-sequence 9"),
+    (0, "report funnel"),
+    (0, "report stages --thresholds 100,store:1 --fail-on-alert"),
+    (0, "report errors --window-minutes 60 --baseline-windows 3 --score 2.5 --minimum-count 1"),
+    (0, "report experiments --at 2026-06-02"),
+)
+# The same of what only keys of scope admin are shown all of, or may ask.
+ADMIN_QUESTIONS = (
+    (0, "events"),
+    (0, "events --raw --limit 5"),
+    (0, "events --from 3 --to 7"),
+    (0, "events --from 99999"),
+    (0, "events --limit 0"),
+    (0, "events --type grant.given -e sandbox"),
+    (0, "events --source legacy --since 2025-01-01 --until 2025-06-01"),
+    (0, "events --purchase app_store/p{}"),
+    (64, "events --type nothing"),
+    (0, "whatif --catalog {catalog}"),
+    (0, "whatif --catalog {other} --at 2026-06-02 --samples 1"),
+    (1, "whatif --catalog {other} --effective 2026-05-01 --fail-on-loss"),
+    (65, "whatif --catalog {bad}"),
+    (0, "catalog diff {other} --at 2026-06-02"),
+    (65, "catalog diff {bad}"),
+    (66, "catalog diff absent.json"),
+    (0, "drift --all"),
+    (64, "drift --all --sample 3"),
+)
+# A server does one at a time.
+AUDITS = (
+    (0, "audit"),
+    (0, "audit --quick"),
+    (0, "audit --hashes"),
+    (0, "audit --quick --against {checkpoint}"),
+)

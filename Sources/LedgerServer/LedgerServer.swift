@@ -67,6 +67,8 @@ package enum LedgerServer {
         package var snapshotLifetime = 2_592_000
         /// Whether checkpoints and hash tiles are for everybody.
         package var isLogPublic = false
+        /// Looks at the ledger's files for those who watch; nil: they are not known.
+        package var figures: (@Sendable () -> LedgerFigures)?
         /// Audits the ledger in a process of its own; nil: in this one.
         package var audit: Auditing?
         /// How the ledger is audited behind whoever asks.
@@ -202,6 +204,9 @@ package enum LedgerServer {
             // A damaged record keeps nobody from being served: a flow may begin beside another.
             service.faults.note(error, of: "flows")
         }
+        if let refusals = service.refusals {
+            try await service.blocking { refusals.takeUp() }
+        }
         let (listening, opened) = AsyncStream.makeStream(of: Void.self)
         let application = try application(options, service) { [manager = options.manager] port in
             let address = options.address(listeningAt: port)
@@ -236,6 +241,9 @@ package enum LedgerServer {
         }
         if let schedule = options.drift {
             services.append(DriftWatch(service: service, schedule: schedule))
+        }
+        if let keeper = service.refusals {
+            services.append(RefusalWatch(service: service, keeper: keeper))
         }
         if let interval = options.storeWatch {
             services.append(StoreWatch(service: service, interval: interval))

@@ -26,6 +26,8 @@ final class LedgerService: Sendable, BlockingPool {
     let snapshotLifetime: Int64
     let accesses: AccessLog
     let faults: FaultNotes
+    /// Keeps counts of refused signals; nil: there is nowhere to.
+    let refusals: RefusalKeeper?
     let growth: LogGrowth
     /// Seals tickets for change notices; nil: the ledger's key is not at hand.
     let changeTickets: ChangeTicket.Sealer?
@@ -41,6 +43,8 @@ final class LedgerService: Sendable, BlockingPool {
     let connections: Connections
     let bodies: BodyBudget
     let logger: Logger
+    /// Looks at the ledger's files; nil: they are not known.
+    let figures: (@Sendable () -> LedgerFigures)?
     let clock: @Sendable () -> Instant
     /// Ids for requests that bring none.
     let makeID: @Sendable () -> String
@@ -55,7 +59,8 @@ final class LedgerService: Sendable, BlockingPool {
 
     init(_ options: LedgerServer.Options) {
         let metrics = ServerMetrics(
-            operations: (RouteTable.routes + PageTable.routes).map(\.operation)
+            operations: (RouteTable.routes + PageTable.routes).map(\.operation),
+            clock: options.clock
         )
         ledger = options.ledger
         trust = RenewedTrust(options.trust)
@@ -72,6 +77,7 @@ final class LedgerService: Sendable, BlockingPool {
         logger = options.logger
         accesses = AccessLog(options.ledger, options.logger)
         faults = FaultNotes(options.logger, every: options.faultInterval)
+        refusals = RefusalKeeper(options.ledger, in: options.directory, faults)
         origins = options.origins
         jobs = JobBoard(clock: options.clock)
         directory = options.directory
@@ -86,6 +92,7 @@ final class LedgerService: Sendable, BlockingPool {
             options.proxies
         )
         bodies = BodyBudget(limit: options.bodyByteLimit)
+        figures = options.figures
         clock = options.clock
         makeID = options.makeID
         resolveTimeZones = options.resolveTimeZones
@@ -133,6 +140,7 @@ final class LedgerService: Sendable, BlockingPool {
     func stop() async throws {
         try await reports.stop()
         try await pool.shutdownGracefully()
+        refusals?.keep()
         // Whoever was answered last is noted last.
         try await accesses.stop()
     }

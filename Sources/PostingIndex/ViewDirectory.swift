@@ -1,3 +1,4 @@
+import DurableFiles
 import EventLog
 import FoundationEssentials
 
@@ -63,10 +64,7 @@ package struct ViewDirectory: Sendable {
         // A name that no number follows is not one that was made here.
         let highest = try generations().compactMap { UInt64($0) }.filter { $0 < .max }.max() ?? 0
         let generation = path + "/" + String(highest + 1)
-        try FileManager.default.createDirectory(
-            atPath: generation,
-            withIntermediateDirectories: true
-        )
+        try DurableFile.makeFolder(generation)
         return IndexGeneration(path: generation, seal: seal)
     }
 
@@ -85,7 +83,7 @@ package struct ViewDirectory: Sendable {
 
     /// Names of what stands there beside `current`.
     private func generations() throws -> [String] {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try DurableFile.makeFolder(path)
         return try FileManager.default.contentsOfDirectory(atPath: path)
             .filter { $0 != "current" }
     }

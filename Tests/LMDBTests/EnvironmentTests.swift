@@ -120,6 +120,23 @@ import Testing
         #expect(inUse <= 16)
     }
 
+    // What a reader holds on to shows, and ends with it.
+    @Test func `a reader of an old state is told of by the commits since`() throws {
+        let (environment, table) = try openWithOneEntry()
+        func commit(_ count: UInt64) throws {
+            for number in 0..<count {
+                try environment.write { try $0.put(table, Key(number), [1].span) }
+            }
+        }
+        try commit(3)
+        #expect(environment.statistics.oldestReaderCommits == 0)
+        try environment.read { _ in
+            try commit(5)
+            #expect(environment.statistics.oldestReaderCommits == 5)
+        }
+        #expect(environment.statistics.oldestReaderCommits == 0)
+    }
+
     @Test func `the data file is extended and never shortened`() throws {
         let environment = try open()
         let table = try #require(try environment.table("a", create: true))

@@ -78,8 +78,10 @@ def main(folder):
         tool.ask(ledger, "init", "--catalog", os.path.join(stores, "catalog.json"))
         # How complete a source is says a backfill alone.
         tool.ask(ledger, "sync", "--backfill", "--stores", configuration)
+        tool.ask(ledger, "backup", os.path.join(folder, "backup"))
         monitor = tool.key(ledger, "metrics")
-        with Server(tool, ledger, words=["--stores", configuration], environment=OFTEN) as server:
+        kept = {"ENTITLE_ARCHIVE": os.path.join(folder, "archive")}
+        with Server(tool, ledger, words=["--stores", configuration], environment={**OFTEN, **kept}) as server:
             tell(tool, server, stores)
             metrics, status = scraped(server, monitor)
             description = read(server, "/openapi.json")

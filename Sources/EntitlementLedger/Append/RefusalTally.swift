@@ -31,9 +31,14 @@ final class RefusalTally: Sendable {
 
         fileprivate init(_ key: Key) { self.key = key }
 
-        /// Counts one more; the number to keep now, or nil: it is not time yet.
-        func add(at now: Instant) -> Int? {
-            count.wrappingAdd(1, ordering: .relaxed)
+        /// What was counted and not kept.
+        var pending: Int { count.load(ordering: .relaxed) }
+
+        /// Counts more, without keeping any.
+        func add(_ number: Int) { count.wrappingAdd(number, ordering: .relaxed) }
+
+        /// The number to keep now, or nil: there is none, or it is not time yet.
+        func take(at now: Instant) -> Int? {
             let due = dueAt.load(ordering: .relaxed)
             guard now.milliseconds >= due else { return nil }
             // Of those who come at once one keeps the count.
@@ -53,6 +58,13 @@ final class RefusalTally: Sendable {
             count.wrappingAdd(number, ordering: .relaxed)
             dueAt.store(instant.milliseconds, ordering: .releasing)
         }
+    }
+
+    /// The reasons that were counted.
+    var reasons: [Reason] {
+        Array(sequence(first: first.load()) { $0?.next.load() }.prefix { $0 != nil }).compactMap(
+            \.self
+        )
     }
 
     /// The reason of a key; the one for `other` where there are too many.

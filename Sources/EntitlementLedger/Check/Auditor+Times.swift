@@ -1,3 +1,4 @@
+package import Encodings
 package import Entitlements
 import EventLog
 
@@ -17,6 +18,21 @@ extension Auditor {
     package func count(recordedAfter instant: Instant) throws -> UInt64 {
         let size = try questions.log.end().size
         return try size - questions.log.size(recordedBy: instant, upTo: size)
+    }
+
+    /// When something of each store was recorded last, as far as the newest events tell.
+    ///
+    /// `count`: how many of them are looked at. Cost: a pass over their headers.
+    package func lastRecorded(amongNewest count: UInt64) throws -> [Name: Instant] {
+        let end = try questions.log.end().size
+        var recorded: [Name: Instant] = [:]
+        try questions.log.scan(from: end > count ? end - count : 0, upTo: end) { header, _ in
+            guard let source = SourceCode.name(of: header.source), Source.stores.contains(source)
+            else { return true }
+            recorded[Name(source)] = Instant(milliseconds: header.recordedAt)
+            return true
+        }
+        return recorded
     }
 
     /// Why appends would wait for the clock (T3); nil: they would not.

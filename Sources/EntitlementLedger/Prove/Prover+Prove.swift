@@ -94,6 +94,11 @@ extension Prover {
     /// The newest checkpoint as it is kept, with what witnesses signed; nil for none.
     public func checkpointNote() throws -> String? { try log.lastCheckpoint()?.note }
 
+    /// Events that the last checkpoint signs; 0: nothing was signed.
+    ///
+    /// Cost: one small read.
+    package func signedSize() throws -> UInt64 { try log.lastCheckpoint()?.size ?? 0 }
+
     /// Adds what witnesses signed to the kept checkpoint that they saw.
     ///
     /// `lines`: signature lines, or a whole checkpoint with them.

@@ -26,6 +26,8 @@ extension Environment {
         package var readersInUse = 0
         /// The reader slots that exist.
         package var maximumReaders = 0
+        /// Commits since the oldest state that a reader of any process looks at; 0: nobody looks.
+        package var oldestReaderCommits = 0
     }
 
     /// The numbers of now, all 0 after ``close()``.
@@ -43,7 +45,13 @@ extension Environment {
         statistics.lastPageNumber = unsafe info.me_last_pgno
         statistics.pageSize = Int(stat.ms_psize)
         statistics.maximumReaders = unsafe Int(info.me_maxreaders)
-        statistics.readersInUse = readersInUse()
+        let readers = readerSlots()
+        statistics.readersInUse = readers.count
+        // A reader may begin behind a commit that was made since the numbers were read.
+        statistics.oldestReaderCommits = unsafe max(
+            0,
+            info.me_last_txnid - (readers.oldest ?? info.me_last_txnid)
+        )
         return statistics
     }
 
@@ -70,23 +78,6 @@ extension Environment {
             unsafe fstatvfs(descriptor, &room) == 0
         else { return false }
         return UInt64(room.f_bavail) * UInt64(room.f_frsize) < Self.leastRoom
-    }
-
-    /// Counts the lines of `mdb_reader_list`: `me_numreaders` is only the highest slot ever used.
-    private func readersInUse() -> Int {
-        var lines = 0
-        _ = unsafe withUnsafeMutablePointer(to: &lines) { lines in
-            unsafe mdb_reader_list(
-                pointer,
-                { _, context in
-                    unsafe context?.assumingMemoryBound(to: Int.self).pointee += 1
-                    return 0
-                },
-                lines
-            )
-        }
-        // The first line is a heading, or says that there are none.
-        return max(0, lines - 1)
     }
 
     /// Gives the map a larger size, when no transaction of this process is open.

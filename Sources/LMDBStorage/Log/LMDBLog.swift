@@ -119,6 +119,11 @@ package final class LMDBLog: LogStorage {
         environment.close()
     }
 
+    /// The numbers of its environment; all 0 while it is opened again.
+    var statistics: LMDB.Environment.Statistics {
+        current.withLock { $0 }.environment.statistics
+    }
+
     /// Lends the environment with its own tables; who comes while it is opened again waits for
     /// the new one.
     func withEnvironment<Result>(_ body: (Current) throws -> Result) throws -> Result {

@@ -155,7 +155,7 @@ extension Checkup {
                 do: "`entitle archive`, or run the server with \(Setting.archive.variable)"
             )
         }
-        guard let last = try lastBackup() else {
+        guard let last = try BackupList.lastInstant(ofLedgerAt: path) else {
             guard status.sequence > 0 else { return }
             add(
                 .backupMissing,
@@ -173,10 +173,5 @@ extension Checkup {
                 do: "`entitle backup DIRECTORY`, daily"
             )
         }
-    }
-
-    /// When the last backup was made; nil: none was.
-    private func lastBackup() throws -> Instant? {
-        try BackupList.read(ledgerPath: path).backups.compactMap { Instant(rfc3339: $0.at) }.max()
     }
 }

@@ -32,7 +32,7 @@ struct DriftWatch: Service {
                     at: service.clock()
                 )
             }
-            service.metrics.drift.count(report)
+            service.metrics.drift.count(report, at: service.clock())
             tell(report)
             return report.next
         } catch {

@@ -58,7 +58,7 @@ final class JobBoard: Sendable {
         let families: [(String, String, (JobStatus) -> UInt64?)] = [
             (
                 "entitle_job_last_done_seconds", "When a job last did what it is there for.",
-                { $0.lastDoneAt.map { UInt64(max(0, $0.milliseconds / 1000)) } }
+                { $0.lastDoneAt.map { $0.wholeSeconds } }
             ),
             (
                 "entitle_job_failed", "Whether the last run of a job failed.",

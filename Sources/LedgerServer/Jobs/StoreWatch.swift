@@ -17,15 +17,28 @@ struct StoreWatch: Service {
     static let standardInterval = Duration.seconds(3600)
     /// Purchases that are asked about each time.
     private static let askedLimit = 100
+    /// Events that are looked at for what came last, when the server begins.
+    private static let newestCount: UInt64 = 100_000
 
     /// Looks until the server is told to stop; first after one interval.
     func run() async throws {
+        await recall()
         var start: UInt64 = 0
         while await service.isTime(for: .stores, after: interval) {
             let first = start
             // Whoever stops the server does not wait for stores.
             start = await cancelWhenGracefulShutdown { await look(from: first) }
         }
+    }
+
+    /// Says when stores told something last, before they tell more: one that is silent since before the
+    /// start is seen.
+    func recall() async {
+        // What the log does not tell here the next look says.
+        let recorded = try? await service.blocking { [ledger = service.ledger] in
+            try ledger.auditor.lastRecorded(amongNewest: Self.newestCount)
+        }
+        service.metrics.stores.note(recorded ?? [:])
     }
 
     /// Looks once; returns where the next one goes on with asking.

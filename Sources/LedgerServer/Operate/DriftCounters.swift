@@ -1,4 +1,5 @@
 import EntitlementLedger
+import Entitlements
 import LedgerAPI
 import Synchronization
 
@@ -10,12 +11,14 @@ final class DriftCounters: Sendable {
         var checks: [Outcome: UInt64] = [:]
         var customers: UInt64 = 0
         var differences: [DriftDifference.Kind: UInt64] = [:]
+        var lastAgreedAt: Instant?
     }
 
     private enum Outcome: String, CaseIterable { case agreed, differed, failed }
 
-    func count(_ report: DriftReport) {
+    func count(_ report: DriftReport, at now: Instant) {
         state.withLock { state in
+            if report.isOK { state.lastAgreedAt = now }
             state.checks[report.isOK ? .agreed : .differed, default: 0] += 1
             state.customers += UInt64(report.customers)
             for difference in report.differences {
@@ -36,6 +39,14 @@ final class DriftCounters: Sendable {
                 [("outcome", outcome.rawValue)],
                 state.checks[outcome] ?? 0
             )
+        }
+        text.family(
+            "entitle_last_agreed_drift_check_seconds",
+            "When a drift check last found no difference, since the server began.",
+            .gauge
+        )
+        if let instant = state.lastAgreedAt {
+            text.sample("entitle_last_agreed_drift_check_seconds", [], instant.wholeSeconds)
         }
         text.family("entitle_drift_customers_total", "Customers folded again.", .counter)
         text.sample("entitle_drift_customers_total", [], state.customers)

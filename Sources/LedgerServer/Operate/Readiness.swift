@@ -12,6 +12,9 @@ struct Readiness: Sendable {
     /// The reason where an audit found a fault; the others are the ledger's impediments.
     static let audit = "audit"
 
+    /// Every reason that there is.
+    static let allReasons = Impediment.allCases.map(\.rawValue) + [audit]
+
     var isReady: Bool { reasons.isEmpty }
 
     /// `{"status","reasons"}`.

@@ -1,3 +1,5 @@
+import Encodings
+import Entitlements
 import LedgerAPI
 import Stores
 import Synchronization
@@ -55,8 +57,14 @@ final class ServerMetrics: Sendable {
         5_000_000,
     ]
 
+    /// What becomes of signals that hold.
+    private static let takenOutcomes: Set<Name> = ["appended", "duplicate", "known"]
+
+    private let clock: @Sendable () -> Instant
+
     /// Counts for routes by their numbers.
-    init(operations: [String]) {
+    init(operations: [String], clock: @escaping @Sendable () -> Instant) {
+        self.clock = clock
         state = Mutex(State(operations: (operations + ["none"]).map { Operation($0) }))
     }
 
@@ -78,6 +86,7 @@ final class ServerMetrics: Sendable {
     ///
     /// `outcome`: `appended`, `duplicate`, `known` or the code of a refusal.
     func countSignal(_ store: String, outcome: String) {
+        if Self.takenOutcomes.contains(Name(outcome)) { stores.note([Name(store): clock()]) }
         state.withLock {
             $0.signals[StoreKey(store: store, word: outcome), default: 0] += 1
         }
@@ -108,15 +117,14 @@ final class ServerMetrics: Sendable {
     }
 
     /// The metrics in Prometheus' text format.
-    func text(ledgerSequence: UInt64, _ jobs: JobBoard) -> String {
+    func text(_ standing: Standing, _ jobs: JobBoard) -> String {
         let (operations, signals, storeFaults, refused) = state.withLock {
             ($0.operations, $0.signals, $0.storeFaults, $0.refusedCredentials)
         }
         var text = PrometheusText()
         text.family("entitle_build_info", "The version that runs.", .gauge)
         text.sample("entitle_build_info", [("version", ProductVersion.current)], 1)
-        text.family("entitle_ledger_sequence", "Events in the log.", .gauge)
-        text.sample("entitle_ledger_sequence", [], ledgerSequence)
+        standing.append(to: &text)
         text.family("entitle_signals_total", "Signals of stores by what became of them.", .counter)
         Self.append(signals, "entitle_signals_total", "outcome", to: &text)
         text.family(

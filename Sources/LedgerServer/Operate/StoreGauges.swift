@@ -11,6 +11,7 @@ final class StoreGauges: Sendable {
     fileprivate struct State {
         var counts: [Name: PurchaseDoubts.Counts] = [:]
         var completeness: [Keyed<StatusAnswer.Completeness>] = []
+        var signals: [Name: Instant] = [:]
     }
 
     func set(_ doubts: PurchaseDoubts, _ completeness: [Keyed<StatusAnswer.Completeness>]) {
@@ -18,6 +19,11 @@ final class StoreGauges: Sendable {
             $0.counts = doubts.counts
             $0.completeness = completeness
         }
+    }
+
+    /// Notes when something of stores was recorded; what came later stays.
+    func note(_ signals: [Name: Instant]) {
+        state.withLock { $0.signals.merge(signals) { max($0, $1) } }
     }
 
     /// Appends the families; they are empty until the first look.
@@ -40,6 +46,18 @@ final class StoreGauges: Sendable {
                     UInt64(count(counts))
                 )
             }
+        }
+        text.family(
+            "entitle_last_signal_seconds",
+            "When something of a store that holds came last.",
+            .gauge
+        )
+        for (store, instant) in state.signals.sorted(by: { $0.key < $1.key }) {
+            text.sample(
+                "entitle_last_signal_seconds",
+                [("store", store.text)],
+                instant.wholeSeconds
+            )
         }
         state.append(
             "entitle_source_complete_through_seconds",
@@ -67,8 +85,7 @@ extension StoreGauges.State {
         text.family(name, help, .gauge)
         for source in completeness {
             guard let instant = instant(source.value) else { continue }
-            let seconds = UInt64(max(0, instant.milliseconds / 1000))
-            text.sample(name, [("source", source.name)], seconds)
+            text.sample(name, [("source", source.name)], instant.wholeSeconds)
         }
     }
 }

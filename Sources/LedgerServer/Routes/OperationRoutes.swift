@@ -113,9 +113,8 @@ extension RouteTable {
 
     @Sendable
     private static func metrics(_: Call, _ service: LedgerService) async throws -> Answer {
-        let size = try await service.blocking { try service.ledger.questions.size() }
-        return Answer(
-            text: service.metrics.text(ledgerSequence: size, service.jobs),
+        Answer(
+            text: service.metrics.text(await service.standing(), service.jobs),
             mediaType: PrometheusText.mediaType
         )
     }

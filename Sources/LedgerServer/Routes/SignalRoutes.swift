@@ -181,9 +181,15 @@ extension LedgerService {
     func count(_ refusal: SignalRefusal, of store: String) async throws {
         let code = refusal.code.rawValue
         metrics.countSignal(store, outcome: code)
-        try await blocking { [ledger] in
+        try await blocking { [ledger, refusals] in
             guard !ledger.isReadOnly else { return }
-            try ledger.appender.countRefusal(code, of: store, environment: .production)
+            let isNoted = try ledger.appender.countRefusal(
+                code,
+                of: store,
+                environment: .production
+            )
+            // What stands in the log is not to be counted again after a restart.
+            if isNoted { refusals?.keep() }
         }
     }
 }

@@ -136,4 +136,44 @@ struct `Refused signals` {
             #expect(notes.last == "store/app_store production code other, count 1")
         }
     }
+
+    // Stores, rule 5: what an earlier process counted is not lost, and is noted without another refusal.
+    @Test(arguments: [true, false])
+    func `that were kept are noted by the next process`(_ isKept: Bool) async throws {
+        try await ScratchLedger.with { scratch in
+            func refuse(_ times: Int) throws {
+                for _ in 0..<times {
+                    try scratch.ledger.appender.countRefusal(
+                        "bad_signature",
+                        of: "app_store",
+                        environment: .production
+                    )
+                }
+            }
+            try refuse(8)
+            let waiting = try scratch.ledger.appender.refusalsToNote
+            #expect(waiting == [RefusalCount("app_store", .production, "bad_signature", 7)])
+            try scratch.reopen()
+            // The control: what nobody kept is gone.
+            if isKept { try scratch.ledger.appender.takeUp(waiting) }
+            let isNoted = try scratch.ledger.appender.noteRefusals()
+            #expect(!isNoted, "this hour's note stands")
+            scratch.clock.now = scratch.clock.now.advanced(byMilliseconds: Self.hour)
+            #expect(try scratch.ledger.appender.noteRefusals() == isKept)
+            let notes = try Self.notes(scratch.ledger)
+            #expect(notes == ["1", "7"].prefix(isKept ? 2 : 1).map { "\(Self.note), count \($0)" })
+            #expect(try scratch.ledger.appender.refusalsToNote == [])
+        }
+    }
+
+    @Test func `that somebody wrote as being kept are checked`() {
+        func kept(_ store: String, _ code: String, _ count: Int) -> RefusalCount? {
+            RefusalCount(keptOf: store, .production, code, count)
+        }
+        #expect(kept("app_store", "bad_chain", 1) != nil)
+        #expect(kept("somebody", "bad_chain", 1) == nil)
+        #expect(kept("app_store", "somebody@example.com", 1) == nil)
+        #expect(kept("app_store", "bad_chain", 0) == nil)
+        #expect(kept("app_store", "bad_chain", .max) == nil)
+    }
 }

@@ -109,8 +109,9 @@ struct Serve: AsyncParsableCommand {
         masterKey: @escaping @Sendable () throws -> [UInt8],
         isListening: @escaping @Sendable (LedgerServer.Listening) -> Void = { _ in }
     ) async throws {
+        let settings = try settings()
         var options = try await ServerConfiguration(
-            settings(),
+            settings,
             ofLedgerAt: path,
             log: { Terminal.note($0) }
         )
@@ -130,6 +131,9 @@ struct Serve: AsyncParsableCommand {
                     "the ledger's path is too long for a socket: commands cannot ask here"
                 )
             }
+        }
+        options.figures = {
+            LedgerFigures(of: open, at: path, archive: settings[.archive])
         }
         options.isReadOnlyByFault = open.ledger.isReadOnly && !readOnly
         options.audit = { scope, pace in

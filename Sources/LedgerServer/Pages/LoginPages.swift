@@ -55,6 +55,10 @@ extension PageTable {
             caller = service.access.signIn(withKey: form[.key] ?? "", call)
         }
         guard let caller else { return loginPage(call, next: form[.next], wasRefused: true) }
+        // Whoever was signed in before is not any more.
+        if let former = PageCookie.value(in: call.headers) {
+            service.access.sessions.end(former)
+        }
         let secret = service.access.sessions.begin(as: caller, at: call.now)
         var answer = Answer.seeOther(ownPath(form[.next]) ?? "/console")
         answer.headers[.setCookie] = PageCookie.header(secret, isSecure: call.isSecure(service))
@@ -78,7 +82,8 @@ extension PageTable {
             language: language,
             code: wasRefused ? nil : call.query[.code],
             next: next ?? call.query[.next],
-            wasRefused: wasRefused
+            wasRefused: wasRefused,
+            formToken: call.session?.formToken
         )
         return Answer(status: wasRefused ? 403 : 200, html: frame.html { page.write(to: &$0) })
     }

@@ -10,13 +10,22 @@ package struct LoginPage: Sendable {
     package var next: String?
     /// Whether somebody tried and was not let in.
     package var wasRefused: Bool
+    /// What the form sends back of whoever is signed in already; nil: nobody is.
+    package var formToken: String?
 
     /// Names what the page shows.
-    package init(language: Language, code: String?, next: String?, wasRefused: Bool) {
+    package init(
+        language: Language,
+        code: String?,
+        next: String?,
+        wasRefused: Bool,
+        formToken: String?
+    ) {
         self.language = language
         self.code = code
         self.next = next
         self.wasRefused = wasRefused
+        self.formToken = formToken
     }
 
     /// Writes the form.
@@ -28,6 +37,7 @@ package struct LoginPage: Sendable {
                     $0.write(LoginWords.refused[language])
                 }
             }
+            if let formToken { page.formToken(formToken) }
             if let next {
                 page.element("input", ["type": "hidden", "name": "next", "value": next])
             }

@@ -49,10 +49,18 @@ package enum LedgerServer {
         package var drift: DriftSchedule? = .standard
         /// How often purchases are looked for of which a store has not told; nil: never.
         package var storeWatch: Duration? = StoreWatch.standardInterval
+        /// How long a store that renews purchases may say nothing before it is an alert; nil: as long as it likes.
+        package var silence: Duration? = StoreWatch.standardSilence
+        /// How often the stores are asked about everybody; nil: never.
+        package var backfill: Duration? = BackfillWatch.standardInterval
+        /// How often whom the server trusts is read again; nil: only at SIGHUP.
+        package var trustInterval: Duration? = TrustRefresh.standardInterval
         /// How often the figures of reports are looked at; nil: never.
         package var reportWatch: Duration? = ReportWatch.standardInterval
-        /// How checkpoints are signed and published, and the log archived; nil: not at all.
+        /// How checkpoints are signed and published; nil: not at all.
         package var publication: PublicationSchedule?
+        /// How the log is archived; nil: not at all.
+        package var archive: ArchiveSchedule?
         /// What stores say of what they sell, as it is kept; nil: nowhere.
         package var products: KeptProducts?
         /// How they are loaded; nil: not at all.
@@ -207,6 +215,9 @@ package enum LedgerServer {
         if let refusals = service.refusals {
             try await service.blocking { refusals.takeUp() }
         }
+        if let interval = options.storeWatch {
+            await StoreWatch(service: service, interval: interval).recall()
+        }
         let (listening, opened) = AsyncStream.makeStream(of: Void.self)
         let application = try application(options, service) { [manager = options.manager] port in
             let address = options.address(listeningAt: port)
@@ -239,28 +250,13 @@ package enum LedgerServer {
         if let read = options.readTrust {
             services.append(TrustRenewal(service: service, read: read))
         }
-        if let schedule = options.drift {
-            services.append(DriftWatch(service: service, schedule: schedule))
-        }
         if let keeper = service.refusals {
             services.append(RefusalWatch(service: service, keeper: keeper))
         }
-        if let interval = options.storeWatch {
-            services.append(StoreWatch(service: service, interval: interval))
-        }
-        if let interval = options.reportWatch {
-            services.append(ReportWatch(service: service, interval: interval))
-        }
-        if let schedule = options.publication {
-            services.append(LogPublisher(service: service, schedule: schedule))
-        }
-        if let schedule = options.productLoads {
-            services.append(ProductRefresh(service: service, schedule: schedule))
-        }
+        services.append(JobScheduler(jobs: jobs(options, service), board: service.jobs))
         if let webhooks = options.webhooks, !options.ledger.isReadOnly {
             services.append(WebhookSender(service: service, webhooks: webhooks))
         }
-        services += options.audits.watches(service)
         if let manager = options.manager {
             services.append(ServiceManagerWatch(service: service, manager: manager))
         }

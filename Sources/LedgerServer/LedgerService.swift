@@ -32,6 +32,7 @@ final class LedgerService: Sendable, BlockingPool {
     /// Seals tickets for change notices; nil: the ledger's key is not at hand.
     let changeTickets: ChangeTicket.Sealer?
     let jobs: JobBoard
+    let alerts: AlertBoard
     /// The ledger's directory; nil: it stands in none.
     let directory: String?
     /// Who is told of what happens; nil: the ledger stands in no directory.
@@ -80,6 +81,7 @@ final class LedgerService: Sendable, BlockingPool {
         refusals = RefusalKeeper(options.ledger, in: options.directory, faults)
         origins = options.origins
         jobs = JobBoard(clock: options.clock)
+        alerts = AlertBoard(options.webhooks, options.logger)
         directory = options.directory
         webhooks = options.webhooks
         sendsToPrivateNetworks = options.sendsToPrivateNetworks

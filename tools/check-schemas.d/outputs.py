@@ -93,6 +93,7 @@ def outputs(schemas, entitle, history):
     scenarios(schemas, entitle)
     served(schemas, entitle)
     told(schemas, entitle)
+    alerted(schemas, entitle)
     erased(schemas, entitle)
     schemas.check("audit", entitle("audit", "--json"), "audit --json")
     schemas.check("verify", entitle("verify", "--json") + entitle("verify", "alice", "--record", "--json"), "verify --json")
@@ -327,6 +328,22 @@ def receiver():
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield "http://127.0.0.1:%d/hook" % server.server_port, messages
         server.shutdown()
+
+
+def alerted(schemas, entitle):
+    """One who is told of a stage that is slow."""
+    with receiver() as (address, messages), Server(
+            entitle.tool, entitle.ledger, environment={"ENTITLE_REPORT_SECONDS": "1"}) as server:
+        added = entitle("webhooks", "add", address, "--private-address", "--type", "ledger.alert", "--json")
+        for body in ({"type": "started", "flowId": "slow"},
+                     {"type": "succeeded", "flowId": "slow", "stages": {"store": 60_000}}):
+            server.ask("POST", "/v1/customers/slow/flows", body)
+        end = time.monotonic() + TOLD_SECONDS
+        while not messages and time.monotonic() < end:
+            time.sleep(0.1)
+        server.stop()
+    entitle("webhooks", "remove", added[0]["id"], "--json")
+    schemas.check("ledger-alert", [message["data"] for message in messages], "alerts to webhooks")
 
 
 def told(schemas, entitle):

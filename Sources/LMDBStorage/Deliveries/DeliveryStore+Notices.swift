@@ -49,6 +49,7 @@ extension DeliveryStore {
     private static let nextNoticeKey = Key(2)
     /// Stands there until all streams were looked at once.
     private static let begunKey = Key(3)
+    private static let alertsKey = Key(4)
 
     /// How far it was looked; nil: not at all yet.
     package func lookedThrough() throws -> DeliveryProgress? {
@@ -118,18 +119,41 @@ extension DeliveryStore {
                 try transaction.put(dueOf, Key(look.stream), number: instant)
                 try transaction.put(due, Key(instant, look.stream), bytes: [look.environment])
             }
-            var next = try transaction.number(progress, Self.nextNoticeKey) ?? 0
-            for notice in found {
-                let noticed = UInt64(bitPattern: now).bigEndianBytes
-                try transaction.put(notices, Key(next), bytes: noticed + notice)
-                next += 1  // Fits: one at a time.
-            }
-            try transaction.put(progress, Self.nextNoticeKey, number: next)
+            try add(found, at: now, transaction)
             if hasSeenAll { _ = try transaction.delete(progress, Self.begunKey) }
             if let progressed {
                 try transaction.put(progress, Self.sizeKey, number: progressed.size)
                 try transaction.put(progress, Self.instantKey, number: progressed.instant.ordered)
             }
+        }
+    }
+
+    private func add(
+        _ found: [[UInt8]],
+        at now: Int64,
+        _ transaction: borrowing WriteTransaction
+    ) throws {
+        var next = try transaction.number(progress, Self.nextNoticeKey) ?? 0
+        for notice in found {
+            let noticed = UInt64(bitPattern: now).bigEndianBytes
+            try transaction.put(notices, Key(next), bytes: noticed + notice)
+            next += 1  // Fits: one at a time.
+        }
+        try transaction.put(progress, Self.nextNoticeKey, number: next)
+    }
+
+    /// The alerts that stand, as they were kept; nil: none ever were.
+    package func standingAlerts() throws -> [UInt8]? {
+        try reading { try $0.bytes(progress, Self.alertsKey) }
+    }
+
+    /// Keeps which alerts stand, and what is told of those that begin or are over.
+    ///
+    /// `now`: milliseconds since 1970.
+    package func note(alerts: [UInt8], _ found: [[UInt8]], at now: Int64) throws {
+        try writing { transaction in
+            try transaction.put(progress, Self.alertsKey, bytes: alerts)
+            try add(found, at: now, transaction)
         }
     }
 

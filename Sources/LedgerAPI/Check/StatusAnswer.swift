@@ -23,6 +23,8 @@ public struct StatusAnswer: Described {
     public var lost: UInt64?
     /// What a server does by itself; nil: whoever asks is none.
     public var jobs: [JobStatus]?
+    /// What is the matter by a server's last looks; nil: whoever asks is none.
+    public var alerts: [LedgerAlert]?
 
     /// A word for all of it, the worst first.
     public enum Health: String, Sendable, CaseIterable {
@@ -205,6 +207,7 @@ public struct StatusAnswer: Described {
         Field("disk", \.disk, .orNull(.object))
         Field("lost", \.lost, .orAbsent(.count), "Gaps that a salvage left, where there are any")
         Field("jobs", \.jobs, .orAbsent(.list(.object)), "A server: what it does by itself")
+        Field("alerts", \.alerts, .orAbsent(.list(.object)), "A server: what is the matter now")
     }
 }
 
@@ -229,7 +232,8 @@ extension StatusAnswer {
             completeness: completeness,
             disk: nil,
             lost: lost > 0 ? lost : nil,
-            jobs: nil
+            jobs: nil,
+            alerts: nil
         )
     }
 }

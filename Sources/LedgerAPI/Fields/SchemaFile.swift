@@ -141,6 +141,11 @@ package struct SchemaFile: Sendable {
             EntitlementChanged.self,
             "`data` of a message `entitlement.changed`, which webhooks are sent."
         ),
+        SchemaFile(
+            "ledger-alert",
+            LedgerAlert.self,
+            "`data` of a message `ledger.alert`, which webhooks are sent that ask for it."
+        ),
         SchemaFile("export", ExportAnswer.self, "`export --json`."),
         SchemaFile(
             "export-manifest",

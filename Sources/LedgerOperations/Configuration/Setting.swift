@@ -57,6 +57,12 @@ package enum Setting: String, CaseIterable, Sendable {
     case driftSample
     /// Seconds between two looks for purchases of which a store has not told; 0: none.
     case storeSeconds
+    /// Seconds for which a store that renews purchases may say nothing (86 400); 0: as long as it likes.
+    case silenceSeconds
+    /// Seconds between two questions to the stores about everybody (604 800); 0: none.
+    case backfillSeconds
+    /// Seconds after which certificate, stores and keys are read again (3600); 0: only at SIGHUP.
+    case trustSeconds
     /// Seconds between two looks at the figures of reports; 0: none.
     case reportSeconds
     /// Seconds between two quick audits; 0: none.
@@ -71,6 +77,8 @@ package enum Setting: String, CaseIterable, Sendable {
     case privateWebhooks
     /// The directory that the log is archived in, behind its writing.
     case archive
+    /// Seconds between two runs of the archive (300); 0: none.
+    case archiveSeconds
     /// Seconds between two signed checkpoints (300); 0: none.
     case checkpointSeconds
     /// Whether checkpoints and hash tiles are for everybody.

@@ -1,3 +1,4 @@
+package import Entitlements
 package import Stores
 
 /// The stores that may be asked, and what their answers are checked by.
@@ -41,6 +42,14 @@ package struct StoreClients: Sendable {
     /// Whether one may be asked what it sells.
     package var tellProducts: Bool {
         appStoreConnect != nil || playStore != nil || revenueCat != nil
+    }
+
+    /// When all of them may be asked again; nil: now.
+    package var heldUntil: Instant? {
+        [
+            appStore?.api.heldUntil, playStore?.api.heldUntil, revenueCat?.heldUntil,
+            appStoreConnect?.heldUntil,
+        ].compactMap(\.self).max()
     }
 
     /// Names them.

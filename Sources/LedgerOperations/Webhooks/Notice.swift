@@ -2,7 +2,7 @@ import Encodings
 package import EntitlementLedger
 package import Entitlements
 import EventLog
-import LedgerAPI
+package import LedgerAPI
 
 /// Something that is told to whoever wants to know: an event of the log, or that a customer's access
 /// changed.
@@ -27,6 +27,8 @@ package struct Notice: Sendable {
         case event(EventKind)
         /// That access changed.
         case change(Change)
+        /// That something is the matter, or no longer.
+        case alert(LedgerAlert)
     }
 
     /// A change of access, as it is told.
@@ -40,6 +42,19 @@ package struct Notice: Sendable {
 
     /// The type of a change of access (Interfaces, "Webhooks").
     package static let changeType = "entitlement.changed"
+
+    /// The type of an alert.
+    package static let alertType = "ledger.alert"
+    /// By which alerts stand in an order: no stream has this number.
+    private static let alertStream = UInt64.max
+
+    /// An alert, at its onset or at its end.
+    init(_ alert: LedgerAlert, at instant: Instant) {
+        content = .alert(alert)
+        environment = alert.environment
+        at = instant
+        stream = Self.alertStream
+    }
 
     /// An event of the log.
     package init(_ mark: Questions.EventMark, at sequence: UInt64, of stream: UInt64) {
@@ -71,6 +86,7 @@ package struct Notice: Sendable {
         switch content {
         case .event(let kind): kind.name
         case .change: Self.changeType
+        case .alert: Self.alertType
         }
     }
 
@@ -81,10 +97,13 @@ package struct Notice: Sendable {
 
     /// The message's id: the same each time that this is told, whoever notices it again.
     package func id(of identity: LedgerIdentity) -> String {
-        let parts = [
+        var parts = [
             type, identity.origin, String(at.milliseconds), sequence.map(String.init) ?? "",
             String(stream),
         ]
+        if case .alert(let alert) = content {
+            parts += [alert.alert.rawValue, alert.state.rawValue, alert.about ?? ""]
+        }
         return "msg_" + ContentDigest.text(of: Array(parts.joined(separator: "\n").utf8))
     }
 }
@@ -99,6 +118,9 @@ extension Notice {
             JSONMember("at", .integer(at.milliseconds)), JSONMember("stream", .integer(stream)),
         ]
         if let sequence { members.append(JSONMember("sequence", .integer(sequence))) }
+        if case .alert(let alert) = content {
+            members.append(JSONMember("alert", .object(LedgerAlert.fields.members(of: alert))))
+        }
         if case .change(let change) = content {
             members += [
                 JSONMember("before", change.before.json), JSONMember("after", change.after.json),
@@ -116,7 +138,13 @@ extension Notice {
             let environment = json["environment"]?.string.flatMap({ StoreEnvironment(name: $0) }),
             let at = json["at"]?.integer, let stream = json["stream"]?.number
         else { return nil }
-        if type == Self.changeType {
+        if type == Self.alertType {
+            // What cannot be read is none of this version's.
+            guard let alert = json["alert"].flatMap({ try? LedgerAlert.fields.read($0) }) else {
+                return nil
+            }
+            content = .alert(alert)
+        } else if type == Self.changeType {
             guard let before = json["before"].flatMap(EntitlementChanged.Access.init(reading:)),
                 let after = json["after"].flatMap(EntitlementChanged.Access.init(reading:)),
                 let isByCatalog = json["catalog"]?.bool

@@ -50,6 +50,15 @@ package struct WebhookMessage: Sendable {
                 ],
                 .object(EntitlementChanged.fields.members(of: changed))
             )
+        case .alert(let alert):
+            body = Self.event(
+                id,
+                Notice.alertType,
+                of: ledger.identity,
+                at: notice.at,
+                [JSONMember("environment", .string(notice.environment.name))],
+                .object(LedgerAlert.fields.members(of: alert))
+            )
         }
     }
 

@@ -84,7 +84,7 @@ package final class Webhooks: Sendable {
             throw InputFault(
                 .invalidValue,
                 "types",
-                "expected types of events, \(Notice.changeType), or *"
+                "expected types of events, \(Notice.changeType), \(Notice.alertType), or *"
             )
         }
         guard try store.endpointBytes().count < Self.countLimit else { return nil }
@@ -112,7 +112,7 @@ package final class Webhooks: Sendable {
     }
 
     private static func isType(_ type: String) -> Bool {
-        if ["*", Notice.changeType].holds(type) { return true }
+        if ["*", Notice.changeType, Notice.alertType].holds(type) { return true }
         return EventKind(name: type).map(FeedReader.application.shows) ?? false
     }
 

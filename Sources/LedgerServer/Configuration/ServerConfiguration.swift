@@ -62,6 +62,10 @@ package struct ServerConfiguration: Sendable {
             try settings.number(.bodyBytes, in: Self.bodyBytes) ?? options.bodyByteLimit
         options.drift = try drift(options.drift)
         options.storeWatch = try settings.interval(.storeSeconds, standard: options.storeWatch)
+        options.silence = try settings.interval(.silenceSeconds, standard: options.silence)
+        options.backfill = try settings.interval(.backfillSeconds, standard: options.backfill)
+        options.trustInterval =
+            try settings.interval(.trustSeconds, standard: options.trustInterval)
         options.reportWatch =
             try settings.interval(.reportSeconds, standard: options.reportWatch)
         options.audits.quick =
@@ -70,6 +74,7 @@ package struct ServerConfiguration: Sendable {
             try settings.interval(.auditFullSeconds, standard: options.audits.everything)
         if !ledger.isReadOnly {
             options.publication = try publication()
+            options.archive = try archive()
             options.productLoads = try productLoads()
         }
         options.snapshotLifetime =
@@ -149,20 +154,27 @@ package struct ServerConfiguration: Sendable {
         return schedule
     }
 
-    /// How often the log is signed, and where checkpoints and archive go; nil: never.
+    /// How often the log is signed, and where checkpoints go; nil: never.
     private func publication() throws -> LedgerServer.PublicationSchedule? {
         var schedule = LedgerServer.PublicationSchedule()
         guard
             let interval = try settings.interval(.checkpointSeconds, standard: schedule.interval)
         else { return nil }
         schedule.interval = interval
-        if let place = settings[.archive] {
-            schedule.archive = try Publication.archive(at: place, ofLedgerAt: path)
-        }
         if let place = settings[.publish] {
             schedule.publish = { try Publication.put($0, at: place, of: $1) }
         }
         return schedule
+    }
+
+    /// How often the log is archived, and where; nil: nowhere.
+    private func archive() throws -> LedgerServer.ArchiveSchedule? {
+        let standard = LedgerServer.ArchiveSchedule.standardInterval
+        guard let place = settings[.archive],
+            let interval = try settings.interval(.archiveSeconds, standard: standard)
+        else { return nil }
+        let (store, manifest) = try Publication.archive(at: place, ofLedgerAt: path)
+        return LedgerServer.ArchiveSchedule(interval: interval, to: store, manifest: manifest)
     }
 
     private func keys() throws -> KeyRing {

@@ -2,11 +2,10 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import Logging
-import ServiceLifecycle
 
 /// Audits the ledger while the server runs, behind whoever asks: whoever runs it learns of damage
 /// before a customer does.
-struct AuditWatch: Service {
+struct AuditWatch: ScheduledJob {
     let service: LedgerService
     let scope: AuditScope
     let interval: Duration
@@ -14,31 +13,22 @@ struct AuditWatch: Service {
     /// How long it waits where another audit runs.
     private static let pause = Duration.seconds(60)
 
-    /// Audits until the server is told to stop; the first audit comes after one interval.
-    func run() async throws {
-        var wait = interval
-        while await service.isTime(for: job, after: wait) {
-            wait = await check() ? interval : Self.pause
-        }
-    }
+    var job: JobBoard.Job { scope == .everything ? .auditEverything : .audit }
 
-    private var job: JobBoard.Job { scope == .everything ? .auditEverything : .audit }
-
-    /// Audits once, and tells of faults; false where another audit runs.
-    func check() async -> Bool {
+    /// Audits once, and tells of faults.
+    func run() async -> JobRun {
         do {
             tell(try await service.audit(scope, .behind))
-            service.jobs.end(job, isDone: true)
+            return .done
         } catch let problem as Problem where problem.code == .busy {
-            return false
+            return .postponed(Self.pause)
         } catch {
-            service.jobs.end(job, isDone: false)
             service.logger.error(
                 "an audit could not be finished",
                 metadata: ["scope": "\(scope)", "fault": "\(type(of: error))"]
             )
+            return .failed()
         }
-        return true
     }
 
     private func tell(_ answer: AuditAnswer) {

@@ -2,22 +2,28 @@ import EntitlementLedger
 import Entitlements
 import LedgerAPI
 import Logging
-import ServiceLifecycle
 
 /// Folds a rolling sample of customers again while the server runs, and holds it against what the
 /// live views answer (row Z13): whoever runs it learns of a difference before support does.
-struct DriftWatch: Service {
+struct DriftWatch: ScheduledJob {
     let service: LedgerService
     let schedule: LedgerServer.DriftSchedule
 
-    /// Checks until the server is told to stop; the first check comes after one interval.
-    func run() async throws {
-        var start: UInt64 = 0
-        while await service.isTime(for: .drift, after: schedule.interval) {
-            let next = await check(from: start)
-            service.jobs.end(.drift, isDone: next != nil)
-            start = next ?? start
-        }
+    /// Where the next sample begins.
+    private var start: UInt64 = 0
+
+    init(service: LedgerService, schedule: LedgerServer.DriftSchedule) {
+        self.service = service
+        self.schedule = schedule
+    }
+
+    var job: JobBoard.Job { .drift }
+    var interval: Duration { schedule.interval }
+
+    mutating func run() async -> JobRun {
+        guard let next = await check(from: start) else { return .failed() }
+        start = next
+        return .done
     }
 
     /// Checks a sample, counts it and tells of differences; returns where the next one begins, nil

@@ -3,14 +3,6 @@ import Entitlements
 import LedgerAPI
 import Synchronization
 
-extension LedgerService {
-    /// Waits for a job's time; false: the server stops.
-    func isTime(for job: JobBoard.Job, after interval: Duration) async -> Bool {
-        jobs.plan(job, after: interval)
-        return await interval.passes()
-    }
-}
-
 /// What the server does by itself, when it did it last and how that ended, and when it does it again.
 final class JobBoard: Sendable {
     private let clock: @Sendable () -> Instant
@@ -18,12 +10,24 @@ final class JobBoard: Sendable {
 
     /// What is done.
     enum Job: String, CaseIterable {
-        case audit
+        case archive, audit
         case auditEverything = "audit_everything"
-        case checkpoint, drift, products, reports, stores, webhooks
+        case backfill, checkpoint, drift, products, reports, stores, trust, webhooks
     }
 
     init(clock: @escaping @Sendable () -> Instant) { self.clock = clock }
+
+    /// The time by which it is noted.
+    var now: Instant { clock() }
+
+    /// Notes what came of a job's run.
+    func note(_ job: Job, _ run: JobRun) {
+        switch run {
+        case .done: end(job, isDone: true)
+        case .failed: end(job, isDone: false)
+        case .postponed, .ended: break
+        }
+    }
 
     /// Notes that a job comes after an interval.
     func plan(_ job: Job, after interval: Duration) {

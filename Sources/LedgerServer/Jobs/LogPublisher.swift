@@ -1,55 +1,52 @@
 package import EntitlementLedger
-package import EventLog
+import EventLog
 import Logging
-import ServiceLifecycle
 
-/// Signs the log's end while the server runs, publishes it, and writes the archive behind the log.
+/// Signs the log's end while the server runs, and publishes it.
 ///
 /// At the end of the server it does so once more: whoever holds that checkpoint holds the log to it.
-struct LogPublisher: Service {
+struct LogPublisher: ScheduledJob {
     let service: LedgerService
     let schedule: LedgerServer.PublicationSchedule
 
-    func run() async throws {
-        while await service.isTime(for: .checkpoint, after: schedule.interval) { await publish() }
-        await publish()
-    }
+    var job: JobBoard.Job { .checkpoint }
+    var interval: Duration { schedule.interval }
 
-    /// Signs, publishes and archives; what fails is told, and tried again at the next time.
-    func publish() async {
-        do {
-            let progress = try await service.blocking { [service, schedule] in
-                let note = try service.ledger.prover.checkpoint()
-                try schedule.publish?(note, service.ledger)
-                return try schedule.archive.map {
-                    try service.ledger.archiver.archive(to: $0.store, manifest: $0.manifest)
-                }
-            }
-            service.jobs.end(.checkpoint, isDone: true)
-            guard let progress else { return }
-            service.logger.debug(
-                "archived the log",
-                metadata: ["archived": "\(progress.archived)", "sequence": "\(progress.size)"]
-            )
-        } catch is CancellationError {
-            // A server that does not come to run has nothing new to publish.
-        } catch let fault as LedgerFault {
-            tell(fault.message)
-        } catch let fault as LogStorageFault {
-            tell(fault.message)
-        } catch let fault as ArchiveFault {
-            tell(fault.message)
-        } catch {
-            tell("\(type(of: error))")
+    /// Signs and publishes.
+    func run() async -> JobRun {
+        await service.keeping("the log could not be signed or published") { [service, schedule] in
+            let note = try service.ledger.prover.checkpoint()
+            try schedule.publish?(note, service.ledger)
         }
     }
 
-    private func tell(_ fault: String) {
-        service.jobs.end(.checkpoint, isDone: false)
-        service.logger.error(
-            "the log could not be signed, published or archived",
-            metadata: ["fault": "\(fault)"]
-        )
+    func end() async { service.jobs.note(job, await run()) }
+}
+
+extension LedgerService {
+    /// Does a part of what keeps the log; what fails is told.
+    func keeping(
+        _ message: Logger.Message,
+        _ body: @escaping @Sendable () throws -> Void
+    ) async -> JobRun {
+        let fault: String
+        do {
+            try await blocking(body)
+            return .done
+        } catch is CancellationError {
+            // A server that does not come to run has nothing new to keep.
+            return .ended
+        } catch let error as LedgerFault {
+            fault = error.message
+        } catch let error as LogStorageFault {
+            fault = error.message
+        } catch let error as ArchiveFault {
+            fault = error.message
+        } catch {
+            fault = "\(type(of: error))"
+        }
+        logger.error(message, metadata: ["fault": "\(fault)"])
+        return .failed()
     }
 }
 
@@ -58,8 +55,6 @@ extension LedgerServer {
     package struct PublicationSchedule: Sendable {
         /// Between two checkpoints.
         package var interval: Duration
-        /// Where the archive stands, and what its `ledger.json` says; nil: none is written.
-        package var archive: (store: any ArchiveStore, manifest: [UInt8])?
         /// Puts a checkpoint where others find it; nil: nowhere.
         package var publish: (@Sendable (_ note: String, Ledger) throws -> Void)?
 

@@ -9,37 +9,41 @@ import ServiceLifecycle
 /// ago (rows 1.1, 1.4): at the start, then at intervals.
 ///
 /// A load that fails leaves what was kept, and is told, noted and recorded (row 1.5).
-struct ProductRefresh: Service {
+struct ProductRefresh: ScheduledJob {
     let service: LedgerService
     let schedule: LedgerServer.ProductSchedule
 
-    func run() async throws {
+    var job: JobBoard.Job { .products }
+    var interval: Duration { schedule.interval }
+    var firstWait: Duration { .zero }
+
+    func run() async -> JobRun {
         // Whoever stops the server does not wait for stores.
-        repeat {
-            await cancelWhenGracefulShutdown { await load() }
-        } while await service.isTime(for: .products, after: schedule.interval)
+        await cancelWhenGracefulShutdown { await load() }
     }
 
     /// Loads once, from the stores that can be asked now.
-    func load() async {
+    @discardableResult
+    func load() async -> JobRun {
         let clients = service.stores.clients
         do {
             try await tellDamage()
-            guard clients.tellProducts else { return }
+            guard clients.tellProducts else { return .done }
             let outcomes = try await schedule.load.load(clients, pool: service)
             try await service.blocking { [service] in
                 try ProductLoad.record(outcomes, id: service.makeID(), in: service.ledger)
             }
             for outcome in outcomes { tell(outcome) }
-            service.jobs.end(.products, isDone: outcomes.allSatisfy { $0.fault == nil })
+            let isDone = outcomes.allSatisfy { $0.fault == nil }
+            return isDone ? .done : .failed(notBefore: clients.heldUntil)
         } catch is CancellationError {
-            // The server stops.
+            return .ended
         } catch {
-            service.jobs.end(.products, isDone: false)
             service.logger.error(
                 "products of stores could not be kept",
                 metadata: ["fault": "\(type(of: error))"]
             )
+            return .failed()
         }
     }
 

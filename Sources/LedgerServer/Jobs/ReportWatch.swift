@@ -5,29 +5,32 @@ import Logging
 import ServiceLifecycle
 
 /// Looks at the reports that are kept summed up, which moves them along, and shows their figures
-/// (row 10.6).
+/// (row 10.6); what is slow or comes too often by them is an alert (rows 10.4, 10.5).
 ///
 /// A scrape reads what the last look found: it costs no look at the log.
-struct ReportWatch: Service {
+struct ReportWatch: ScheduledJob {
     let service: LedgerService
     let interval: Duration
 
     /// Ten minutes.
     static let standardInterval = Duration.seconds(600)
 
-    /// Looks until the server is told to stop; first after one interval.
-    func run() async throws {
-        while await service.isTime(for: .reports, after: interval) {
-            // Whoever stops the server does not wait for reports.
-            await cancelWhenGracefulShutdown { await look() }
-        }
+    private static let day = Instant.millisecondsPerDay
+
+    var job: JobBoard.Job { .reports }
+
+    func run() async -> JobRun {
+        // Whoever stops the server does not wait for reports.
+        await cancelWhenGracefulShutdown { await look() }
     }
 
     /// Looks once.
-    func look() async {
+    @discardableResult
+    func look() async -> JobRun {
         do {
             let now = service.clock()
-            let figures = try await service.reports.make { [reports = service.ledger.reports] in
+            let (figures, recent) = try await service.reports.make {
+                [reports = service.ledger.reports] in
                 func question(_ kind: ReportKind) -> ReportQuestion {
                     ReportQuestion(
                         kind,
@@ -37,24 +40,60 @@ struct ReportWatch: Service {
                 }
                 let errors = question(.errors)
                 let stages = question(.stages)
-                return ReportGauges.Figures(
-                    customers: try reports.customers(question(.customers)),
-                    revenue: try reports.revenue(question(.revenue)).rows,
-                    flows: try reports.funnel(question(.funnel)).rows,
-                    stages: try reports.stageTimes(stages).rows(stages.thresholds),
-                    errors: try reports.errors(errors).rows(errors.rule)
+                // Whole days: roll-ups tell them. What was slow long ago is nothing to wake anybody for.
+                var recent = stages
+                let today = now.milliseconds / Self.day * Self.day
+                recent.range.start = Instant(milliseconds: today - Self.day)
+                return (
+                    ReportGauges.Figures(
+                        customers: try reports.customers(question(.customers)),
+                        revenue: try reports.revenue(question(.revenue)).rows,
+                        flows: try reports.funnel(question(.funnel)).rows,
+                        stages: try reports.stageTimes(stages).rows(stages.thresholds),
+                        errors: try reports.errors(errors).rows(errors.rule)
+                    ), try reports.stageTimes(recent).rows(recent.thresholds)
                 )
             }
             service.metrics.reports.set(figures)
-            service.jobs.end(.reports, isDone: true)
+            let alerts = Self.alerts(recent, figures.errors, at: now)
+            try await service.blocking { [service] in
+                try service.alerts.hold(alerts, of: [.stageSlow, .errorRate], at: now)
+            }
+            return .done
         } catch is CancellationError {
-            // The server stops.
+            return .ended
         } catch {
-            service.jobs.end(.reports, isDone: false)
             service.logger.error(
                 "the look at reports could not be finished",
                 metadata: ["fault": "\(type(of: error))"]
             )
+            return .failed()
         }
+    }
+
+    private static func alerts(
+        _ stages: [StageRow],
+        _ errors: [ErrorRow],
+        at now: Instant
+    ) -> [LedgerAlert] {
+        stages.filter(\.isAlarming).map { row in
+            LedgerAlert(
+                .stageSlow,
+                about: row.stage,
+                in: .production,
+                since: now,
+                "a stage of purchase flows takes \(row.p95) ms at the 95th percentile, more than "
+                    + "the \(row.threshold) it may"
+            )
+        }
+            + errors.filter(\.isAlarming).map { row in
+                LedgerAlert(
+                    .errorRate,
+                    about: "\(row.origin.rawValue)/\(row.code)",
+                    in: .production,
+                    since: now,
+                    "an error comes far more often than a while ago: \(row.recent) in the last window"
+                )
+            }
     }
 }

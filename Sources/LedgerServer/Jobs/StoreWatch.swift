@@ -9,9 +9,13 @@ import ServiceLifecycle
 /// Looks for purchases of which a store has not told what it should have, counts them, and asks about some
 /// (Stores, rules 3 and 7; Z12): a renewal that does not come, a claim that was not confirmed, a purchase
 /// that Google takes back unless it is acknowledged.
-struct StoreWatch: Service {
+struct StoreWatch: ScheduledJob {
     let service: LedgerService
     let interval: Duration
+    /// How long a store that renews purchases may say nothing; nil: as long as it likes.
+    let silence: Duration?
+    /// Where the next look goes on with asking.
+    private var start: UInt64 = 0
 
     /// An hour.
     static let standardInterval = Duration.seconds(3600)
@@ -20,15 +24,25 @@ struct StoreWatch: Service {
     /// Events that are looked at for what came last, when the server begins.
     private static let newestCount: UInt64 = 100_000
 
-    /// Looks until the server is told to stop; first after one interval.
-    func run() async throws {
-        await recall()
-        var start: UInt64 = 0
-        while await service.isTime(for: .stores, after: interval) {
-            let first = start
-            // Whoever stops the server does not wait for stores.
-            start = await cancelWhenGracefulShutdown { await look(from: first) }
-        }
+    /// A day.
+    static let standardSilence = Duration.seconds(86_400)
+    /// Purchases that renew, of which one renews on most days.
+    private static let leastRenewing = 30
+
+    init(service: LedgerService, interval: Duration, silence: Duration? = standardSilence) {
+        self.service = service
+        self.interval = interval
+        self.silence = silence
+    }
+
+    var job: JobBoard.Job { .stores }
+
+    mutating func run() async -> JobRun {
+        let first = start
+        // Whoever stops the server does not wait for stores.
+        let (run, next) = await cancelWhenGracefulShutdown { [self] in await look(from: first) }
+        start = next
+        return run
     }
 
     /// Says when stores told something last, before they tell more: one that is silent since before the
@@ -41,9 +55,9 @@ struct StoreWatch: Service {
         service.metrics.stores.note(recorded ?? [:])
     }
 
-    /// Looks once; returns where the next one goes on with asking.
+    /// Looks once; also says where the next one goes on with asking.
     @discardableResult
-    func look(from start: UInt64 = 0) async -> UInt64 {
+    func look(from start: UInt64 = 0) async -> (run: JobRun, next: UInt64) {
         do {
             let now = service.clock()
             let (doubts, status) = try await service.blocking { [service] in
@@ -58,12 +72,13 @@ struct StoreWatch: Service {
                 )
             }
             service.metrics.stores.set(doubts, status.completeness)
-            tell(doubts)
-            guard !service.stores.clients.isEmpty, !service.ledger.isReadOnly,
-                !doubts.purchases.isEmpty
-            else {
-                service.jobs.end(.stores, isDone: true)
-                return 0
+            let alerts = alerts(doubts, status.completeness, at: now)
+            try await service.blocking { [service] in
+                try service.alerts.hold(alerts, of: Self.kinds, at: now)
+            }
+            let clients = service.stores.clients
+            guard !clients.isEmpty, !service.ledger.isReadOnly, !doubts.purchases.isEmpty else {
+                return (.done, 0)
             }
             let synced = try await service.sync.sync(doubts.purchases, in: .production)
             service.logger.notice(
@@ -73,38 +88,75 @@ struct StoreWatch: Service {
                     "reconciled": "\(synced.count { $0.outcome == .reconciled })",
                 ]
             )
-            service.jobs.end(.stores, isDone: true)
-            return doubts.next
+            // Those who were not asked are asked when the store wants to be asked again.
+            let isHeldUp = synced.contains { $0.code?.holdsUpAll == true }
+            return isHeldUp ? (.failed(notBefore: clients.heldUntil), start) : (.done, doubts.next)
         } catch is CancellationError {
-            // The server stops.
-            return start
+            return (.ended, start)
         } catch {
-            service.jobs.end(.stores, isDone: false)
             service.logger.error(
                 "the look for purchases of which a store has not told could not be finished",
                 metadata: ["fault": "\(type(of: error))"]
             )
-            return start
+            return (.failed(), start)
         }
     }
 
-    private func tell(_ doubts: PurchaseDoubts) {
+    /// What a look is about.
+    private static let kinds: Set<LedgerAlert.Kind> = [
+        .sourceSilent, .renewalsMissing, .purchasesUnacknowledged,
+    ]
+
+    private func alerts(
+        _ doubts: PurchaseDoubts,
+        _ completeness: [Keyed<StatusAnswer.Completeness>],
+        at now: Instant
+    ) -> [LedgerAlert] {
+        var alerts: [LedgerAlert] = []
         for (store, counts) in doubts.counts.sorted(by: { $0.key < $1.key }) {
-            let metadata: Logger.Metadata = ["store": "\(store.text)"]
-            if counts.lacksRenewals {
-                service.logger.error(
-                    "renewals do not come: signals may be lost, run `entitle sync --backfill`",
-                    metadata: metadata.merging([
-                        "expected": "\(counts.renewalsExpected)", "renewing": "\(counts.renewing)",
-                    ]) { $1 }
+            func raise(_ kind: LedgerAlert.Kind, _ detail: String) {
+                alerts.append(
+                    LedgerAlert(kind, about: store.text, in: .production, since: now, detail)
                 )
             }
-            if counts.unacknowledged > 0, service.stores.clients.playStore == nil {
-                service.logger.error(
-                    "purchases were not acknowledged: Google takes them back after three days",
-                    metadata: metadata.merging(["purchases": "\(counts.unacknowledged)"]) { $1 }
+            if counts.lacksRenewals {
+                raise(
+                    .renewalsMissing,
+                    "renewals do not come: signals may be lost, run `entitle sync --backfill`"
+                )
+            }
+            if counts.unacknowledged > 0, !canAcknowledge {
+                raise(
+                    .purchasesUnacknowledged,
+                    "purchases were not acknowledged: Google takes them back after three days"
+                )
+            }
+            if counts.renewing >= Self.leastRenewing, isSilent(store, completeness, at: now) {
+                raise(
+                    .sourceSilent,
+                    "nothing comes of a store whose purchases renew: is the server reached by it?"
                 )
             }
         }
+        return alerts
+    }
+
+    /// Whether the look itself acknowledges what nobody did: Google may be asked, and the last look could.
+    private var canAcknowledge: Bool {
+        service.stores.clients.playStore != nil
+            && service.jobs.all.first { $0.name == job.rawValue }?.result != .failed
+    }
+
+    /// Whether nothing was recorded for long of a store, by itself or by who tells of all stores.
+    private func isSilent(
+        _ store: Name,
+        _ completeness: [Keyed<StatusAnswer.Completeness>],
+        at now: Instant
+    ) -> Bool {
+        guard let silence else { return false }
+        let last = completeness.filter { [store.text, Source.revenueCat].holds($0.name) }
+            .compactMap(\.value.lastRecordedAt).max()
+        // Fits: an interval that was configured.
+        return last.map { $0.advanced(byMilliseconds: silence.microseconds / 1000) < now } ?? false
     }
 }

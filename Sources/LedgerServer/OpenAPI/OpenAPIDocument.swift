@@ -46,7 +46,7 @@ enum OpenAPIDocument {
     private static let told = JSONValue.members([
         "operationId": "tellWebhook",
         "summary":
-            "A CloudEvent, signed as Standard Webhooks 1.0.0 say: an event, or that access changed.",
+            "A CloudEvent, signed as Standard Webhooks 1.0.0 say: an event, a change of access or an alert.",
         "requestBody": .members([
             "required": .bool(true),
             "content": content([(WebhookMessage.mediaType, message)]),
@@ -67,6 +67,14 @@ enum OpenAPIDocument {
             Shape.Member("time", .instant), Shape.Member("datacontenttype", .text),
             Shape.Member("subject", .text), Shape.Member("environment", .text),
             Shape.Member("data", .described(EntitlementChanged.self)),
+        ]),
+        .object([
+            Shape.Member("specversion", .text), Shape.Member("id", .text),
+            Shape.Member("source", .text),
+            Shape.Member("type", .choice([Notice.alertType])),
+            Shape.Member("time", .instant), Shape.Member("datacontenttype", .text),
+            Shape.Member("environment", .text),
+            Shape.Member("data", .described(LedgerAlert.self)),
         ]),
     ])
 

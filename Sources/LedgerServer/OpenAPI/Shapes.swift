@@ -16,7 +16,7 @@ enum Shapes {
         BackfillAnswer.self,
         WebhooksAnswer.self,
         WebhookDeliveriesAnswer.self, WebhookResendAnswer.self, WebhookTestAnswer.self,
-        EntitlementChanged.self,
+        EntitlementChanged.self, LedgerAlert.self,
         CustomersAnswer.self,
         RowsAnswer<RevenueRow>.self,
         RowsAnswer<RefundRow>.self, RowsAnswer<FunnelRow>.self, AlertRowsAnswer<StageRow>.self,

@@ -117,7 +117,7 @@ final class ServerMetrics: Sendable {
     }
 
     /// The metrics in Prometheus' text format.
-    func text(_ standing: Standing, _ jobs: JobBoard) -> String {
+    func text(_ standing: Standing, _ jobs: JobBoard, _ alerts: AlertBoard) -> String {
         let (operations, signals, storeFaults, refused) = state.withLock {
             ($0.operations, $0.signals, $0.storeFaults, $0.refusedCredentials)
         }
@@ -151,6 +151,7 @@ final class ServerMetrics: Sendable {
         audits.append(to: &text)
         webhooks.append(to: &text)
         jobs.append(to: &text)
+        alerts.append(to: &text)
         let rows = operations.filter { !$0.statuses.isEmpty }.sorted { $0.name < $1.name }
         text.family("entitle_requests_total", "Requests by operation and status.", .counter)
         for operation in rows {

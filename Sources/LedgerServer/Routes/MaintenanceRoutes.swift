@@ -128,7 +128,6 @@ extension RouteTable {
             throw Problem(.notConfigured, "no store's API is configured here")
         }
         let environment = try call.environment()
-        let backfill = StoreBackfill(service.sync, in: environment)
         guard body["purchases"] == nil else {
             let purchases = try body.list("purchases").map { text throws(Problem) in
                 guard let name = text.string.flatMap({ PurchaseName($0) }) else {
@@ -141,20 +140,19 @@ extension RouteTable {
                 return name
             }
             return Answer(
-                try await backfill.run(about: purchases, isInterrupted: service.isEnded) { _, _ in }
+                try await StoreBackfill(service.sync, in: environment)
+                    .run(about: purchases, isInterrupted: service.isEnded) { _, _ in }
             )
         }
         let since = try body["since"].map { since throws(Problem) in
             try call.instant(since.string ?? "", "since")
         }
-        let reached = service.directory.map {
-            BackfillProgress(ofLedgerAt: $0, environment, now: call.now)
-        }
-        let first = body["again"]?.bool == true ? 0 : try reached?.next() ?? 0
         return Answer(
-            try await backfill.run(since: since, from: first, isInterrupted: service.isEnded) {
-                try reached?.reach($2)
-            }
+            try await service.backfill(
+                in: environment,
+                since: since,
+                again: body["again"]?.bool == true
+            )
         )
     }
 }

@@ -94,7 +94,11 @@ extension RouteTable {
 
     @Sendable
     private static func status(_: Call, _ service: LedgerService) async throws -> Answer {
-        var status = try await service.blocking { try service.ledger.auditor.status() }
+        var status = try await service.blocking {
+            var status = try service.ledger.auditor.status()
+            status.alerts = try service.alerts.all()
+            return status
+        }
         status.jobs = service.jobs.all
         return Answer(status).at(size: status.sequence)
     }
@@ -114,7 +118,7 @@ extension RouteTable {
     @Sendable
     private static func metrics(_: Call, _ service: LedgerService) async throws -> Answer {
         Answer(
-            text: service.metrics.text(await service.standing(), service.jobs),
+            text: service.metrics.text(await service.standing(), service.jobs, service.alerts),
             mediaType: PrometheusText.mediaType
         )
     }

@@ -44,6 +44,24 @@ extension LedgerService {
         StoreSync(ledger, stores.clients, pool: self, clock: clock, makeID: makeID)
     }
 
+    /// Asks the stores about everybody, from where an earlier run ended.
+    ///
+    /// `since`: as `StoreBackfill.run` takes it. `again`: from the beginning.
+    func backfill(
+        in environment: StoreEnvironment,
+        since: Instant? = nil,
+        again: Bool = false
+    ) async throws -> BackfillAnswer {
+        let reached = directory.map {
+            BackfillProgress(ofLedgerAt: $0, environment, now: clock())
+        }
+        return try await StoreBackfill(sync, in: environment).run(
+            since: since,
+            from: again ? 0 : reached?.next() ?? 0,
+            isInterrupted: isEnded
+        ) { try reached?.reach($2) }
+    }
+
     /// Asks the stores about what is first claimed and does not tell how it stands now, for so long in
     /// all as a caller may wait (Stores, rule 7).
     ///

@@ -14,6 +14,8 @@ extension StatusAnswer {
         }
         let jobs = jobs ?? []
         if !jobs.isEmpty { lines += TextTable.lines("jobs", jobs.map(\.row)) }
+        let alerts = alerts ?? []
+        if !alerts.isEmpty { lines += TextTable.lines("alerts", alerts.map(\.row)) }
         return lines
             + TextTable.lines(
                 "sources",
@@ -66,6 +68,11 @@ extension StatusAnswer.Completeness {
         case .refused: "signals were refused at \(CellText.text(lastRefusedAt))"
         }
     }
+}
+
+extension LedgerAlert {
+    /// What is the matter, for people.
+    fileprivate var row: [String] { [alert.rawValue, about ?? "", "since \(since)", detail] }
 }
 
 extension JobStatus {

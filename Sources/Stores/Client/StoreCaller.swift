@@ -43,6 +43,8 @@ package final class StoreCaller: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
         var faults = 0
         var restsUntil: Instant?
+        /// When the store wants to be asked again, as it last said (`Retry-After`).
+        var notBefore: Instant?
         /// Until when the store's time is used by the questions so far.
         var usedUntil: Instant?
     }
@@ -109,6 +111,7 @@ package final class StoreCaller: Sendable {
         guard let response else { return StoreFault(.unavailable) }
         let now = clock()
         let wait = response.headers["retry-after"].flatMap { RetryAfter.milliseconds($0, at: now) }
+        if let wait { state.withLock { $0.notBefore = now.advanced(byMilliseconds: wait) } }
         let retryAfter = wait.map { ($0 + 999) / 1000 }
         let code: StoreFault.Code =
             switch response.status {
@@ -175,6 +178,13 @@ package final class StoreCaller: Sendable {
 
     // MARK: A rest
 
+    /// When the store may be asked again: it rests, or said so itself; nil: now, as far as is known.
+    package var heldUntil: Instant? {
+        let now = clock()
+        return state.withLock { [$0.restsUntil, $0.notBefore].compactMap(\.self).max() }
+            .flatMap { $0 > now ? $0 : nil }
+    }
+
     private func restingSeconds() -> Int64? {
         let now = clock()
         return state.withLock { state in
@@ -196,6 +206,7 @@ package final class StoreCaller: Sendable {
         state.withLock { state in
             state.faults = 0
             state.restsUntil = nil
+            state.notBefore = nil
         }
     }
 }

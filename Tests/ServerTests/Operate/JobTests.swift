@@ -2,6 +2,7 @@ import Encodings
 import Entitlements
 import EventLog
 import LedgerAPI
+import Synchronization
 import Testing
 
 @testable import EntitlementLedger
@@ -15,18 +16,24 @@ struct `A job` {
         return (answer.json["jobs"]?.array ?? []).first { $0["name"]?.string == name }
     }
 
-    /// Waits for a job to have ended in a way.
-    private static func wait(
-        for name: String,
-        _ result: String,
-        _ server: TestServer
-    ) async throws -> JSONValue {
-        while true {
-            if let job = try await job(name, server), job["result"]?.string == result {
-                return job
-            }
-            try await Task.sleep(for: .milliseconds(20))
-        }
+    /// Runs jobs by time that the body turns.
+    private static func run(
+        _ jobs: [any ScheduledJob],
+        _ server: TestServer,
+        _ body: (TurnedTime) async throws -> Void
+    ) async throws {
+        let turned = TurnedTime(server.clock)
+        let scheduler = JobScheduler(
+            jobs: jobs,
+            board: server.service.jobs,
+            time: turned.time
+        )
+        async let running: Void = scheduler.run()
+        let outcome: Result<Void, any Error>
+        do { outcome = .success(try await body(turned)) } catch { outcome = .failure(error) }
+        turned.stop()
+        try await running
+        try outcome.get()
     }
 
     @Test(.timeLimit(.minutes(5)))
@@ -34,25 +41,115 @@ struct `A job` {
         try await TestServer.with { server in
             try server.publishCatalog()
             #expect(try await Self.job("drift", server) == nil)
-            let schedule = LedgerServer.DriftSchedule(interval: .milliseconds(30), sample: 1)
-            let watch = Task {
-                try await DriftWatch(service: server.service, schedule: schedule).run()
+            let schedule = LedgerServer.DriftSchedule(interval: .seconds(3600), sample: 1)
+            let watch = DriftWatch(service: server.service, schedule: schedule)
+            try await Self.run([watch], server) { turned in
+                try await turned.turn(by: .seconds(3599), jobs: 1)
+                #expect(try await Self.job("drift", server)?["lastRunAt"] == .null)
+                try await turned.turn(by: .seconds(1), jobs: 1)
+                let ran = try #require(try await Self.job("drift", server))
+                let now = server.clock.now
+                #expect(ran["result"]?.string == "done" && ran["lastRunAt"]?.string == "\(now)")
+                let next = now.advanced(byMilliseconds: 3_600_000)
+                #expect(ran["nextRunAt"]?.string == "\(next)")
+                // What it cannot do is said, beside when it last could.
+                server.storage.endFault = .init(.unreadable, "a fault that a test made")
+                try await turned.turn(by: .seconds(3600), jobs: 1)
+                server.storage.endFault = nil
+                let failed = try #require(try await Self.job("drift", server))
+                #expect(failed["result"]?.string == "failed")
+                #expect(failed["lastDoneAt"]?.string == "\(now)")
+                // It is tried again long before its time.
+                let again = server.clock.now.advanced(byMilliseconds: 30_000)
+                #expect(failed["nextRunAt"]?.string == "\(again)")
+                try await turned.turn(by: .seconds(30), jobs: 1)
+                let mended = try #require(try await Self.job("drift", server))
+                #expect(mended["lastDoneAt"]?.string == "\(again)")
             }
-            defer { watch.cancel() }
-            let ran = try await Self.wait(for: "drift", "done", server)
-            let now = server.clock.now
-            #expect(ran["lastRunAt"]?.string == "\(now)" && ran["lastDoneAt"]?.string == "\(now)")
-            let next = now.advanced(byMilliseconds: 30)
-            #expect(ran["nextRunAt"]?.string == "\(next)")
-            // What it cannot do is said, beside when it last could.
-            server.clock.now = now.advanced(byMilliseconds: 60_000)
-            server.storage.endFault = .init(.unreadable, "a fault that a test made")
-            while server.service.jobs.all.first?.result != .failed {
-                try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// A job that notes when it ran, and ends each run as it is told.
+    private struct Noted: ScheduledJob {
+        let job: JobBoard.Job
+        let interval: Duration
+        let clock: TestClock
+        let runs: Runs
+        /// What its runs come to, the last one for good.
+        var outcomes: [JobRun] = [.done]
+
+        final class Runs: Sendable {
+            let seconds = Mutex<[Int64]>([])
+        }
+
+        mutating func run() async -> JobRun {
+            let second = (clock.now.milliseconds - noon.milliseconds) / 1000
+            runs.seconds.withLock { $0.append(second) }
+            return outcomes.count > 1 ? outcomes.removeFirst() : outcomes[0]
+        }
+    }
+
+    private static let minute = noon.advanced(byMilliseconds: 60_000)
+    private static let schedules: [(outcomes: [JobRun], seconds: [Int64])] = [
+        ([.done], [600, 1200, 1800, 2400, 3000, 3600]),
+        // A delay that doubles, up to the interval.
+        ([.failed()], [600, 630, 690, 810, 1050, 1530, 2130, 2730, 3330]),
+        ([.failed(), .failed(), .done], [600, 630, 690, 1290, 1890, 2490, 3090]),
+        // Whoever was asked wants to be left alone for longer, or for less.
+        (
+            [.failed(notBefore: noon.advanced(byMilliseconds: 2_000_000)), .done],
+            [600, 2000, 2600, 3200]
+        ),
+        ([.failed(notBefore: minute), .done], [600, 630, 1230, 1830, 2430, 3030]),
+        ([.postponed(.seconds(60)), .done], [600, 660, 1260, 1860, 2460, 3060]),
+    ]
+
+    @Test(.timeLimit(.minutes(5)), arguments: schedules)
+    func `runs when it is due, and sooner and ever later where it fails`(
+        outcomes: [JobRun],
+        seconds: [Int64]
+    ) async throws {
+        try await TestServer.with { server in
+            let runs = Noted.Runs()
+            let job = Noted(
+                job: .drift,
+                interval: .seconds(600),
+                clock: server.clock,
+                runs: runs,
+                outcomes: outcomes
+            )
+            try await Self.run([job], server) { try await $0.turn(by: .seconds(3600), jobs: 1) }
+            #expect(runs.seconds.withLock(\.self) == seconds)
+        }
+    }
+
+    // One that takes long, or fails, is nobody else's matter; and the control: one whose time does not come.
+    @Test(.timeLimit(.minutes(5)))
+    func `runs at its own times, whatever becomes of others`() async throws {
+        try await TestServer.with { server in
+            let (often, seldom, never) = (Noted.Runs(), Noted.Runs(), Noted.Runs())
+            func job(
+                _ name: JobBoard.Job,
+                _ seconds: Int,
+                _ runs: Noted.Runs,
+                _ outcome: JobRun = .done
+            ) -> Noted {
+                Noted(
+                    job: name,
+                    interval: .seconds(seconds),
+                    clock: server.clock,
+                    runs: runs,
+                    outcomes: [outcome]
+                )
             }
-            server.storage.endFault = nil
-            let mended = try await Self.wait(for: "drift", "done", server)
-            #expect(mended["lastDoneAt"]?.string == "\(server.clock.now)")
+            let jobs = [
+                job(.drift, 60, often, .failed()), job(.reports, 150, seldom),
+                job(.backfill, 301, never),
+            ]
+            try await Self.run(jobs, server) { try await $0.turn(by: .seconds(300), jobs: 3) }
+            #expect(often.seconds.withLock(\.self) == [60, 90, 150, 210, 270])
+            #expect(seldom.seconds.withLock(\.self) == [150, 300])
+            #expect(never.seconds.withLock(\.self).isEmpty)
         }
     }
 
@@ -76,22 +173,33 @@ struct `A job` {
         }
     }
 
-    // Each of them notes its runs: none is forgotten.
-    @Test func `is every one that the server has`() async throws {
-        try await TestServer.with { server in
+    // All that a server has by its options run and say so: none is forgotten.
+    @Test(.timeLimit(.minutes(5)))
+    func `is every one that the server has`() async throws {
+        var setup = TestServer.Setup()
+        setup.adjust = { options in
+            options.publication = LedgerServer.PublicationSchedule(interval: .seconds(3600))
+            options.archive = LedgerServer.ArchiveSchedule(
+                interval: .seconds(3600),
+                to: FilesInMemory([:]),
+                manifest: Array("{}".utf8)
+            )
+            let trust = options.trust
+            options.readTrust = { () async throws(InputFault) in trust }
+        }
+        try await TestServer.with(setup) { server in
             try server.publishCatalog()
-            let service = server.service
-            _ = await AuditWatch(service: service, scope: .quick, interval: .seconds(1)).check()
-            _ = await AuditWatch(service: service, scope: .everything, interval: .seconds(1))
-                .check()
-            await LogPublisher(
-                service: service,
-                schedule: LedgerServer.PublicationSchedule()
-            ).publish()
-            await StoreWatch(service: service, interval: .seconds(1)).look()
-            await ReportWatch(service: service, interval: .seconds(1)).look()
-            let names = service.jobs.all.filter { $0.result == .done }.map(\.name)
-            #expect(names == ["audit", "audit_everything", "checkpoint", "reports", "stores"])
+            let jobs = LedgerServer.jobs(server.options, server.service)
+            let names = [
+                "archive", "audit", "audit_everything", "backfill", "checkpoint", "drift",
+                "reports", "stores", "trust",
+            ]
+            #expect(jobs.map(\.job.rawValue).sorted() == names)
+            try await Self.run(jobs, server) { turned in
+                try await turned.turn(by: .seconds(86_400), jobs: jobs.count)
+                let ran = server.service.jobs.all.filter { $0.result == .done }.map(\.name)
+                #expect(ran == names)
+            }
         }
     }
 }

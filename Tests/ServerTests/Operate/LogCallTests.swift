@@ -107,12 +107,17 @@ struct `The log over HTTP` {
             let store = FilesInMemory([:])
             let published = Published()
             var schedule = LedgerServer.PublicationSchedule()
-            schedule.archive = (store, Array("{}".utf8))
             schedule.publish = { note, _ in published.notes.withLock { $0.append(note) } }
             let publisher = LogPublisher(service: server.service, schedule: schedule)
-            await publisher.publish()
+            let archiver = LogArchiver(
+                service: server.service,
+                schedule: LedgerServer.ArchiveSchedule(to: store, manifest: Array("{}".utf8))
+            )
+            #expect(await publisher.run() == .done)
+            #expect(await archiver.run() == .done)
             _ = try await server.post("/v1/customers/proven-1/grants", #"{"tier":"pro"}"#)
-            await publisher.publish()
+            #expect(await publisher.run() == .done)
+            #expect(await archiver.run() == .done)
             let notes = published.notes.withLock { $0 }
             #expect(notes.count == 2)
             #expect(notes.last == (try server.ledger.prover.checkpointNote()))
@@ -121,7 +126,8 @@ struct `The log over HTTP` {
             #expect(audit.size == 2)
             #expect(!server.log.all.contains { $0.contains("could not") })
             schedule.publish = { _, _ in throw ArchiveFault(.locked, "the place is taken") }
-            await LogPublisher(service: server.service, schedule: schedule).publish()
+            let locked = LogPublisher(service: server.service, schedule: schedule)
+            #expect(await locked.run() == .failed())
             #expect(server.log.all.contains { $0.contains("the place is taken") })
         }
     }
@@ -133,7 +139,7 @@ private final class Published: Sendable {
 }
 
 /// An archive's files in memory.
-private final class FilesInMemory: ArchiveStore {
+final class FilesInMemory: ArchiveStore {
     private let files: Mutex<[String: [UInt8]]>
 
     init(_ files: [String: [UInt8]]) { self.files = Mutex(files) }

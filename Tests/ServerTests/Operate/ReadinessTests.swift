@@ -84,10 +84,10 @@ struct `Readiness` {
                 scope: .everything,
                 interval: .seconds(1)
             )
-            #expect(await watch.check())
+            #expect(await watch.run() == .done)
             #expect(try await Self.reasons(server) == [])
             server.storage.scanFault = .init(.damaged, "a fault that a test made")
-            #expect(await watch.check())
+            #expect(await watch.run() == .done)
             server.storage.scanFault = nil
             #expect(try await Self.reasons(server) == ["audit"])
             let line = try #require(server.log.all.first { $0.contains("finds faults") })
@@ -99,9 +99,9 @@ struct `Readiness` {
             #expect(!figures.contains(#"entitle_audit_faults{kind="record"} 0"#))
             // A quick one does not look there.
             let quick = AuditWatch(service: server.service, scope: .quick, interval: .seconds(1))
-            #expect(await quick.check())
+            #expect(await quick.run() == .done)
             #expect(try await Self.reasons(server) == ["audit"])
-            #expect(await watch.check())
+            #expect(await watch.run() == .done)
             #expect(try await Self.reasons(server) == [])
         }
     }
@@ -141,18 +141,18 @@ struct `An audit watch` {
         }
         try await TestServer.with(setup) { server in
             let watch = AuditWatch(service: server.service, scope: .quick, interval: .seconds(1))
-            async let first = watch.check()
+            async let first = watch.run()
             await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
                     audits.begins.wait()
                     continuation.resume()
                 }
             }
-            let isSecond = await watch.check()
-            #expect(!isSecond)
+            let second = await watch.run()
+            #expect(second == .postponed(.seconds(60)))
             audits.ends.signal()
-            let isFirst = await first
-            #expect(isFirst)
+            let done = await first
+            #expect(done == .done)
             let paces = audits.paces.withLock { $0 }
             #expect(paces == [.behind])
         }
@@ -175,8 +175,8 @@ struct `An audit watch` {
         setup.audit = { _, _ in throw LogStorageFault(.unreadable, "a fault that a test made") }
         try await TestServer.with(setup) { server in
             let watch = AuditWatch(service: server.service, scope: .quick, interval: .seconds(1))
-            #expect(await watch.check())
-            #expect(await watch.check())
+            #expect(await watch.run() == .failed())
+            #expect(await watch.run() == .failed())
             let figures = try await server.get("/metrics").body
             #expect(figures.contains(#"entitle_audits_total{scope="quick",outcome="failed"} 2"#))
             #expect(try await server.get("/readyz").status == 200)

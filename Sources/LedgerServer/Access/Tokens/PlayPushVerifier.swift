@@ -44,6 +44,12 @@ package struct PlayPushVerifier: Sendable {
         }
     }
 
+    /// Fetches Google's keys where those that are kept have lapsed; false: they cannot be had now.
+    func fetchesKeys(at now: Instant) async -> Bool {
+        // Why they cannot be had is not told.
+        (try? await keys.current(at: now)) != nil
+    }
+
     private func check(_ token: SignedToken, at now: Instant) -> Authentication<PlayPushIdentity> {
         guard let expiresAt = token.expiresAt, let validFrom = token.validFrom else {
             return .refused(.badClaims)

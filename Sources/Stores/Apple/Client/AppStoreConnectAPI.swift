@@ -25,6 +25,9 @@ package final class AppStoreConnectAPI: Sendable {
         self.clock = clock
     }
 
+    /// When it may be asked again; nil: now.
+    package var heldUntil: Instant? { caller.heldUntil }
+
     /// What the App Store sells of the app (row 1.1): in-app purchases and subscriptions that are
     /// approved, with names by language, prices of today by territory, and introductory offers.
     ///

@@ -29,6 +29,9 @@ package final class AppStoreServerAPI: Sendable {
         self.clock = clock
     }
 
+    /// When it may be asked again; nil: now.
+    package var heldUntil: Instant? { caller.heldUntil }
+
     /// What the Apple Account that made a transaction ever bought of the app, refunds included.
     ///
     /// `transactionID`: any one of the account's. Cost: a question for each 20 transactions.

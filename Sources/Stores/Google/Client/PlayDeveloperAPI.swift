@@ -32,6 +32,9 @@ package final class PlayDeveloperAPI: Sendable {
         self.clock = clock
     }
 
+    /// When it may be asked again; nil: now.
+    package var heldUntil: Instant? { caller.heldUntil }
+
     /// What a push hinted at, as `import --format play` takes it; nil: at nothing that can be asked for.
     ///
     /// `body`: the push as received. Cost: one question, and one for an access token each hour.

@@ -39,6 +39,9 @@ package final class RevenueCatAPI: Sendable {
         self.clock = clock
     }
 
+    /// When it may be asked again; nil: now.
+    package var heldUntil: Instant? { caller.heldUntil }
+
     /// What RevenueCat says of a customer: each element is an item that `import --format revenuecat`
     /// takes, with who was asked for and when.
     ///

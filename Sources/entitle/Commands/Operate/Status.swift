@@ -33,15 +33,16 @@ struct Status: ParsableCommand {
             ? try options.withKeylessLedger(status)
             : try options.withLedger(writing: false, status)
         status.disk = try StatusAnswer.DiskUse(ofLedgerAt: options.path)
-        status.jobs = try jobs()
+        let told = try told()
+        (status.jobs, status.alerts) = (told?.jobs, told?.alerts)
         try show(status)
     }
 
-    /// What the server that holds the ledger does by itself, where one does.
-    private func jobs() throws -> [JobStatus]? {
+    /// What the server that holds the ledger says of itself, where one does.
+    private func told() throws -> StatusAnswer? {
         guard let client = try server.writing(options) else { return nil }
         // How the ledger is does not depend on what its server says.
-        return try? client.answer(.get(["v1", "status"]), as: StatusAnswer.self).jobs
+        return try? client.answer(.get(["v1", "status"]), as: StatusAnswer.self)
     }
 
     private func show(_ status: StatusAnswer) throws {

@@ -1,0 +1,99 @@
+import EntitlementLedger
+import Entitlements
+import ServiceLifecycle
+
+/// Runs what the server does by itself, each job at its times, and notes what came of it.
+///
+/// A run that failed is tried again sooner than its time: after a delay that doubles, and not before whoever
+/// was asked wants to be asked again (`Retry-After`). A job that takes long holds up no other.
+struct JobScheduler: Service {
+    let jobs: [any ScheduledJob]
+    let board: JobBoard
+    var time = JobTime.machine
+
+    /// How long it waits after the first failure.
+    private static let firstRetry = Duration.seconds(30)
+    /// How long a store may want to be left alone: what it says beyond is a mistake.
+    private static let longestRest = Duration.seconds(86_400)
+
+    /// Runs the jobs until the server is told to stop, then ends them one after the other.
+    func run() async throws {
+        await withDiscardingTaskGroup { group in
+            for job in jobs { group.addTask { await run(job) } }
+        }
+        for job in jobs { await job.end() }
+    }
+
+    private func run(_ first: any ScheduledJob) async {
+        var (job, wait, failures) = (first, first.firstWait, 0)
+        while true {
+            board.plan(job.job, after: wait)
+            guard await time.pass(wait) else { return }
+            let run = await job.run()
+            board.note(job.job, run)
+            failures = if case .failed = run { failures + 1 } else { 0 }
+            guard let next = self.wait(after: run, failures, of: job.interval) else { return }
+            wait = next
+        }
+    }
+
+    /// How long it is until the next run; nil: the server stops.
+    ///
+    /// `failures`: in a row.
+    private func wait(after run: JobRun, _ failures: Int, of interval: Duration) -> Duration? {
+        switch run {
+        case .done: return interval
+        case .postponed(let pause): return pause
+        case .ended: return nil
+        case .failed(let notBefore):
+            let rest = notBefore.map {
+                Duration.milliseconds($0.milliseconds - board.now.milliseconds)
+            }
+            return max(
+                Self.delay(after: failures, of: interval),
+                min(rest ?? .zero, Self.longestRest)
+            )
+        }
+    }
+
+    /// How long a job that comes at an interval waits after so many failures in a row.
+    static func delay(after failures: Int, of interval: Duration) -> Duration {
+        // Fits: half a minute, doubled sixteen times, is a month.
+        min(interval, firstRetry * (1 << min(max(failures - 1, 0), 16)))
+    }
+}
+
+extension LedgerServer {
+    /// What a server does by itself, in the order in which it ends.
+    static func jobs(_ options: Options, _ service: LedgerService) -> [any ScheduledJob] {
+        var jobs: [any ScheduledJob] = options.audits.watches(service)
+        if let schedule = options.drift {
+            jobs.append(DriftWatch(service: service, schedule: schedule))
+        }
+        if let interval = options.storeWatch {
+            jobs.append(
+                StoreWatch(service: service, interval: interval, silence: options.silence)
+            )
+        }
+        if let interval = options.reportWatch {
+            jobs.append(ReportWatch(service: service, interval: interval))
+        }
+        if let read = options.readTrust, let interval = options.trustInterval {
+            jobs.append(TrustRefresh(service: service, read: read, interval: interval))
+        }
+        if let interval = options.backfill, !options.ledger.isReadOnly {
+            jobs.append(BackfillWatch(service: service, interval: interval))
+        }
+        if let schedule = options.productLoads {
+            jobs.append(ProductRefresh(service: service, schedule: schedule))
+        }
+        // What is archived is signed before.
+        if let schedule = options.publication {
+            jobs.append(LogPublisher(service: service, schedule: schedule))
+        }
+        if let schedule = options.archive {
+            jobs.append(LogArchiver(service: service, schedule: schedule))
+        }
+        return jobs
+    }
+}

@@ -11,6 +11,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import ServiceLifecycle
+import Tracing
 import UnixSignals
 
 /// The HTTP interface of a ledger (Interfaces, "HTTP").
@@ -75,6 +76,8 @@ package enum LedgerServer {
         package var snapshotLifetime = 2_592_000
         /// Whether checkpoints and hash tiles are for everybody.
         package var isLogPublic = false
+        /// Who collects spans of requests and their parts; nil: nobody does.
+        package var traces: TraceCollector?
         /// Looks at the ledger's files for those who watch; nil: they are not known.
         package var figures: (@Sendable () -> LedgerFigures)?
         /// Audits the ledger in a process of its own; nil: in this one.
@@ -206,18 +209,7 @@ package enum LedgerServer {
         onListening: @escaping @Sendable (Listening) -> Void
     ) async throws {
         let service = LedgerService(options)
-        do {
-            try await service.blocking { try service.takeUpFlows() }
-        } catch {
-            // A damaged record keeps nobody from being served: a flow may begin beside another.
-            service.faults.note(error, of: "flows")
-        }
-        if let refusals = service.refusals {
-            try await service.blocking { refusals.takeUp() }
-        }
-        if let interval = options.storeWatch {
-            await StoreWatch(service: service, interval: interval).recall()
-        }
+        try await takeUp(service)
         let (listening, opened) = AsyncStream.makeStream(of: Void.self)
         let application = try application(options, service) { [manager = options.manager] port in
             let address = options.address(listeningAt: port)
@@ -247,16 +239,7 @@ package enum LedgerServer {
                 )
             )
         }
-        if let read = options.readTrust {
-            services.append(TrustRenewal(service: service, read: read))
-        }
-        if let keeper = service.refusals {
-            services.append(RefusalWatch(service: service, keeper: keeper))
-        }
-        services.append(JobScheduler(jobs: jobs(options, service), board: service.jobs))
-        if let webhooks = options.webhooks, !options.ledger.isReadOnly {
-            services.append(WebhookSender(service: service, webhooks: webhooks))
-        }
+        services += background(options, service)
         if let manager = options.manager {
             services.append(ServiceManagerWatch(service: service, manager: manager))
         }
@@ -267,9 +250,58 @@ package enum LedgerServer {
         )
         configuration.maximumGracefulShutdownDuration = .seconds(options.drainSeconds)
         let group = ServiceGroup(configuration: configuration)
-        let outcome = await Result { try await group.run() }
+        // What the server does by itself is traced as requests are.
+        var context = ServiceContext.topLevel
+        context.spanTracer = service.tracer
+        let outcome = await ServiceContext.withValue(context) {
+            await Result { try await group.run() }
+        }
         try await service.stop()
         try outcome.get()
+    }
+
+    /// Takes up what an earlier server left under way.
+    private static func takeUp(_ service: LedgerService) async throws {
+        do {
+            try await service.blocking { try service.takeUpFlows() }
+        } catch {
+            // A damaged record keeps nobody from being served: a flow may begin beside another.
+            service.faults.note(error, of: "flows")
+        }
+        if let refusals = service.refusals {
+            try await service.blocking { refusals.takeUp() }
+        }
+        if let interval = options.storeWatch {
+            await StoreWatch(service: service, interval: interval).recall()
+        }
+    }
+
+    /// What runs beside the answers: jobs, and what is sent to others.
+    private static func background(
+        _ options: Options,
+        _ service: LedgerService
+    ) -> [any Service] {
+        var services: [any Service] = []
+        if let collector = options.traces {
+            services.append(
+                SpanSender(
+                    queue: service.metrics.spans,
+                    collector: collector,
+                    logger: options.logger
+                )
+            )
+        }
+        if let read = options.readTrust {
+            services.append(TrustRenewal(service: service, read: read))
+        }
+        if let keeper = service.refusals {
+            services.append(RefusalWatch(service: service, keeper: keeper))
+        }
+        services.append(JobScheduler(jobs: jobs(options, service), board: service.jobs))
+        if let webhooks = options.webhooks, !options.ledger.isReadOnly {
+            services.append(WebhookSender(service: service, webhooks: webhooks))
+        }
+        return services
     }
 
     /// The server as Hummingbird runs and tests it.

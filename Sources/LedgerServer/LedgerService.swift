@@ -44,6 +44,8 @@ final class LedgerService: Sendable, BlockingPool {
     let connections: Connections
     let bodies: BodyBudget
     let logger: Logger
+    /// Makes spans of requests and their parts; nil: nobody collects them.
+    let tracer: SpanTracer?
     /// Looks at the ledger's files; nil: they are not known.
     let figures: (@Sendable () -> LedgerFigures)?
     let clock: @Sendable () -> Instant
@@ -95,6 +97,7 @@ final class LedgerService: Sendable, BlockingPool {
         )
         bodies = BodyBudget(limit: options.bodyByteLimit)
         figures = options.figures
+        tracer = options.traces.map { SpanTracer(queue: metrics.spans, percent: $0.percent) }
         clock = options.clock
         makeID = options.makeID
         resolveTimeZones = options.resolveTimeZones
@@ -162,6 +165,13 @@ final class LedgerService: Sendable, BlockingPool {
         _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         try await pool.runIfActive(body)
+    }
+
+    /// Does what appends to the ledger, as `blocking` does, in a span of its own.
+    func appending<Result: Sendable>(
+        _ body: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await withSpanOfPart("ledger append") { _ in try await blocking(body) }
     }
 
     /// Audits the ledger, one audit at a time, and counts what it came to.

@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import time
 
+import traces
 from harness.report import Fault
 from harness.server import expect
 
@@ -299,4 +300,5 @@ def run(tool, material, report, seed):
     checks["rotation"] = check_rotation(material)
     checks["secrets"] = check_secrets(material)
     check_manager(material)
+    checks["spans"] = traces.run(material, refused)
     report.figures["operation"] = checks

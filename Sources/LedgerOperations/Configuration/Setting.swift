@@ -85,6 +85,10 @@ package enum Setting: String, CaseIterable, Sendable {
     case publicLog
     /// A directory in which each checkpoint is put.
     case publish
+    /// Where spans of requests are posted to, such as `http://127.0.0.1:4318/v1/traces` (OTLP, JSON).
+    case tracesEndpoint
+    /// Of a hundred traces that begin here, those that are sent (100).
+    case tracesPercent
 
     /// Whether it is never shown, nor taken from a file, which somebody else may have put there.
     package var isSecret: Bool { self == .key || self == .keyCommand }

@@ -9,6 +9,8 @@ package struct ServerConfiguration: Sendable {
     private let settings: Settings
     private let path: String
     private let logger: Logger
+    /// A variable of the environment that others set, too.
+    private let variable: @Sendable (_ name: String) -> String?
 
     /// Ports that there are; 0 picks one.
     package static let ports = 0...65_535
@@ -18,15 +20,18 @@ package struct ServerConfiguration: Sendable {
     /// An hour, to as long as a key signs: keys are handed out for as long again.
     private static let snapshotSeconds = 3600...Int(SnapshotKey.period / 1000)
 
-    /// Takes what is set; `log` takes one line without its end.
+    /// Takes what is set; `log` takes one line without its end; `variable` tells what others set for
+    /// every program.
     ///
     /// - Throws: `OperationFault` for a level of the log that there is not.
     package init(
         _ settings: Settings,
         ofLedgerAt path: String,
+        variable: @escaping @Sendable (_ name: String) -> String? = { _ in nil },
         log: @escaping @Sendable (String) -> Void
     ) throws {
         self.settings = settings
+        self.variable = variable
         self.path = path
         let name = settings[.logLevel] ?? "notice"
         guard let level = Logger.Level(rawValue: name) else {
@@ -92,6 +97,7 @@ package struct ServerConfiguration: Sendable {
                 throw InputFault(.malformed, "", fault.message + place)
             }
         }
+        options.traces = try TraceConfiguration.collector(settings, variable: variable)
         options.proxies = try proxies()
         options.origins = try origins()
         options.quotas = try quotas(options.quotas)

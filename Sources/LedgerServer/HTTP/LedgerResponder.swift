@@ -22,6 +22,16 @@ struct LedgerResponder: HTTPResponder {
     }
 
     func respond(to request: Request, context: Context) async throws -> Response {
+        guard let tracer = service.tracer else { return await respond(to: request, context, nil) }
+        return await tracer.continuing(request) { span in await respond(to: request, context, span)
+        }
+    }
+
+    private func respond(
+        to request: Request,
+        _ context: Context,
+        _ span: RecordedSpan?
+    ) async -> Response {
         let id = service.makeID()
         var exchange = Exchange(request, context, id: id, now: service.clock())
         var answer: Answer
@@ -46,7 +56,8 @@ struct LedgerResponder: HTTPResponder {
         }
         let duration = exchange.begun.duration(to: .now)
         service.metrics.count(exchange.target?.number, status: answer.status, duration: duration)
-        log(exchange, answer.status, duration)
+        log(exchange, answer.status, duration, span)
+        span?.describe(exchange, status: answer.status)
         return answer.response(isHead: request.method == .head)
     }
 
@@ -125,7 +136,12 @@ struct LedgerResponder: HTTPResponder {
         return answer
     }
 
-    private func log(_ exchange: Exchange, _ status: Int, _ duration: Duration) {
+    private func log(
+        _ exchange: Exchange,
+        _ status: Int,
+        _ duration: Duration,
+        _ span: RecordedSpan?
+    ) {
         guard service.logger.logLevel <= .info else { return }
         var metadata: Logger.Metadata = [
             "requestId": "\(exchange.id)", "operation": "\(exchange.operation)",
@@ -134,9 +150,10 @@ struct LedgerResponder: HTTPResponder {
             "caller": "\(exchange.caller.label)",
             "microseconds": "\(duration.microseconds)",
         ]
-        if let trace = TraceParent(exchange.requestHeaders[.traceparent]) {
-            metadata["traceparent"] = "\(trace.text)"
-        }
+        // Its own part of the trace, so that the line leads there, else the caller's.
+        let trace =
+            span?.place.traceParent ?? TraceParent(exchange.requestHeaders[.traceparent])?.text
+        if let trace { metadata["traceparent"] = "\(trace)" }
         service.logger.info("request", metadata: metadata)
     }
 }

@@ -4,6 +4,15 @@
 struct TraceParent: Equatable {
     /// As it came: version, trace, parent and flags, in lower-case hexadecimal.
     let text: String
+    /// The trace's number, 32 digits.
+    let trace: Substring
+    /// The number of the caller's part of it, 16 digits.
+    let parent: Substring
+    /// Whether the caller's part is sent to whoever collects traces.
+    let isSampled: Bool
+
+    /// The header's name.
+    static let field = "traceparent"
 
     /// Digits of each part of what this version of the standard says.
     private static let digitCounts = [2, 32, 16, 2]
@@ -19,6 +28,9 @@ struct TraceParent: Equatable {
             parts[2].contains(where: { $0 != "0" })
         else { return nil }
         text = value
+        (trace, parent) = (parts[1], parts[2])
+        // The lowest bit of the flags; the others are not ours to know.
+        isSampled = parts[3].last?.hexDigitValue.map { $0 & 1 == 1 } ?? false
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool {

@@ -5,6 +5,7 @@ package import LedgerOperations
 import NIOCore
 import NIOHTTP1
 package import Stores
+import Tracing
 
 /// Carries questions to the stores' APIs over HTTP.
 package enum HTTPStoreTransport {
@@ -14,6 +15,28 @@ package enum HTTPStoreTransport {
     /// Carries one question; nil: there is no whole answer.
     @Sendable
     package static func send(_ request: StoreRequest) async -> StoreResponse? {
+        await withSpanOfPart("store call", ofKind: .client) { span in
+            span?.attributes[SpanDocument.method] = request.method.rawValue
+            // What stands behind the host names purchases and customers.
+            span?.attributes[SpanDocument.server] = host(of: request.url)
+            let answer = await answer(to: request)
+            if let answer {
+                span?.attributes[SpanDocument.status] = Int64(answer.status)
+            } else {
+                span?.attributes[SpanDocument.errorType] = "no_answer"
+            }
+            if (answer?.status ?? 500) >= 400 { span?.setStatus(SpanStatus(code: .error)) }
+            return answer
+        }
+    }
+
+    /// The host of an address, without its port.
+    private static func host(of url: String) -> String {
+        let place = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
+        return String(place.prefix { $0 != "/" && $0 != "?" && $0 != ":" })
+    }
+
+    private static func answer(to request: StoreRequest) async -> StoreResponse? {
         var call = HTTPClientRequest(url: request.url)
         call.method = HTTPMethod(rawValue: request.method.rawValue)
         for (name, value) in request.headers {

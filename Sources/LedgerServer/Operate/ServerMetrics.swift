@@ -19,6 +19,8 @@ final class ServerMetrics: Sendable {
     let webhooks = WebhookCounters()
     /// What audits came to.
     let audits = AuditCounters()
+    /// Spans that wait to be sent, and what became of the others.
+    let spans = SpanQueue()
 
     private struct State {
         /// By the routes' numbers; the last is that of requests that lead nowhere.
@@ -152,6 +154,7 @@ final class ServerMetrics: Sendable {
         webhooks.append(to: &text)
         jobs.append(to: &text)
         alerts.append(to: &text)
+        spans.append(to: &text)
         let rows = operations.filter { !$0.statuses.isEmpty }.sorted { $0.name < $1.name }
         text.family("entitle_requests_total", "Requests by operation and status.", .counter)
         for operation in rows {

@@ -196,7 +196,7 @@ extension RouteTable {
             .usageRecorded,
             default: JSONMember("useId", .string(request.id))
         )
-        let outcome = try await service.blocking {
+        let outcome = try await service.appending {
             try service.ledger.appender.use(
                 data.text(.featureID) ?? "",
                 by: customer,
@@ -221,7 +221,7 @@ extension RouteTable {
         _ tell: (inout ReceiptAnswer) -> Void = { _ in },
         by decide: @escaping @Sendable () throws -> Receipt
     ) async throws -> Answer {
-        try answer(await service.blocking(decide), call, request, tell)
+        try answer(await service.appending(decide), call, request, tell)
     }
 
     /// What became of a request, or its problem.

@@ -114,7 +114,7 @@ extension RouteTable {
             source: Source.app,
             environment: item.facts.environment
         )
-        let outcome = try await service.blocking {
+        let outcome = try await service.appending {
             try service.ledger.appender.claim(item, for: customer, request)
         }
         if case .refused(let refusal, let owner) = outcome {
@@ -179,7 +179,7 @@ extension RouteTable {
         let transactions = items.map(\.transaction)
         let customer = try call.customer
         let request = try call.request(service, source: Source.app, environment: .production)
-        let outcomes = try await service.blocking {
+        let outcomes = try await service.appending {
             try service.ledger.appender.restore(transactions, for: customer, request)
         }
         for item in items { try await service.acknowledge(item.acknowledgement, call.now) }

@@ -34,7 +34,7 @@ extension RouteTable {
             source: Source.support,
             environment: .production
         )
-        let outcome = try await service.blocking {
+        let outcome = try await service.appending {
             try service.ledger.eraser.erase([customer], request, reading: StoredEvidenceNames())
         }
         switch outcome {

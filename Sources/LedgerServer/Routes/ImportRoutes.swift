@@ -60,7 +60,7 @@ extension RouteTable {
         options.playStore = service.stores.playStore
         options.clock = service.clock
         let place = ImportedLedger(service.ledger, options, isFromOutside: call.caller != .owner)
-        let answer = try await service.blocking {
+        let answer = try await service.appending {
             let lines = ImportedLines(try call.batch())
             return ImportedBatch(items: try place.begin(lines)(), sequence: try place.size())
         }

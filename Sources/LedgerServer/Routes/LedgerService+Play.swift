@@ -83,7 +83,10 @@ extension LedgerService {
             _ = try unanswered(error, of: Source.playStore)
             return
         }
-        _ = try await ledger.appender.record(concurrently: purchase.submission(at: now), on: self)
+        let submission = purchase.submission(at: now)
+        _ = try await withSpanOfPart("ledger append") { _ in
+            try await ledger.appender.record(concurrently: submission, on: self)
+        }
     }
 
     /// Counts a question that was not answered.

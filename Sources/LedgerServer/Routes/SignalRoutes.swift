@@ -165,10 +165,9 @@ extension RouteTable {
         _ service: LedgerService,
         isCountedWithAnother: Bool = false
     ) async throws -> Answer {
-        let receipt = try await service.ledger.appender.record(
-            concurrently: submission,
-            on: service
-        )
+        let receipt = try await withSpanOfPart("ledger append") { _ in
+            try await service.ledger.appender.record(concurrently: submission, on: service)
+        }
         if receipt.isRefused || !isCountedWithAnother {
             service.metrics.countSignal(store, outcome: receipt.outcome)
         }

@@ -6,6 +6,7 @@ import LedgerOperations
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Tracing
 
 /// Sends to one address.
 ///
@@ -48,6 +49,23 @@ actor WebhookClient {
 
     /// Sends one message, once.
     func send(_ headers: [(String, String)], _ body: [UInt8]) async -> DeliveryAttempt {
+        await withSpanOfPart("webhook delivery", ofKind: .client) { span in
+            let attempt = await attempt(headers, body)
+            span?.attributes[SpanDocument.method] = "POST"
+            // What stands behind the host may be a secret.
+            span?.attributes[SpanDocument.server] = address.host
+            if let status = attempt.status {
+                span?.attributes[SpanDocument.status] = Int64(status)
+            }
+            if let fault = attempt.fault {
+                span?.attributes[SpanDocument.errorType] = fault.rawValue
+            }
+            if !attempt.isTaken { span?.setStatus(SpanStatus(code: .error)) }
+            return attempt
+        }
+    }
+
+    private func attempt(_ headers: [(String, String)], _ body: [UInt8]) async -> DeliveryAttempt {
         let client: HTTPClient
         switch await reached() {
         case .success(let reached): client = reached

@@ -70,7 +70,7 @@ extension RouteTable {
         let purchase = try call.purchase
         let request = try call.request(service, source: Source.support)
         guard service.accesses.hasRoom else { throw Problem.accessesFull }
-        let (receipt, isKnown) = try await service.blocking {
+        let (receipt, isKnown) = try await service.appending {
             let ledger = service.ledger
             let isKnown = try ledger.questions.isKnown(purchase, environment: request.environment)
             return (try ledger.appender.claim(purchase, for: customer, request), isKnown)
@@ -142,7 +142,7 @@ extension RouteTable {
         by decide: @escaping @Sendable () throws -> OwnerOutcome
     ) async throws -> Answer {
         guard service.accesses.hasRoom else { throw Problem.accessesFull }
-        let outcome = try await service.blocking(decide)
+        let outcome = try await service.appending(decide)
         let answer = try answer(outcome.receipt, call, request) {
             // Who asks is support, and is told whose the purchase was (Stores, rule 7).
             $0.formerOwner = outcome.formerOwner?.text

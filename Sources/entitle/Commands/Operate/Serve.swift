@@ -113,6 +113,7 @@ struct Serve: AsyncParsableCommand {
         var options = try await ServerConfiguration(
             settings,
             ofLedgerAt: path,
+            variable: { ProcessInfo.processInfo.environment[$0] },
             log: { Terminal.note($0) }
         )
         .options(open.ledger)

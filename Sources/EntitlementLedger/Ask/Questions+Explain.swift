@@ -38,7 +38,41 @@ extension Questions {
         switch try reasons(feature, question) {
         case .unknownFeature(let near): return .unknownFeature(near: near)
         case .found(let explanation, let size, let state):
-            let answer = try ExplanationAnswer(
+            let answers = try tell(
+                explanation,
+                question,
+                size: size,
+                state,
+                to: [(audience, language)],
+                zone
+            )
+            return .explained(answers[0])
+        }
+    }
+
+    /// Why a customer has or lacks a feature, found once and told to each of some audiences, with instants
+    /// in UTC; nil: no catalog of the prefix ever listed the feature.
+    package func explain(
+        _ feature: String,
+        _ question: CustomerQuestion,
+        to listeners: [(audience: Audience, language: Language)]
+    ) throws -> [ExplanationAnswer]? {
+        guard case .found(let explanation, let size, let state) = try reasons(feature, question)
+        else { return nil }
+        return try tell(explanation, question, size: size, state, to: listeners, .utc)
+    }
+
+    private func tell(
+        _ explanation: Explanation,
+        _ question: CustomerQuestion,
+        size: UInt64,
+        _ state: CustomerState,
+        to listeners: [(audience: Audience, language: Language)],
+        _ zone: NamedZone
+    ) throws -> [ExplanationAnswer] {
+        let token = try token(ofAccessTo: explanation, question, size: size, state)
+        return try listeners.map { audience, language in
+            try ExplanationAnswer(
                 question.echo(size: size),
                 explanation,
                 for: audience,
@@ -46,9 +80,8 @@ extension Questions {
                 zone,
                 customer: question.customer.text,
                 names: names,
-                token: token(ofAccessTo: explanation, question, size: size, state)
+                token: token
             )
-            return .explained(answer)
         }
     }
 

@@ -1,17 +1,23 @@
 import Encodings
-import Entitlements
+package import Entitlements
 
 /// Writes instants as people of a language do, in a time zone.
-struct InstantText {
+package struct InstantText: Sendable {
     let language: Language
     let zone: ResolvedZone
+
+    /// Names language and zone.
+    package init(language: Language, zone: ResolvedZone = .utc) {
+        self.language = language
+        self.zone = zone
+    }
 
     private static let englishMonths = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
     /// Day and minute, with the offset from UTC that the zone has then.
-    func callAsFunction(_ instant: Instant) -> String {
+    package func callAsFunction(_ instant: Instant) -> String {
         let seconds = zone.offsetSeconds(at: instant)
         let minutes = Self.floor(instant.milliseconds + seconds * 1000, 60_000)
         let days = Self.floor(minutes, 1440)
@@ -29,7 +35,7 @@ struct InstantText {
     }
 
     /// Empty where there is no instant.
-    func callAsFunction(_ instant: Instant?) -> String { instant.map { self($0) } ?? "" }
+    package func callAsFunction(_ instant: Instant?) -> String { instant.map { self($0) } ?? "" }
 
     /// `UTC`, or how far east or west of it.
     private static func offset(_ seconds: Int64) -> String {

@@ -82,7 +82,7 @@ extension ExportedEvent {
             sequence: recorded.sequence,
             recordedAt: recorded.at,
             time: time,
-            title: EventSentence.title(of: kind),
+            title: EventSentence.title(of: kind)[.english],
             productID: values[.productID]?.text ?? purchase?.moment.productID,
             price: values[.priceMicros]?.integer.map { Decimals.units(ofMicros: String($0)) },
             currencyCode: values[.currencyCode]?.text,

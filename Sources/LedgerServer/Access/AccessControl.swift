@@ -202,9 +202,9 @@ final class AccessControl: Sendable {
         return stands(session.caller, at: exchange.now) ? session : nil
     }
 
-    /// Signs somebody in to the pages by the text of a key; counts one that does not fit.
-    func signIn(withKey text: String, _ call: Call) -> Caller? {
-        switch authenticator.caller(authorization: [], apiKey: [text], at: call.now) {
+    /// Who signs in to the pages by the text of a key; nil, and counted: it does not fit.
+    func caller(ofKey text: String, at now: Instant) -> Caller? {
+        switch authenticator.caller(authorization: [], apiKey: [text], at: now) {
         case .accepted(let caller): return caller.keyID == nil ? nil : caller
         case .refused(let reason):
             metrics.countRefusedCredential(reason)

@@ -132,10 +132,12 @@ extension Page.Rows {
         return lines.map(CSV.line).joined()
     }
 
-    fileprivate var ndjson: String {
-        cells.map { row in
-            let members = zip(columns, row).map { JSONMember($0, $1) }
-            return JSONValue.object(members).description + "\n"
-        }.joined()
+    fileprivate var ndjson: String { objects.map { $0.description + "\n" }.joined() }
+
+    /// The rows as a document.
+    var json: JSONValue { .array(objects) }
+
+    private var objects: [JSONValue] {
+        cells.map { row in .object(zip(columns, row).map { JSONMember($0, $1) }) }
     }
 }

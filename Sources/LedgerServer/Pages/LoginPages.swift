@@ -52,7 +52,7 @@ extension PageTable {
         if let code = form[.code] {
             caller = service.access.sessions.redeem(code, at: call.now)
         } else {
-            caller = service.access.signIn(withKey: form[.key] ?? "", call)
+            caller = service.access.caller(ofKey: form[.key] ?? "", at: call.now)
         }
         guard let caller else { return loginPage(call, next: form[.next], wasRefused: true) }
         // Whoever was signed in before is not any more.

@@ -4,7 +4,9 @@ import Presentation
 
 /// Every page, and every form of one.
 enum PageTable {
-    static let routes: [Route] = loginPages + assetRoutes + customerPages
+    static let routes: [Route] =
+        loginPages + assetRoutes + searchPages + customerPages
+        + differencePages + customerForms
 
     /// The parts of the console that somebody reaches.
     static func sections(of caller: Caller) -> [PageFrame.Section] {

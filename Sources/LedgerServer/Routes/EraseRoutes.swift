@@ -34,12 +34,22 @@ extension RouteTable {
             source: Source.support,
             environment: .production
         )
+        return Answer(try await erasure(of: customer, request, call, service))
+    }
+
+    /// Erases a customer in every environment.
+    static func erasure(
+        of customer: CustomerID,
+        _ request: LedgerRequest,
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> ErasureAnswer {
         let outcome = try await service.appending {
             try service.ledger.eraser.erase([customer], request, reading: StoredEvidenceNames())
         }
         switch outcome {
-        case .erased(let receipt): return Answer(ErasureAnswer(receipt: receipt))
-        case .unknown: return Answer(ErasureAnswer(receipt: nil))
+        case .erased(let receipt): return ErasureAnswer(receipt: receipt)
+        case .unknown: return ErasureAnswer(receipt: nil)
         case .refused(let refusal): throw call.problem(of: refusal)
         }
     }

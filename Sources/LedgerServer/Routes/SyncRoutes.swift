@@ -29,12 +29,19 @@ extension RouteTable {
 
     @Sendable
     private static func sync(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        Answer(try await sync(try call.customer, in: try call.environment(), service))
+    }
+
+    /// Asks the stores about a customer, if there are any that can be asked.
+    static func sync(
+        _ customer: CustomerID,
+        in environment: StoreEnvironment,
+        _ service: LedgerService
+    ) async throws -> SyncAnswer {
         guard !service.stores.clients.isEmpty else {
             throw Problem(.notConfigured, "no store's API is configured here")
         }
-        return Answer(
-            try await service.sync.sync(try call.customer, in: try call.environment())
-        )
+        return try await service.sync.sync(customer, in: environment)
     }
 }
 

@@ -19,6 +19,9 @@ enum QueryName: String, Sendable {
         preserveRecordedTime, purchase, raw, record, redact, sample, samples, score, scope, since,
         source, state, storefront, thresholds, ticket, to, toAt, token, type, until
     case code, key, lang, next
+    case atDay, knownDay, toKnown, toKnownSequence, told, done
+    /// For whom sentences are.
+    case audience = "for"
     /// What is searched for.
     case search = "q"
 }

@@ -44,28 +44,18 @@ struct RequestOptions: ParsableArguments {
             return try Receipts.print(recorded, request.id, options)
         }
         let (recorded, difference) = try options.withLedger(writing: false) { ledger in
-            let draft = try ledger.draft()
-            let before = try draft.questions.size()
-            let recorded = try body(draft)
-            let now = SystemClock.now()
-            let difference = try (customer ?? recorded.customer).map { customer in
-                try draft.questions.difference(
-                    DifferenceQuestion(
-                        customer: customer,
-                        environment: request.environment,
-                        from: BitemporalPoint(at: now, knownAt: .sequence(before)),
-                        to: BitemporalPoint(at: now, knownAt: .everything)
-                    )
-                )
-            }
-            try draft.close()
-            return (recorded, difference)
+            try ledger.rehearse(
+                in: request.environment,
+                at: { SystemClock.now() },
+                about: { customer ?? $0.customer },
+                body
+            )
         }
         try Receipts.print(
             recorded,
             request.id,
             options,
-            dryRun: ReceiptAnswer.DryRun(difference: difference?.answer)
+            dryRun: ReceiptAnswer.DryRun(difference: difference)
         )
     }
 }

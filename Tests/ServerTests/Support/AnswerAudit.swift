@@ -21,6 +21,7 @@ final class AnswerAudit: Sendable {
 
     private static let document = OpenAPIDocument.document(of: RouteTable.routes)
     private static let matcher = RouteMatcher(RouteTable.routes)
+    private static let pages = RouteMatcher(PageTable.routes)
     /// Shorter texts stand in words that name nobody.
     private static let shortestID = 5
     private static let shortestText = 8
@@ -49,6 +50,7 @@ final class AnswerAudit: Sendable {
     ) {
         // What a browser asks beforehand is no operation that is described.
         if method == .options, answer.status == 204 { return }
+        if look(atPage: answer, to: method, uri) { return }
         if let body, let json = try? JSONValue(parsing: Array(body.utf8)) { collect(json) }
         let path = String(uri.prefix { $0 != "?" })
         let found: [String]
@@ -61,6 +63,30 @@ final class AnswerAudit: Sendable {
             found = Self.problemFindings(answer, isHead: method == .head)
         }
         state.withLock { $0.findings += found.map { "\(method) \(path) \(answer.status): \($0)" } }
+    }
+
+    /// Looks at an answer of the pages: what a browser must be told of each stands in its head; false: the
+    /// path is not theirs.
+    private func look(
+        atPage answer: TestAnswer,
+        to method: HTTPRequest.Method,
+        _ uri: String
+    ) -> Bool {
+        let parts = uri.split(separator: "?", maxSplits: 1).map(String.init)
+        guard let page = PagePath(parts[0], query: parts.dropFirst().first),
+            case .route(let target, let values)? = try? Self.pages.match(method, page.path),
+            target.route.isPage
+        else { return false }
+        for value in values.filter({ [.id, .grantID].contains($0.key) }).values {
+            add(name: value)
+        }
+        guard answer.headers[.contentType]?.hasPrefix("text/html") == true else { return true }
+        let policy = answer.headers[.contentSecurityPolicy] ?? ""
+        let isShielded =
+            policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe-inline")
+            && answer.headers[.cacheControl] == "no-store"
+        if !isShielded { state.withLock { $0.findings.append("\(uri): not shielded") } }
+        return true
     }
 
     private func collect(_ json: JSONValue) {

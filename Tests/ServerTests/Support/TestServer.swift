@@ -30,6 +30,8 @@ struct TestServer: Sendable {
     let keys: [Scope: String]
     /// The text of a key that may write and is support's.
     let supportKey: String
+    /// Where its keys stand.
+    let folder: KeyFolder
     private let issuer: TokenIssuer
 
     /// What can be set before it starts.
@@ -113,6 +115,7 @@ struct TestServer: Sendable {
                     log: log,
                     keys: all,
                     supportKey: support.text,
+                    folder: folder,
                     issuer: issuer
                 )
                 try await body(server)

@@ -21,7 +21,7 @@ extension RouteTable {
         )
     ]
 
-    private static let secondPointParameters = [
+    static let secondPointParameters = [
         Route.Parameter(name: "toAt", text: "T to compare with (default: at)", shape: .point),
         Route.Parameter(
             name: "toKnown",

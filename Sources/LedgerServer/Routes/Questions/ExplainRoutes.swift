@@ -97,7 +97,8 @@ extension RouteTable {
         return zone
     }
 
-    private static func choice<Choice>(
+    /// A parameter that is one of some words; nil: it was not sent.
+    static func choice<Choice>(
         _ call: Call,
         _ name: String,
         _ read: (String) -> Choice?

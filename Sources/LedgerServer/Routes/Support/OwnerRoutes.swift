@@ -118,7 +118,11 @@ extension RouteTable {
     }
 
     private static func reason(in body: JSONValue) throws(Problem) -> String {
-        let reason = try body.required("reason")
+        try reason(body.required("reason"))
+    }
+
+    /// Why somebody asks, of a length that is kept.
+    static func reason(_ reason: String) throws(Problem) -> String {
         guard (1...FieldShape.textByteLimit).contains(reason.utf8.count) else {
             throw Problem(
                 .invalidValue,

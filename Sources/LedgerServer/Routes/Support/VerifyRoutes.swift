@@ -54,13 +54,29 @@ extension RouteTable {
         _ call: Call,
         _ service: LedgerService
     ) async throws -> Answer {
-        let environment = try call.environment()
-        let isRecording = try call.flag(.record)
+        let answer = try await verification(
+            of: customer,
+            in: call.environment(),
+            isRecording: call.flag(.record),
+            service
+        )
+        return Answer(answer)
+    }
+
+    /// Judges recorded evidence again.
+    ///
+    /// `customer`: whose; nil: everybody's.
+    static func verification(
+        of customer: CustomerID?,
+        in environment: StoreEnvironment,
+        isRecording: Bool,
+        _ service: LedgerService
+    ) async throws -> VerificationAnswer {
         let verifier = StoredEvidenceVerifier(
             appStore: service.stores.appStore,
             playStore: service.stores.playStore
         )
-        let answer = try await service.blocking {
+        return try await service.blocking {
             try service.ledger.auditor.verifyEvidence(
                 of: customer,
                 environment: environment,
@@ -71,6 +87,5 @@ extension RouteTable {
                 }
             }
         }
-        return Answer(answer)
     }
 }

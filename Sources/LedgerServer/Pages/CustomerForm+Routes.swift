@@ -1,0 +1,41 @@
+import HTTPTypes
+import LedgerAPI
+import Presentation
+
+extension CustomerForm {
+    /// The path of its page.
+    var template: String { "/console/customers/{id}/" + rawValue }
+
+    /// The operation of the interface that does the same: who may call it may send the form.
+    var operation: String {
+        switch self {
+        case .grant: "grant"
+        case .withdraw: "withdrawGrant"
+        case .link: "linkCustomer"
+        case .transfer: "transferPurchase"
+        case .release: "releasePurchase"
+        case .sync: "syncCustomer"
+        case .verify: "verifyCustomer"
+        case .erase: "eraseCustomer"
+        }
+    }
+
+    /// The scopes of that operation.
+    var scopes: ScopeSet {
+        let route = RouteTable.routes.first { $0.operation == operation }
+        guard case .keys(let scopes) = route?.access else {
+            preconditionFailure("\(operation) is no call for keys")
+        }
+        return scopes
+    }
+
+    /// The operation's name behind another word.
+    func operation(after word: String) -> String {
+        word + operation.prefix(1).uppercased() + operation.dropFirst()
+    }
+
+    /// The forms that somebody may send.
+    static func forms(of call: Call) -> [CustomerForm] {
+        allCases.filter { call.caller.has(anyOf: $0.scopes) }
+    }
+}

@@ -1,0 +1,162 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+import LedgerOperations
+import Presentation
+import Stores
+
+/// What a form asks for, read and checked.
+struct FormRequest: Sendable {
+    let form: CustomerForm
+    let customer: CustomerID
+    let request: LedgerRequest
+    let reason: String
+    /// Customers whom it concerns, and whose access is noted with the reason.
+    let concerned: [CustomerID]
+    /// Asks a ledger; nil: it is no decision that a draft could make.
+    let decide: (@Sendable (Ledger) throws -> Receipt)?
+
+    init(_ form: CustomerForm, _ call: Call, _ sent: Query) throws(Problem) {
+        self.form = form
+        let customer = try call.customer
+        self.customer = customer
+        let id = sent[CustomerFormPage.requestName] ?? ""
+        guard (1...Call.keyByteLimit).contains(id.utf8.count),
+            id.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+        else { throw Problem(.missingField, "load the form again", path: "request") }
+        let request = LedgerRequest(
+            id: id,
+            source: Source.support,
+            environment: try call.environment()
+        )
+        self.request = request
+        let reason = try RouteTable.reason(sent[FormField.Name.reason.rawValue] ?? "")
+        self.reason = reason
+        func field(_ name: FormField.Name) throws(Problem) -> String {
+            guard let text = sent[name.rawValue], !text.isEmpty else {
+                throw Problem(.missingField, "required", path: name.rawValue)
+            }
+            return text
+        }
+        func customerField(_ name: FormField.Name) throws(Problem) -> CustomerID {
+            guard let id = CustomerID(try field(name)) else {
+                throw Problem(.invalidValue, "expected an id", path: name.rawValue)
+            }
+            return id
+        }
+        func purchaseField() throws(Problem) -> PurchaseName {
+            guard let name = PurchaseName(try field(.purchase)) else {
+                throw Problem(.unknownPurchase, "a purchase is STORE/ORIGINAL_ID")
+            }
+            return name
+        }
+        var concerned = [customer]
+        switch form {
+        case .grant:
+            let data = try Self.grant(sent, call, grantID: id, reason)
+            decide = { ledger in
+                try ledger.appender.grant(
+                    data.text(.grantID) ?? "",
+                    to: customer,
+                    features: data.texts(.features) ?? [],
+                    tier: data.text(.tier),
+                    expiresAt: data.instant(.expiresAt),
+                    reason: data.text(.reason),
+                    request
+                )
+            }
+        case .withdraw:
+            let grantID = try field(.grantID)
+            decide = { try $0.appender.withdraw(grantID, from: customer, request) }
+        case .link:
+            let alias = try customerField(.alias)
+            decide = { try $0.appender.link(alias, to: customer, request) }
+        case .transfer:
+            let (purchase, owner) = (try purchaseField(), try customerField(.to))
+            concerned.append(owner)
+            decide = {
+                try $0.appender.transfer(purchase, to: owner, reason: reason, request).receipt
+            }
+        case .release:
+            let purchase = try purchaseField()
+            decide = { try $0.appender.release(purchase, reason: reason, request).receipt }
+        case .erase:
+            guard try field(.typed).isSame(as: customer.text) else {
+                throw Problem(
+                    .invalidValue,
+                    "what was typed is not the customer's id",
+                    path: "typed"
+                )
+            }
+            // Noting it would give the customer a name anew.
+            concerned = []
+            decide = nil
+        case .sync, .verify: decide = nil
+        }
+        self.concerned = concerned
+    }
+
+    /// A grant as its event says it, checked as the interface checks it.
+    private static func grant(
+        _ sent: Query,
+        _ call: Call,
+        grantID: String,
+        _ reason: String
+    ) throws(Problem) -> EventData {
+        var members = [
+            JSONMember("grantId", .string(grantID)), JSONMember("reason", .string(reason)),
+        ]
+        let features = (sent[FormField.Name.features.rawValue] ?? "").split(separator: ",")
+            .map { String($0.trimmedBlanks) }.filter { !$0.isEmpty }
+        if !features.isEmpty { members.append(JSONMember("features", .strings(features))) }
+        if let tier = sent[FormField.Name.tier.rawValue], !tier.isEmpty {
+            members.append(JSONMember("tier", .string(tier)))
+        }
+        if let text = sent[FormField.Name.expiresAt.rawValue], !text.isEmpty {
+            let end = try call.formInstant(text, FormField.Name.expiresAt.rawValue)
+            members.append(JSONMember("expiresAt", .instant(end)))
+        }
+        guard members.count > 2 else {
+            throw Problem(.missingField, "a grant gives features or a tier", path: "features")
+        }
+        return try call.data(.grantGiven, .object(members))
+    }
+
+    /// Has it recorded.
+    func run(_ call: Call, _ service: LedgerService) async throws {
+        if let decide {
+            let receipt = try await service.blocking { try decide(service.ledger) }
+            _ = try SignalReceipt(receipt) { call.problem(of: $0) }
+            return
+        }
+        switch form {
+        case .sync: _ = try await RouteTable.sync(customer, in: request.environment, service)
+        case .verify:
+            _ = try await RouteTable.verification(
+                of: customer,
+                in: request.environment,
+                isRecording: true,
+                service
+            )
+        case .erase:
+            // In every environment, as the interface asks for it.
+            let everywhere = LedgerRequest(
+                id: request.id,
+                source: request.source,
+                environment: .production
+            )
+            _ = try await RouteTable.erasure(of: customer, everywhere, call, service)
+        case .grant, .withdraw, .link, .transfer, .release: break
+        }
+    }
+}
+
+extension Substring {
+    /// Without blanks at its ends.
+    fileprivate var trimmedBlanks: Substring {
+        let start = drop { $0 == " " }
+        guard let end = start.lastIndex(where: { $0 != " " }) else { return "" }
+        return start[...end]
+    }
+}

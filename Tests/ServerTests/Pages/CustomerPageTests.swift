@@ -1,0 +1,218 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import Foundation
+import HTTPTypes
+import LedgerAPI
+import Presentation
+import Testing
+
+@testable import LedgerServer
+
+/// What support reads of a customer (rows 4.4, 8.6, Z1, Z2).
+struct `The page of a customer` {
+    static let purchase = PurchaseName(store: "app_store", originalID: "100")
+    static let product = "com.example.app.pro.month"
+
+    /// Records what a store tells of the purchase.
+    static func record(
+        _ server: TestServer,
+        _ id: String,
+        _ kind: EventKind,
+        at time: Instant,
+        _ fields: [Field: FieldValue] = [:]
+    ) throws {
+        let event = Event(
+            id: id,
+            source: Source.support,
+            subject: .purchase(purchase),
+            time: time,
+            data: EventData(kind, fields)
+        )
+        _ = try server.ledger.appender.record(Submission(event: event))
+    }
+
+    static func claim(_ server: TestServer, for customer: CustomerID) throws {
+        _ = try server.ledger.appender.claim(
+            purchase,
+            for: customer,
+            EntitlementLedger.Request(id: "c", source: Source.app, environment: .production)
+        )
+    }
+
+    /// Anna bought a month ten days ago; the store gave the money back three days ago, and told two days
+    /// later.
+    static func refunded(
+        _ body: @escaping @Sendable (TestServer, PageVisitor) async throws -> Void
+    ) async throws {
+        try await TestServer.with { server in
+            let day: Int64 = 86_400
+            server.clock.now = noon.plus(seconds: -10 * day)
+            try server.publishCatalog()
+            let period: [Field: FieldValue] = [
+                .transactionID: .text("100"), .productID: .text(product),
+                .productKind: .text("auto_renewable"),
+                .expiresAt: .instant(noon.plus(seconds: 20 * day)),
+            ]
+            try record(server, "p", .purchaseCompleted, at: noon.plus(seconds: -10 * day), period)
+            try record(
+                server,
+                "v",
+                .verificationPassed,
+                at: noon.plus(seconds: -10 * day),
+                [.method: .text("manual")]
+            )
+            try claim(server, for: "anna")
+            server.clock.now = noon.plus(seconds: -day)
+            try record(
+                server,
+                "r",
+                .revocationRefunded,
+                at: noon.plus(seconds: -3 * day),
+                [.transactionID: .text("100"), .reason: .text("requested")]
+            )
+            server.clock.now = noon
+            try await body(server, PageVisitor(server, with: .support))
+        }
+    }
+
+    // row 8.6: "why did I lose premium?"
+    @Test func `says at its top why access was lost, when, and what the app was told then`()
+        async throws
+    {
+        try await Self.refunded { _, visitor in
+            // What somebody reads out: the order's original id.
+            let found = try await visitor.get("/console/customers?q=100")
+            #expect(found.status == 303)
+            #expect(found.headers[.location] == "/console/customers/anna")
+            let page = try await visitor.get("/console/customers/anna")
+            #expect(page.status == 200)
+            let tags = try PageText(page.body)
+            let answer = try #require(tags.text(ofElement: "sentence"))
+            #expect(answer.contains("“export” is not open to anna"), "\(answer)")
+            #expect(answer.contains("refunded"), "\(answer)")
+            #expect(tags.texts.contains("Refunded"))
+            #expect(tags.texts.contains("arrived late"))
+            #expect(tags.texts.contains { $0.contains("+2 days") })
+            // One more step: the difference of what was told then.
+            let explain = try #require(tags.links.first { $0.contains("/explain/export") })
+            let steps = try await visitor.get(explain)
+            #expect(steps.status == 200)
+            #expect(try PageText(steps.body).links.contains("/console/events/4"))
+        }
+    }
+
+    // T4: before the ledger learned of the refund, it was open at the same instant
+    @Test func `shows another point in both times, and says which`() async throws {
+        try await Self.refunded { _, visitor in
+            let at = noon.plus(seconds: -2 * 86_400)
+            let path = "/console/customers/anna?at=\(at)&knownSequence=4"
+            let page = try await visitor.get(path)
+            let tags = try PageText(page.body)
+            #expect(tags.text(ofElement: "sentence")?.contains("is open to anna") == true)
+            #expect(tags.texts.contains { $0.contains("back to now") })
+            #expect(tags.links.contains { $0.contains("knownSequence=5") })
+            // As a form sends it: without a zone, with what was left empty, by days.
+            for query in [
+                "?at=2026-01-01T10%3A00&known=&lang=ja", "?atDay=20450&known=", "?at=&known=",
+            ] {
+                #expect(try await visitor.get("/console/customers/anna" + query).status == 200)
+            }
+            #expect(try await visitor.get("/console/customers/anna?at=soon").status == 400)
+        }
+    }
+
+    @Test func `can be had in four forms, each for whoever reads it`() async throws {
+        try await Self.refunded { server, visitor in
+            let json = try await visitor.get("/console/customers/anna.json")
+            let state = try await server.get("/v1/customers/anna")
+            #expect(json.json["tier"] == state.json["tier"])
+            #expect(json.json["features"] == state.json["features"])
+            let csv = try await visitor.get("/console/customers/anna.csv")
+            #expect(csv.headers[.contentType] == "text/csv; charset=utf-8")
+            #expect(csv.body.split(separator: "\n").count == 5)
+            let lines = try await visitor.get("/console/customers/anna.ndjson")
+            #expect(lines.body.split(separator: "\n").count == 4)
+            let explained = try await visitor.get("/console/customers/anna/explain/export.json")
+            #expect(explained.json["audience"]?.string == "support")
+            let page = try PageText(try await visitor.get("/console/customers/anna").body)
+            #expect(page.texts.contains("entitle show anna"))
+            for form in ["json", "csv", "ndjson"] {
+                #expect(page.links.contains("/console/customers/anna." + form))
+            }
+        }
+    }
+
+    @Test(arguments: Language.allCases)
+    func `speaks a language`(language: Language) async throws {
+        try await Self.refunded { _, visitor in
+            for path in ["anna", "anna/explain/export", "nobody"] {
+                let answer = try await visitor.get(
+                    "/console/customers/\(path)?lang=\(language.rawValue)"
+                )
+                #expect(answer.status == 200)
+                #expect(answer.body.contains("<html lang=\"\(language.rawValue)\">"))
+                #expect(!answer.body.contains("{"))
+            }
+        }
+    }
+
+    @Test func `is a customer's own business: looking at it is noted`() async throws {
+        try await Self.refunded { server, visitor in
+            _ = try await visitor.get("/console/customers/anna")
+            // Accesses are written behind the answers.
+            var count = 0
+            for _ in 0..<6000 where count == 0 {
+                count = try server.events()
+                    .filter { $0["type"]?.string == EventKind.accessLogged.name }.count
+                if count == 0 { try await Task.sleep(for: .milliseconds(10)) }
+            }
+            #expect(count == 1)
+        }
+    }
+}
+
+/// The search for a customer (row 8.6).
+struct `A search for what a customer reads out` {
+    @Test func `leads to the one customer whom it names`() async throws {
+        try await `The page of a customer`.refunded { _, visitor in
+            for text in ["anna", "app_store/100", "100", " anna "] {
+                let path = "/console/customers?q=" + text.pathSegment
+                let answer = try await visitor.get(path)
+                #expect(answer.headers[.location] == "/console/customers/anna", "\(text)")
+            }
+        }
+    }
+
+    @Test func `finds whole ids alone, in their environment, and says what was tried`()
+        async throws
+    {
+        try await `The page of a customer`.refunded { server, visitor in
+            for query in ["ann", "10", "ANNA", "play_store/100", "anna&environment=sandbox"] {
+                let answer = try await visitor.get("/console/customers?q=" + query)
+                #expect(answer.status == 200)
+                let texts = try PageText(answer.body).texts
+                #expect(texts.contains("Nothing found"), "\(query)")
+            }
+            // What was searched for stands nowhere but in the answer.
+            server.audit.add(name: "a-text-that-was-searched-for")
+            let path = "/console/customers?q=a-text-that-was-searched-for"
+            #expect(try await visitor.get(path).body.contains("a-text-that-was-searched-for"))
+        }
+    }
+
+    @Test func `lists what an id names of several`() async throws {
+        try await `The page of a customer`.refunded { server, visitor in
+            // A customer who is called as the purchase is.
+            _ = try await server.post("/v1/customers/100/grants", #"{"tier":"pro"}"#)
+            let answer = try await visitor.get("/console/customers?q=100")
+            let page = try PageText(answer.body)
+            #expect(page.links.contains("/console/customers/100"))
+            #expect(page.links.contains("/console/customers/anna"))
+            #expect(page.texts.contains { $0.contains("matched: purchase") })
+            #expect(page.texts.contains { $0.contains("matched: customer id") })
+            let rows = try await visitor.get("/console/customers.ndjson?q=100")
+            #expect(rows.body.split(separator: "\n").count == 2)
+        }
+    }
+}

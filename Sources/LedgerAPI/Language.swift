@@ -1,4 +1,4 @@
-import Entitlements
+package import Entitlements
 
 /// A language that this product speaks to customers.
 public enum Language: String, CaseIterable, Sendable {
@@ -47,7 +47,7 @@ public enum Language: String, CaseIterable, Sendable {
     }
 
     /// The tag under which a catalog has its texts.
-    var tag: LanguageTag? { LanguageTag(rawValue) }
+    package var tag: LanguageTag? { LanguageTag(rawValue) }
 
     private static let traditional: Set<Substring> = ["hant", "tw", "hk", "mo"]
 

@@ -10,6 +10,7 @@ package import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
+package import Presentation
 import ServiceLifecycle
 import Tracing
 import UnixSignals
@@ -80,6 +81,8 @@ package enum LedgerServer {
         package var traces: TraceCollector?
         /// Looks at the ledger's files for those who watch; nil: they are not known.
         package var figures: (@Sendable () -> LedgerFigures)?
+        /// Where texts of the app's maker are, for customers' pages.
+        package var pageLinks = PaywallPage.Links()
         /// Audits the ledger in a process of its own; nil: in this one.
         package var audit: Auditing?
         /// How the ledger is audited behind whoever asks.

@@ -5,6 +5,7 @@ import LedgerAPI
 package import LedgerOperations
 import Logging
 import NIOPosix
+import Presentation
 package import Stores
 import Synchronization
 
@@ -30,7 +31,11 @@ final class LedgerService: Sendable, BlockingPool {
     let refusals: RefusalKeeper?
     let growth: LogGrowth
     /// Seals tickets for change notices; nil: the ledger's key is not at hand.
-    let changeTickets: ChangeTicket.Sealer?
+    let changeTickets: CustomerTicket.Sealer?
+    /// Seals tickets for customers' own pages; nil: the ledger's key is not at hand.
+    let pageTickets: CustomerTicket.Sealer?
+    /// Where texts of the app's maker are, for customers' pages.
+    let pageLinks: PaywallPage.Links
     let jobs: JobBoard
     let alerts: AlertBoard
     /// The ledger's directory; nil: it stands in none.
@@ -88,7 +93,10 @@ final class LedgerService: Sendable, BlockingPool {
         webhooks = options.webhooks
         sendsToPrivateNetworks = options.sendsToPrivateNetworks
         // Without the key there are no notices; what needs it says so by itself.
-        changeTickets = try? options.ledger.prover.changeTickets
+        changeTickets = try? options.ledger.prover.tickets(for: .changeNotices)
+        // The same.
+        pageTickets = try? options.ledger.prover.tickets(for: .pages)
+        pageLinks = options.pageLinks
         growth = LogGrowth { [ledger] in try ledger.questions.size() }
         connections = Connections(
             limit: options.connectionLimit,

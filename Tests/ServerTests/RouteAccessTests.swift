@@ -30,7 +30,10 @@ struct `Who may` {
         "claimKnownPurchase": Right(scopes: [.support, .admin]),
         "transferPurchase": Right(scopes: [.support, .admin]),
         "releasePurchase": Right(scopes: [.support, .admin]),
-        "eraseCustomer": Right(scopes: [.admin]),
+        // What a customer asks for is noted.
+        "eraseCustomer": Right(scopes: [.admin], customers: .themselves),
+        "makePageLinks": Right(scopes: [.write, .support, .admin], customers: .themselves),
+        "makeConsoleLink": Right(scopes: [.admin]),
         "linkCustomer": Right(scopes: [.write, .support, .admin]),
         // Both scopes in one key, which each of these has not.
         "recordEvents": Right(scopes: [.admin]),

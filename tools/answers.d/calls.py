@@ -281,6 +281,8 @@ def changes(c):
             "publish-bad": ("POST", "/v1/catalog", {"tiers": []}, "admin", {}),
             "noted": ("GET", alice + "?knownSequence=2700", None, "support",
                       {"Access-Reason": "asked"}),
+            "page-links": ("POST", alice + "/page-links", None, "support", {}),
+            "page-links-scope": ("POST", alice + "/page-links", None, "read", {}),
             "erase": ("DELETE", "/v1/customers/dave", None, "admin", {}),
             "erase-scope": ("DELETE", "/v1/customers/dave", None, "write", {})}.items():
         key = {} if path.startswith("/v1/signals") or method == "GET" else {

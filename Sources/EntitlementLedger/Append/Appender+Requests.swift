@@ -167,6 +167,13 @@ extension Appender {
         try decide(request, customer, data) { _, _ in .record }
     }
 
+    /// Notes that a customer asks to be erased, as `signal.noted` `erasure_requested`: whoever runs the ledger
+    /// does it (row 9.5).
+    public func noteErasureRequest(of customer: CustomerID, _ request: Request) throws -> Receipt {
+        let data = EventData(.signalNoted, [.name: .text("erasure_requested")])
+        return try decide(request, customer, data) { _, _ in .record }
+    }
+
     /// Publishes a catalog from an effective time on (K1).
     ///
     /// `document`: with its named time zones resolved (K10).

@@ -51,12 +51,12 @@ package struct OfferingAnswer: Described {
         }
 
         /// What it is called: the catalog's title, else a store's name; nil: nothing says it.
-        private var name: String? {
+        package var name: String? {
             text["title"]?.string ?? metadata.lazy.compactMap(\.name).first
         }
 
         /// What it is: in the catalog's words, else in a store's; nil: nothing says it.
-        private var description: String? {
+        package var description: String? {
             text["description"]?.string ?? metadata.lazy.compactMap(\.description).first
         }
 

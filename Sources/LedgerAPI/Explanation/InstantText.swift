@@ -18,20 +18,46 @@ package struct InstantText: Sendable {
 
     /// Day and minute, with the offset from UTC that the zone has then.
     package func callAsFunction(_ instant: Instant) -> String {
-        let seconds = zone.offsetSeconds(at: instant)
-        let minutes = Self.floor(instant.milliseconds + seconds * 1000, 60_000)
-        let days = Self.floor(minutes, 1440)
-        let date = CivilDate(daysSinceEpoch: days)
-        let time = Self.clock(minutes - days * 1440)
-        let offset = Self.offset(seconds)
+        let minutes = minutes(instant)
+        let time = Self.clock(minutes - Self.floor(minutes, 1440) * 1440)
+        let offset = Self.offset(zone.offsetSeconds(at: instant))
         switch language {
-        case .english:
-            let month = Self.englishMonths[Int(date.month) - 1]
-            return "\(date.day) \(month) \(date.year), \(time) \(offset)"
-        case .japanese: return "\(date.year)年\(date.month)月\(date.day)日 \(time)（\(offset)）"
-        case .traditionalChinese:
-            return "\(date.year) 年 \(date.month) 月 \(date.day) 日 \(time)（\(offset)）"
+        case .english: return "\(day(instant)), \(time) \(offset)"
+        case .japanese, .traditionalChinese: return "\(day(instant)) \(time)（\(offset)）"
         }
+    }
+
+    /// The day in the zone.
+    package func day(_ instant: Instant) -> String {
+        let date = date(instant)
+        switch language {
+        case .english: return "\(date.day) \(Self.englishMonth(date)) \(date.year)"
+        case .japanese: return "\(date.year)年\(date.month)月\(date.day)日"
+        case .traditionalChinese: return "\(date.year) 年 \(date.month) 月 \(date.day) 日"
+        }
+    }
+
+    /// The month in the zone.
+    package func month(_ instant: Instant) -> String {
+        let date = date(instant)
+        switch language {
+        case .english: return "\(Self.englishMonth(date)) \(date.year)"
+        case .japanese: return "\(date.year)年\(date.month)月"
+        case .traditionalChinese: return "\(date.year) 年 \(date.month) 月"
+        }
+    }
+
+    private static func englishMonth(_ date: CivilDate) -> String {
+        englishMonths[Int(date.month) - 1]
+    }
+
+    private func date(_ instant: Instant) -> CivilDate {
+        CivilDate(daysSinceEpoch: Self.floor(minutes(instant), 1440))
+    }
+
+    /// Minutes since the epoch, as the zone's clocks show them.
+    private func minutes(_ instant: Instant) -> Int64 {
+        Self.floor(instant.milliseconds + zone.offsetSeconds(at: instant) * 1000, 60_000)
     }
 
     /// Empty where there is no instant.

@@ -89,6 +89,12 @@ package enum Setting: String, CaseIterable, Sendable {
     case tracesEndpoint
     /// Of a hundred traces that begin here, those that are sent (100).
     case tracesPercent
+    /// Where the app's terms of use are, for paywalls.
+    case termsPage
+    /// Where the app's privacy policy is, for paywalls.
+    case privacyPage
+    /// Where the app's support is, for customers' pages; `mailto:` is taken.
+    case supportPage
 
     /// Whether it is never shown, nor taken from a file, which somebody else may have put there.
     package var isSecret: Bool { self == .key || self == .keyCommand }

@@ -51,6 +51,7 @@ final class AccessControl: Sendable {
             exchange.session = session(exchange)
             return .anonymous
         case .page(let scopes): return try pageCaller(scopes, &exchange)
+        case .ownPage: return try ownPageCaller(&exchange)
         case .health(let scopes): return try prober(scopes, &exchange)
         case .transparency where isLogPublic && isUnnamed(exchange):
             try take(.anonymous, client(exchange), &exchange)
@@ -195,9 +196,35 @@ final class AccessControl: Sendable {
         return session.caller
     }
 
+    /// Which customer asks for a page of their own: by the cookie of a session, or by their token; anonymous:
+    /// nobody was let in yet, and a ticket may.
+    ///
+    /// Row 9.4: a session of the console is nobody here, as one of a customer is there.
+    private func ownPageCaller(_ exchange: inout Exchange) throws(Problem) -> Caller {
+        guard isUnnamed(exchange) else {
+            let caller = try identified(&exchange)
+            guard case .customer = caller else { throw Problem(.forbidden) }
+            return caller
+        }
+        guard let session = session(exchange, of: .customer),
+            case .customer(let id) = session.caller
+        else {
+            try take(.anonymous, client(exchange), &exchange)
+            return .anonymous
+        }
+        exchange.session = session
+        try take(.customers, .customer(id), &exchange)
+        return session.caller
+    }
+
     /// Who is signed in; nil: nobody, or their key was taken back.
-    private func session(_ exchange: Exchange) -> PageSessions.Session? {
-        guard let secret = PageCookie.value(in: exchange.requestHeaders) else { return nil }
+    private func session(
+        _ exchange: Exchange,
+        of holder: PageCookie.Holder = .console
+    ) -> PageSessions.Session? {
+        guard let secret = PageCookie.value(in: exchange.requestHeaders, of: holder) else {
+            return nil
+        }
         guard let session = sessions.session(secret, at: exchange.now) else { return nil }
         return stands(session.caller, at: exchange.now) ? session : nil
     }
@@ -228,9 +255,9 @@ final class AccessControl: Sendable {
         authenticator.stands(caller, at: now)
     }
 
-    /// Whether a key counts still, and reads.
-    func mayRead(key id: String, at now: Instant) -> Bool {
-        authenticator.scopes(ofKey: id, at: now)?.allows(anyOf: [.read]) ?? false
+    /// Whether a key counts still, and has one of some scopes.
+    func may(_ scopes: ScopeSet, key id: String, at now: Instant) -> Bool {
+        authenticator.scopes(ofKey: id, at: now)?.allows(anyOf: scopes) ?? false
     }
 
     private func credential(_ exchange: Exchange) -> Authentication<Caller> {

@@ -2,6 +2,7 @@ package import EntitlementLedger
 import Entitlements
 package import LedgerOperations
 import Logging
+import Presentation
 package import Stores
 
 /// A server's options, made of what is set, each checked.
@@ -87,6 +88,9 @@ package struct ServerConfiguration: Sendable {
             ?? options.snapshotLifetime
         options.sendsToPrivateNetworks = try settings.flag(.privateWebhooks) ?? false
         options.isLogPublic = try settings.flag(.publicLog) ?? false
+        options.pageLinks.terms = try page(.termsPage)
+        options.pageLinks.privacy = try page(.privacyPage)
+        options.pageLinks.support = try page(.supportPage)
         options.trust = try await trust()
         options.readTrust = { () async throws(InputFault) in
             do {
@@ -119,6 +123,22 @@ package struct ServerConfiguration: Sendable {
             )
         }
         return host
+    }
+
+    /// An address that a customer's page leads to; nil: none is set.
+    private func page(_ setting: Setting) throws -> String? {
+        guard let address = settings[setting] else { return nil }
+        let schemes = ["https://", "http://"] + (setting == .supportPage ? ["mailto:"] : [])
+        guard schemes.contains(where: address.hasPrefix),
+            address.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else {
+            throw OperationFault(
+                .configuration,
+                "\(setting.rawValue) is such as https://example.com/terms",
+                place: address
+            )
+        }
+        return address
     }
 
     /// Connections that may be open at once, by the settings and by the files that may be open: one

@@ -28,6 +28,8 @@ extension HTTPField.Name {
     static let secFetchSite = named("Sec-Fetch-Site")
     /// What is told of a page to where its links lead (W3C, Referrer Policy).
     static let referrerPolicy = named("Referrer-Policy")
+    /// What search engines may do with a page.
+    static let robotsTag = named("X-Robots-Tag")
     /// Who shares a window with a page (WHATWG HTML).
     static let crossOriginOpenerPolicy = named("Cross-Origin-Opener-Policy")
     /// How a proxy was asked.

@@ -105,6 +105,7 @@ enum OpenAPIDocument {
     private static func rights(_ route: Route) -> String? {
         switch route.access {
         case .open, .visitor: nil
+        case .ownPage: "Customers for themselves."
         case .health(let scopes):
             scopes.isEmpty ? nil : "For everybody; the reasons for keys with: \(names(scopes))."
         case .store: "For the store: known by its signature or secret."
@@ -198,6 +199,7 @@ extension Route {
         ]
         switch access {
         case .open, .visitor, .health: break
+        case .ownPage: codes.formUnion([.unauthenticated, .forbidden])
         case .store: codes.formUnion([.unauthenticated])
         case .keys, .page, .transparency: codes.formUnion([.unauthenticated, .forbidden])
         case .customer, .anyCustomer:

@@ -127,12 +127,12 @@ extension Call {
 }
 
 extension Page.Rows {
-    fileprivate var csv: String {
+    var csv: String {
         let lines = [columns.map(JSONValue.string)] + cells
         return lines.map(CSV.line).joined()
     }
 
-    fileprivate var ndjson: String { objects.map { $0.description + "\n" }.joined() }
+    var ndjson: String { objects.map { $0.description + "\n" }.joined() }
 
     /// The rows as a document.
     var json: JSONValue { .array(objects) }

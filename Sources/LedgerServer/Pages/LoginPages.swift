@@ -60,13 +60,13 @@ extension PageTable {
             service.access.sessions.end(former)
         }
         let secret = service.access.sessions.begin(as: caller, at: call.now)
-        var answer = Answer.seeOther(ownPath(form[.next]) ?? "/console")
+        var answer = Answer.seeOther(consolePath(form[.next]) ?? "/console")
         answer.headers[.setCookie] = PageCookie.header(secret, isSecure: call.isSecure(service))
         return answer
     }
 
     /// A page of ours; nil: anything else, as a link from elsewhere may name it.
-    private static func ownPath(_ path: String?) -> String? {
+    private static func consolePath(_ path: String?) -> String? {
         guard let path,
             path == "/console" || path.hasPrefix("/console/") || path.hasPrefix("/console?"),
             path.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") })
@@ -91,7 +91,7 @@ extension PageTable {
 
 extension Call {
     /// Whether a browser came by TLS, to us or to a proxy before us.
-    fileprivate func isSecure(_ service: LedgerService) -> Bool {
+    func isSecure(_ service: LedgerService) -> Bool {
         service.trust.current.tls != nil || headers[.xForwardedProto] == "https"
     }
 }

@@ -87,7 +87,7 @@ extension Route {
     /// Whether it is for people: what goes wrong is told in a page.
     var isPage: Bool {
         switch access {
-        case .page, .visitor: true
+        case .page, .visitor, .ownPage: true
         default: false
         }
     }

@@ -1,19 +1,38 @@
 import HTTPTypes
 
-/// The cookie of whoever is signed in to the pages (RFC 6265bis).
+/// The cookies of whoever is signed in to the pages (RFC 6265bis).
 enum PageCookie {
+    /// Who is signed in by it: somebody who follows a customer's link stays signed in to the console.
+    enum Holder {
+        /// Whoever runs the ledger.
+        case console
+        /// A customer of an app.
+        case customer
+
+        fileprivate var name: String {
+            switch self {
+            case .console: "entitle"
+            case .customer: "entitle-customer"
+            }
+        }
+    }
+
     /// Behind TLS its name keeps others of the same host from setting it.
-    private static let secureName = "__Host-entitle"
-    private static let plainName = "entitle"
+    private static let securePrefix = "__Host-"
 
     /// The header that sets it; an empty value takes it back.
-    static func header(_ value: String, isSecure: Bool) -> String {
-        (isSecure ? secureName : plainName) + "=\(value); Path=/; HttpOnly; SameSite=Lax"
+    static func header(
+        _ value: String,
+        isSecure: Bool,
+        of holder: Holder = .console
+    ) -> String {
+        (isSecure ? securePrefix : "") + holder.name
+            + "=\(value); Path=/; HttpOnly; SameSite=Lax"
             + (isSecure ? "; Secure" : "") + (value.isEmpty ? "; Max-Age=0" : "")
     }
 
     /// What a request brings; nil: none.
-    static func value(in headers: HTTPFields) -> String? {
+    static func value(in headers: HTTPFields, of holder: Holder = .console) -> String? {
         // HTTP/2 may send several (RFC 9113, section 8.2.3).
         for header in headers[values: .cookie] {
             for pair in header.split(separator: ";") {
@@ -22,7 +41,8 @@ enum PageCookie {
                     maxSplits: 1,
                     omittingEmptySubsequences: false
                 )
-                guard parts.count == 2, parts[0] == secureName || parts[0] == plainName,
+                guard parts.count == 2,
+                    parts[0] == securePrefix + holder.name || parts[0] == holder.name,
                     !parts[1].isEmpty
                 else { continue }
                 return String(parts[1])

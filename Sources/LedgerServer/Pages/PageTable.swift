@@ -6,7 +6,7 @@ import Presentation
 enum PageTable {
     static let routes: [Route] =
         loginPages + assetRoutes + searchPages + customerPages
-        + differencePages + customerForms
+        + differencePages + customerForms + ownPages
 
     /// The parts of the console that somebody reaches.
     static func sections(of caller: Caller) -> [PageFrame.Section] {

@@ -9,6 +9,7 @@ import Presentation
 extension Problem {
     /// The problem as a page; whoever is not signed in is sent to where they can be.
     func page(_ exchange: Exchange, for request: Request) -> Answer {
+        if exchange.target?.route.isOwnPage == true { return ownPage(exchange) }
         if code == .unauthenticated, request.method == .get || request.method == .head {
             return .seeOther("/console/login?next=" + request.uri.string.pathSegment)
         }

@@ -64,20 +64,33 @@ extension RouteTable {
             }
             redaction = named
         }
-        let level = redaction
         try await service.require(call.minimumSequence())
-        let media = call.preferred(ExportMedia.allCases)
-        let export = try await service.blocking {
-            let plan = try service.ledger.exporter.exportPlan(
+        return try await service.export(
+            of: question,
+            redaction,
+            as: call.preferred(ExportMedia.allCases)
+        )
+    }
+}
+
+extension LedgerService {
+    /// A customer's log on its way out.
+    func export(
+        of question: CustomerQuestion,
+        _ redaction: ExportRedaction,
+        as media: ExportMedia
+    ) async throws -> Answer {
+        let export = try await blocking { [ledger] in
+            let plan = try ledger.exporter.exportPlan(
                 of: question,
-                redaction: level,
+                redaction: redaction,
                 formats: [media.format]
             )
-            return try service.ledger.exporter.export(plan, reading: StoredEvidenceNames())
+            return try ledger.exporter.export(plan, reading: StoredEvidenceNames())
         }
         let stream = SharedExportStream(ExportStream(export, media.form))
         var answer = Answer(mediaType: media.rawValue) {
-            try await service.blocking { try stream.next() }
+            try await self.blocking { try stream.next() }
         }
         answer.headers[.ledgerSequence] = String(export.plan.size)
         return answer

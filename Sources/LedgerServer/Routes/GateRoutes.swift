@@ -65,34 +65,15 @@ extension RouteTable {
     @Sendable
     private static func offering(_ call: Call, _ service: LedgerService) async throws -> Answer {
         let (point, viewer) = (try call.point(), try call.viewer())
-        let (feature, locale) = (call.query[.feature], try call.locale())
-        let view = KeptProducts.View(
-            locale: locale,
-            storefront: try call.storefront(),
-            now: service.clock()
+        let view = ShownOffering(
+            feature: call.query[.feature],
+            locale: try call.locale(),
+            storefront: try call.storefront()
         )
         try await service.require(call.minimumSequence())
-        let shown = try await service.blocking { () throws -> OfferingAnswer? in
-            guard let map = try service.ledger.questions.gateMap(at: point, for: viewer) else {
-                return nil
-            }
-            if let feature, map.features[feature] == nil {
-                throw Problem(.unknownFeature, "the catalog in force has no such feature")
-            }
-            var offering = try service.ledger.questions.offering(
-                for: feature,
-                locale: locale,
-                at: point,
-                for: viewer
-            )
-            // Rows 1.1, 1.4: what its stores say, as it is kept here.
-            if let products = service.products, var shown = offering {
-                try products.join(&shown, view)
-                offering = shown
-            }
-            return offering
+        let shown = try await service.blocking {
+            try service.offering(view, at: point, for: viewer)
         }
-        guard let shown else { throw Problem(.notFound, "no catalog was published yet") }
         return revalidated(Answer(shown))
     }
 
@@ -100,6 +81,49 @@ extension RouteTable {
         var answer = answer
         answer.caching = .revalidated
         return answer
+    }
+}
+
+/// Which offering is asked for, and how it is shown.
+struct ShownOffering: Sendable {
+    /// Whose closed gate leads there; nil: at large.
+    var feature: String?
+    /// The language of texts; nil: English.
+    var locale: LanguageTag?
+    /// The country of prices; nil: where there is one price.
+    var storefront: Storefront?
+}
+
+extension LedgerService {
+    /// What a paywall shows, with what the products' stores say as it is kept here (rows 1.1, 1.4, 4.4).
+    ///
+    /// - Throws: a problem where no catalog was published, or the one in force has no such feature.
+    func offering(
+        _ shown: ShownOffering,
+        at point: BitemporalPoint,
+        for viewer: CatalogViewer?
+    ) throws -> OfferingAnswer {
+        let noCatalog = Problem(.notFound, "no catalog was published yet")
+        guard let map = try ledger.questions.gateMap(at: point, for: viewer) else {
+            throw noCatalog
+        }
+        if let feature = shown.feature, map.features[feature] == nil {
+            throw Problem(.unknownFeature, "the catalog in force has no such feature")
+        }
+        let found = try ledger.questions.offering(
+            for: shown.feature,
+            locale: shown.locale,
+            at: point,
+            for: viewer
+        )
+        guard var offering = found else { throw noCatalog }
+        let view = KeptProducts.View(
+            locale: shown.locale,
+            storefront: shown.storefront,
+            now: clock()
+        )
+        try products?.join(&offering, view)
+        return offering
     }
 }
 
@@ -118,7 +142,7 @@ extension Call {
     }
 
     /// The country of prices; nil: not asked for.
-    fileprivate func storefront() throws(Problem) -> Storefront? {
+    func storefront() throws(Problem) -> Storefront? {
         guard let text = query[.storefront] else { return nil }
         guard let storefront = Storefront(text) else {
             throw Problem(

@@ -17,7 +17,7 @@ enum QueryName: String, Sendable {
     case dryRun = "dry-run"
     case after, against, all, customer, effective, feature, format, from, limit, locale, onError,
         preserveRecordedTime, purchase, raw, record, redact, sample, samples, score, scope, since,
-        source, state, storefront, thresholds, ticket, to, toAt, token, type, until
+        source, state, store, storefront, thresholds, ticket, to, toAt, token, type, until
     case code, key, lang, next
     case atDay, knownDay, toKnown, toKnownSequence, told, done
     /// For whom sentences are.

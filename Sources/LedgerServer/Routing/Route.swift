@@ -48,6 +48,9 @@ struct Route: Sendable {
         case page(ScopeSet)
         /// Anybody, with a page: it lets in, or stands for everybody.
         case visitor
+        /// A customer, with a page about themselves: whoever came in by a ticket or a token of theirs. Whom
+        /// nobody let in reaches the handler as anonymous, for a ticket may be in the query (`Route.ownPage`).
+        case ownPage
 
         /// Stores that send signals.
         enum Store { case appStore, playStore, revenueCat }

@@ -9,7 +9,7 @@ enum RouteTable {
         + differenceRoutes
         + catalogRoutes + gateRoutes + whatIfRoutes + reportRoutes
         + flagRoutes + feedRoutes + webhookRoutes + logRoutes + auditRoutes + verifyRoutes
-        + maintenanceRoutes + consoleRoutes + operationRoutes
+        + maintenanceRoutes + consoleRoutes + pageLinkRoutes + operationRoutes
 
     /// Parameters of questions about a customer.
     static let pointParameters = [

@@ -33,3 +33,127 @@ for (const element of document.querySelectorAll("[data-script]")) element.hidden
 for (const form of document.querySelectorAll("form[data-live]")) {
   form.addEventListener("change", () => form.requestSubmit());
 }
+
+// Customers' own pages. An app that shows one takes messages by `webkit.messageHandlers.entitle` or by `entitle`,
+// each with `postMessage`, and says what came of them by `entitlePaywall.done(result)`: `success`, `cancelled`,
+// `pending`, `nothing`, or `{"status": "failed", "code": "NETWORK_ERROR"}` with a code of the client library.
+const overlay = document.getElementById("overlay");
+const appBridge = () => {
+  const apple = window.webkit && window.webkit.messageHandlers && window.webkit.messageHandlers.entitle;
+  if (apple) return (message) => apple.postMessage(message);
+  if (window.entitle && window.entitle.postMessage) {
+    return (message) => window.entitle.postMessage(JSON.stringify(message));
+  }
+  return null;
+};
+let lastMessage = null;
+let lastFocus = null;
+
+function showOverlay(text, canClose, canRepeat) {
+  document.getElementById("overlay-again").hidden = !canRepeat;
+  document.getElementById("overlay-close").hidden = !canClose;
+  if (!overlay.open) overlay.showModal();
+  document.getElementById("overlay-text").textContent = text;
+  const button = overlay.querySelector("button:not([hidden])");
+  if (button) button.focus();
+}
+
+function hideOverlay() {
+  if (overlay && overlay.open) overlay.close();
+  if (lastFocus) lastFocus.focus();
+}
+
+const textOf = (name, value) => {
+  const texts = document.getElementById("overlay-texts");
+  return [...texts.children].find((text) => text.dataset[name] === value);
+};
+
+function tellApp(message) {
+  const send = appBridge();
+  if (!send) return false;
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+  if (message.action !== "close") {
+    lastMessage = message;
+    showOverlay(textOf("result", "working").textContent, false, false);
+  }
+  send(message);
+  return true;
+}
+
+window.entitlePaywall = {
+  done(result) {
+    const outcome = typeof result === "string" ? { status: result } : result || {};
+    if (!overlay) { location.reload(); return; }
+    if (outcome.status === "cancelled") { hideOverlay(); return; }
+    if (outcome.status === "failed") {
+      const text = textOf("code", outcome.code) || textOf("code", "UNKNOWN_ERROR");
+      const helps = outcome.retryable ?? text.dataset.retryable === "true";
+      showOverlay(outcome.message || text.textContent, true, helps);
+      return;
+    }
+    const text = textOf("result", outcome.status) || textOf("result", "success");
+    showOverlay(text.textContent, true, false);
+    overlay.dataset.done = outcome.status === "success" ? "yes" : "";
+  },
+};
+
+if (overlay) {
+  // What the app does is not ended by closing what covers the page.
+  overlay.addEventListener("cancel", (event) => {
+    if (document.getElementById("overlay-close").hidden) event.preventDefault();
+  });
+  document.getElementById("overlay-again").addEventListener("click", () => tellApp(lastMessage));
+  document.getElementById("overlay-close").addEventListener("click", () => {
+    // What was bought is shown by the server.
+    if (overlay.dataset.done === "yes") location.reload(); else hideOverlay();
+  });
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-bridge]");
+  if (!link) return;
+  lastFocus = document.querySelector("input[name=plan]:checked") || link;
+  const message = { action: link.dataset.bridge };
+  for (const name of ["product", "store", "storeProduct"]) {
+    if (link.dataset[name]) message[name] = link.dataset[name];
+  }
+  if (tellApp(message)) event.preventDefault();
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target.closest("form[data-busy]");
+  if (!form) return;
+  if (form.dataset.bridge && overlay && tellApp({ action: form.dataset.bridge })) {
+    event.preventDefault();
+    return;
+  }
+  // The page that follows says what came of it.
+  const status = document.getElementById("status");
+  if (status) { status.textContent = form.dataset.busy; status.classList.remove("hidden"); }
+  for (const button of form.querySelectorAll("button")) button.disabled = true;
+});
+
+// Details that stand in the page open in a dialog where there is a script.
+document.addEventListener("click", (event) => {
+  const summary = event.target.closest("details.detail > summary");
+  if (!summary || !window.HTMLDialogElement) return;
+  event.preventDefault();
+  const details = summary.parentElement;
+  const dialog = document.createElement("dialog");
+  const title = document.createElement("h2");
+  title.textContent = summary.textContent;
+  title.id = "detail-title";
+  dialog.setAttribute("aria-labelledby", title.id);
+  const close = document.createElement("button");
+  close.type = "button";
+  close.dataset.close = "";
+  close.textContent = details.dataset.closeLabel;
+  dialog.append(title, ...[...details.children].slice(1).map((child) => child.cloneNode(true)), close);
+  dialog.addEventListener("close", () => { dialog.remove(); summary.focus(); });
+  document.body.append(dialog);
+  dialog.showModal();
+});
+
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-print]")) window.print();
+});

@@ -17,6 +17,8 @@ package struct PageFrame: Sendable {
     package var environment: StoreEnvironment = .production
     /// Who is signed in, as a key's name; nil: nobody, and there is no navigation.
     package var viewer: Viewer?
+    /// The places of a customer's own pages; nil: it is none of them.
+    package var own: Own?
     /// What the page says of how it was made.
     package var footer = Footer()
     /// Whether the content is narrow, such as a form alone.
@@ -80,6 +82,7 @@ package struct PageFrame: Sendable {
                     writeTop(viewer, to: &page)
                     writeNavigation(viewer, to: &page)
                 }
+                if let own { own.write(language, to: &page) }
                 page.element("main", ["id": "main", "class": isNarrow ? "narrow" : "whole"]) {
                     page in
                     page.element("h1") { $0.write(title) }
@@ -96,7 +99,7 @@ package struct PageFrame: Sendable {
     private func writeHead(to page: inout XMLText) {
         page.element("head") { page in
             page.element("meta", ["charset": "utf-8"])
-            page.element("title") { $0.write(title + " · entitle") }
+            page.element("title") { $0.write(own == nil ? title + " · entitle" : title) }
             page.element(
                 "meta",
                 ["name": "viewport", "content": "width=device-width, initial-scale=1"]

@@ -43,7 +43,7 @@ struct `A notice of flags` {
         return FlagChanges(
             server.service,
             ticket,
-            known: known ?? ticket.digest,
+            known: known ?? ticket.digest ?? "",
             silence: silence
         )
     }
@@ -173,14 +173,14 @@ struct `A notice of flags` {
             let tickets = try #require(server.service.changeTickets)
             let known = try #require(tickets.ticket(Self.ticket(address)))
             #expect(known.keyID != nil)
-            let ticket = ChangeTicket(
+            let ticket = CustomerTicket(
                 customer: known.customer,
                 environment: known.environment,
                 keyID: isKnown ? known.keyID : "gone",
                 end: known.end,
                 digest: "another"
             )
-            let stream = FlagChanges(server.service, ticket, known: ticket.digest)
+            let stream = FlagChanges(server.service, ticket, known: "another")
             _ = try await stream.next()
             let text = try #require(try await stream.next())
             // Control: of a key that counts it goes on, and tells what is there.

@@ -9,7 +9,7 @@ import LedgerAPI
 /// A change by time alone is told within a second of its instant, one by an event within ``interval`` of it.
 actor FlagChanges {
     private let service: LedgerService
-    private let ticket: ChangeTicket
+    private let ticket: CustomerTicket
     private var growth: AsyncStream<Void>.Iterator
     /// The digest of the flags that the reader knows.
     private var known: String
@@ -28,7 +28,7 @@ actor FlagChanges {
     /// `known`: the digest of the flags that the reader has; they are told at once if theirs are others.
     init(
         _ service: LedgerService,
-        _ ticket: ChangeTicket,
+        _ ticket: CustomerTicket,
         known: String,
         silence: Duration = ServerSentEvents.silence
     ) {
@@ -51,7 +51,7 @@ actor FlagChanges {
         }
         while true {
             let now = service.clock()
-            guard ticket.stands(in: service, at: now) else { return lastNotice() }
+            guard ticket.stands([.read], in: service, at: now) else { return lastNotice() }
             let digest = try await digest(at: now)
             if digest != known {
                 known = digest
@@ -99,12 +99,12 @@ actor FlagChanges {
     }
 }
 
-extension ChangeTicket {
+extension CustomerTicket {
     /// How long one opens notices.
-    static let lifetime = Instant.millisecondsPerDay / 24
+    static let noticeLifetime = Instant.millisecondsPerDay / 24
 
-    /// Whether it opens something: its time runs, and the key that asked for it may read.
-    func stands(in service: LedgerService, at now: Instant) -> Bool {
-        now < end && (keyID.map { service.access.mayRead(key: $0, at: now) } ?? true)
+    /// Whether it opens something: its time runs, and the key that asked for it has one of some scopes yet.
+    func stands(_ scopes: ScopeSet, in service: LedgerService, at now: Instant) -> Bool {
+        now < end && (keyID.map { service.access.may(scopes, key: $0, at: now) } ?? true)
     }
 }

@@ -143,11 +143,11 @@ extension RouteTable {
         _ service: LedgerService
     ) throws -> JSONValue? {
         guard let tickets = service.changeTickets else { return nil }
-        let ticket = ChangeTicket(
+        let ticket = CustomerTicket(
             customer: subject.customer,
             environment: subject.environment,
             keyID: call.caller.keyID,
-            end: Instant(milliseconds: call.now.milliseconds + ChangeTicket.lifetime),
+            end: Instant(milliseconds: call.now.milliseconds + CustomerTicket.noticeLifetime),
             digest: digest
         )
         return .members([
@@ -169,12 +169,12 @@ extension RouteTable {
             throw Problem(.missingField, "the address says a ticket", path: "ticket")
         }
         guard let ticket = service.changeTickets?.ticket(text),
-            ticket.stands(in: service, at: call.now)
+            ticket.stands([.read], in: service, at: call.now)
         else { throw Problem(.unauthenticated, "the ticket is over: ask for the flags again") }
         let changes = FlagChanges(
             service,
             ticket,
-            known: call.headers[.lastEventID] ?? ticket.digest
+            known: call.headers[.lastEventID] ?? ticket.digest ?? ""
         )
         return Answer(mediaType: "text/event-stream") { try await changes.next() }
     }

@@ -3,27 +3,27 @@ import Encodings
 package import Entitlements
 import EventLog
 
-/// What opens a customer's change notices without a credential in a header, which the `EventSource` of
-/// browsers cannot send (row Z8).
+/// What opens something of a customer's without a credential in a header, which neither the `EventSource` of
+/// browsers (row Z8) nor a link that somebody follows can send.
 ///
 /// As text it is sealed under a key of the ledger (AES-256-GCM): an address that holds one names nobody, and
 /// nobody else makes one.
-package struct ChangeTicket: Equatable, Sendable {
+package struct CustomerTicket: Equatable, Sendable {
     package let customer: CustomerID
     package let environment: StoreEnvironment
     /// The API key that asked for it; nil: the customer did.
     package let keyID: String?
     /// From when on it opens nothing.
     package let end: Instant
-    /// The digest of what its holder knows.
-    package let digest: String
+    /// The digest of what its holder knows; nil: nothing.
+    package let digest: String?
 
     package init(
         customer: CustomerID,
         environment: StoreEnvironment,
         keyID: String?,
         end: Instant,
-        digest: String
+        digest: String? = nil
     ) {
         self.customer = customer
         self.environment = environment
@@ -47,8 +47,8 @@ package struct ChangeTicket: Equatable, Sendable {
             JSONMember(Self.customerName, .string(customer.text)),
             JSONMember(Self.environmentName, .string(environment.name)),
             JSONMember(Self.endName, .instant(end)),
-            JSONMember(Self.digestName, .string(digest)),
         ]
+        if let digest { members.append(JSONMember(Self.digestName, .string(digest))) }
         if let keyID { members.append(JSONMember(Self.keyName, .string(keyID))) }
         return .object(members)
     }
@@ -64,49 +64,57 @@ package struct ChangeTicket: Equatable, Sendable {
         end = try reader.required(Self.endName, "an instant") { json in
             json.string.flatMap { Instant(rfc3339: $0) }
         }
-        digest = try reader.required(Self.digestName, "a digest") { $0.string }
+        digest = reader.value(Self.digestName)?.string
         keyID = reader.value(Self.keyName)?.string
+    }
+
+    /// What a ticket opens: one for something else opens nothing of it.
+    package enum Purpose: String, Sendable {
+        /// Notices that a customer's flags are others now.
+        case changeNotices = "entitlement-ledger/change-ticket"
+        /// A customer's own pages.
+        case pages = "entitlement-ledger/page-ticket"
     }
 
     /// Seals tickets, and opens those that were sealed by the same ledger, by whichever of its processes.
     package struct Sealer: Sendable {
         private let key: SymmetricKey
 
-        init(_ ledgerKey: Curve25519.Signing.PrivateKey) {
+        init(_ purpose: Purpose, _ ledgerKey: Curve25519.Signing.PrivateKey) {
             key = SymmetricKey(
                 data: HMAC<SHA256>.authenticationCode(
-                    for: Array("entitlement-ledger/change-ticket".utf8),
+                    for: Array(purpose.rawValue.utf8),
                     using: SymmetricKey(data: ledgerKey.rawRepresentation)
                 )
             )
         }
 
         /// A ticket's text: letters, digits, `-` and `_`; another one each time.
-        package func text(of ticket: ChangeTicket) throws -> String {
+        package func text(of ticket: CustomerTicket) throws -> String {
             let box = try AES.GCM.seal(Array(ticket.json.description.utf8), using: key)
             // A box with a nonce of the standard's length has all its parts in one.
             return Base64.encode(Array(box.nonce + box.ciphertext + box.tag).span, .url)
         }
 
         /// The ticket of a text; nil: it is none of this ledger's.
-        package func ticket(_ text: String) -> ChangeTicket? {
-            guard text.utf8.count <= ChangeTicket.characterLimit,
+        package func ticket(_ text: String) -> CustomerTicket? {
+            guard text.utf8.count <= CustomerTicket.characterLimit,
                 let bytes = Base64.decode(text, .url),
                 // Whatever was changed in it or sealed by others opens no more.
                 let box = try? AES.GCM.SealedBox(combined: bytes),
                 let plain = try? AES.GCM.open(box, using: key)
             else { return nil }
             // What is sealed is what was written here, by this version of the program or another.
-            return (try? JSONValue(parsing: Array(plain))).flatMap { try? ChangeTicket($0) }
+            return (try? JSONValue(parsing: Array(plain))).flatMap { try? CustomerTicket($0) }
         }
     }
 }
 
 extension Prover {
-    /// Seals tickets for change notices.
+    /// Seals tickets of a kind.
     ///
     /// - Throws: `LogStorageFault` where the ledger's key is not at hand.
-    package var changeTickets: ChangeTicket.Sealer {
-        get throws { ChangeTicket.Sealer(try opened.whole.checkpointKey) }
+    package func tickets(for purpose: CustomerTicket.Purpose) throws -> CustomerTicket.Sealer {
+        CustomerTicket.Sealer(purpose, try opened.whole.checkpointKey)
     }
 }

@@ -1,0 +1,92 @@
+import Encodings
+import Entitlements
+import HTTPTypes
+import StoreSimulator
+import Testing
+
+@testable import LedgerServer
+
+/// What a customer sees of what they bought (rows 7.1, 7.2), and how they restore it (rows 6.1 to 6.6).
+struct `A purchase history` {
+    // row 7.1
+    @Test func `says what is open, what was charged, and what comes`() async throws {
+        try await OwnWorld.with { server in
+            try await server.hand(in: OwnWorld.month(1, of: OwnWorld.alice))
+            let cookie = try await server.entered(OwnWorld.alice)
+            let page = try await server.page("/history", cookie: cookie)
+            #expect(page.body.contains("You have Pro Monthly until"))
+            #expect(page.body.contains("¥600") && !page.body.contains("600.00"))
+            #expect(page.body.contains("https://apps.apple.com/account/subscriptions"))
+            #expect(page.body.contains("https://reportaproblem.apple.com"))
+            // Row 7.2: the details are there without a script, which makes a dialog of them.
+            #expect(page.body.contains("<details class=\"detail\""))
+            let japanese = try await server.page("/history", cookie: cookie, language: "ja")
+            #expect(japanese.body.contains("まで有効") && japanese.body.contains("支払い済み"))
+            let rows = try await server.page("/history.csv", cookie: cookie)
+            #expect(rows.body.hasPrefix("purchase,transactionId,"))
+            let lines = try await server.page("/history.ndjson", cookie: cookie)
+            #expect(lines.body.contains(#""priceMicros":600000000"#))
+        }
+    }
+
+    @Test func `says that nothing was bought`() async throws {
+        try await OwnWorld.with { server in
+            let cookie = try await server.entered(OwnWorld.alice)
+            let page = try await server.page("/history", cookie: cookie)
+            #expect(page.body.contains("There are no purchases yet."))
+            #expect(page.body.contains("Nothing that is paid is open"))
+        }
+    }
+
+    // row 6.1, row 6.2, row 6.3, row 6.4
+    @Test func `asks the stores again, and says what came of it`() async throws {
+        let store = try AppStoreWorld.store()
+        let api = SimulatedAppStoreAPI(store) { noon }
+        try await TestServer.with(SyncWorld.setup(api)) { server in
+            try server.publishCatalog()
+            let cookie = try await server.entered(AppStoreWorld.account)
+            func restored() async throws -> String? {
+                try await server.submit("/history/restore", cookie: cookie)
+                    .headers[.location]
+            }
+            #expect(try await restored() == "/history?done=nothing")
+            let plainly = try await server.page("/history?done=nothing", cookie: cookie)
+            #expect(plainly.body.contains("There is nothing to restore."))
+            var account = SimulatedAppleAccount(1, token: AppStoreWorld.account, of: store)
+            let month = SimulatedAppleAccount.Product(
+                id: "com.example.app.pro.month",
+                type: "Auto-Renewable Subscription",
+                period: 30 * 86_400_000,
+                price: 9_990
+            )
+            account.buy(month, at: AppStoreWorld.start)
+            let told = try store.signed(try #require(account.notifications.first))
+            _ = try await server.post(
+                "/v1/signals/app-store",
+                AppStoreWorld.body(told),
+                as: .ingest
+            )
+            account.refund(0, at: AppStoreWorld.start.plus(seconds: 86_400))
+            api.set([account])
+            #expect(try await restored() == "/history?done=found")
+            #expect(try await restored() == "/history?done=known")
+            let page = try await server.page("/history?done=found", cookie: cookie)
+            #expect(page.body.contains("Your purchases were restored."))
+            #expect(page.body.contains("Refunded"))
+        }
+    }
+
+    // row 6.6
+    @Test func `offers to try again where a store does not answer`() async throws {
+        try await OwnWorld.with { server in
+            let cookie = try await server.entered(OwnWorld.alice)
+            let failed = try await server.page("/history?done=failed", cookie: cookie)
+            #expect(failed.body.contains("please try again"))
+            #expect(failed.body.contains("<button class=\"primary\">Try again</button>"))
+            // Row 6.5: a script says that work is under way.
+            #expect(failed.body.contains("data-busy=\"Working…\""))
+            let answer = try await server.submit("/history/restore", cookie: cookie)
+            #expect(answer.headers[.location] == "/history?done=unavailable")
+        }
+    }
+}

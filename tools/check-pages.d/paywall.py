@@ -1,0 +1,171 @@
+"""Customers' own pages in a browser: the paywall with an app's bridge behind it, and the history.
+
+`check(driver, base, key, customer)` takes a Selenium driver of Chromium, a server's address with a catalog, and a
+key that may write, and gives what it found wrong as sentences: none is well. `bought` may hand in a purchase for
+the customer as the app would, and then says the result that the app tells the page.
+"""
+
+import json
+import time
+import urllib.request
+
+# An app's side of the bridge, as Android has it: what it is told is kept, and answered by the test.
+BRIDGE = """
+window.told = [];
+window.entitle = {postMessage: (text) => window.told.push(JSON.parse(text))};
+"""
+PATIENCE = 60
+
+
+def link(base, key, customer, page):
+    """Where a customer comes in to a page."""
+    request = urllib.request.Request(
+        "%s/v1/customers/%s/page-links" % (base, customer), data=b"", method="POST",
+        headers={"Authorization": "Bearer " + key})
+    with urllib.request.urlopen(request) as answer:
+        links = json.load(answer)["links"]
+    return base + next(each["path"] for each in links if each["page"] == page)
+
+
+def until(condition):
+    """Waits for what comes, and says whether it came."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _text(driver, selector):
+    return driver.execute_script(
+        "const e = document.querySelector(arguments[0]); return e && e.checkVisibility() ? e.innerText : null", selector)
+
+
+def _click(driver, selector):
+    driver.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+
+def _done(driver, result):
+    driver.execute_script("window.entitlePaywall.done(arguments[0])", result)
+
+
+def _told(driver):
+    return driver.execute_script("return window.told")
+
+
+def cards(driver):
+    """Rows 5.2, 5.3, 5.4: cards are chosen, the chosen one shows its details and its own button."""
+    found = []
+    places = driver.execute_script("return document.querySelectorAll('.choosable').length")
+    if not places:
+        return ["the paywall has no plans"]
+    for place in range(places):
+        _click(driver, "#plan-%d" % place)
+        shown = driver.execute_script(
+            "return [...document.querySelectorAll('.choice')].map((e) => e.checkVisibility())")
+        if shown != [other == place for other in range(places)]:
+            found.append("plan %d: the details shown are %s" % (place, shown))
+        small = driver.execute_script("""
+            const sizes = [['.choosable', 64], ['.choice .action .button', 50], ['.close', 44]];
+            return sizes.flatMap(([name, least]) => [...document.querySelectorAll(name)]
+              .filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < least)
+              .map(() => name))""")
+        found += ["smaller than it must be: %s" % name for name in small]
+        href = driver.execute_script(
+            "return [...document.querySelectorAll('.choice .button')].find((e) => e.checkVisibility()).href")
+        if not href.startswith("entitle://purchase?product="):
+            found.append("the button leads to %s" % href)
+    wide = driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
+    if wide > 0:
+        found.append("%d pixels stand beside the window" % wide)
+    return found
+
+
+def flow(driver):
+    """Rows 2.1, 2.4, 2.5, 2.6, 5.5: asked first, covered while it runs, and told what came of it."""
+    found = []
+    purchase = "dialog[open] a[data-bridge=purchase]"
+
+    def begin():
+        driver.execute_script(
+            "[...document.querySelectorAll('.choice .button')].find((e) => e.checkVisibility()).click()")
+        if not until(lambda: _text(driver, purchase)):
+            found.append("nobody asked before the purchase (row 2.1)")
+            return
+        _click(driver, purchase)
+        if not until(lambda: _text(driver, "#overlay-text")):
+            found.append("nothing says that work is under way (row 2.6)")
+
+    begin()
+    message = (_told(driver) or [{}])[-1]
+    if message.get("action") != "purchase" or not message.get("product"):
+        found.append("the app was told %s" % message)
+    role = driver.execute_script("return document.getElementById('overlay-text').getAttribute('role')")
+    if role != "status":
+        found.append("the overlay has no role=status")
+    _done(driver, "cancelled")
+    if not until(lambda: _text(driver, "#overlay-text") is None):
+        found.append("a cancelled purchase does not end quietly (row 2.4)")
+    begin()
+    _done(driver, {"status": "failed", "code": "NETWORK_ERROR"})
+    if not until(lambda: _text(driver, "#overlay-again")):
+        found.append("a failed purchase offers no other try (row 2.5)")
+    before = len(_told(driver))
+    _click(driver, "#overlay-again")
+    if not until(lambda: len(_told(driver)) == before + 1):
+        found.append("another try tells the app nothing")
+    _done(driver, {"status": "failed", "code": "PURCHASE_INVALID"})
+    if _text(driver, "#overlay-again") is not None:
+        found.append("another try is offered where it cannot help")
+    _click(driver, "#overlay-close")
+    begin()
+    _done(driver, "pending")
+    if not until(lambda: _text(driver, "#overlay-close")):
+        found.append("a purchase that waits leaves no way on")
+    _click(driver, "#overlay-close")
+    return found
+
+
+def sale(driver, bought):
+    """A purchase from the button to what the page says of it: `bought(message)` records it, as an app would."""
+    driver.execute_script(
+        "[...document.querySelectorAll('.choice .button')].find((e) => e.checkVisibility()).click()")
+    until(lambda: _text(driver, "dialog[open] a[data-bridge=purchase]"))
+    _click(driver, "dialog[open] a[data-bridge=purchase]")
+    until(lambda: _told(driver) and _told(driver)[-1].get("action") == "purchase")
+    _done(driver, bought(_told(driver)[-1]))
+    until(lambda: _text(driver, "#overlay-close"))
+    _click(driver, "#overlay-close")
+    if not until(lambda: _text(driver, ".answer .sentence")):
+        return ["what was bought is not said by the page"]
+    return []
+
+
+def history(driver, base, key, customer):
+    """Rows 7.1, 7.2: details open as a dialog and close again."""
+    found = []
+    driver.get(link(base, key, customer, "history"))
+    if "ticket" in driver.current_url:
+        found.append("the ticket stays in the address")
+    if driver.execute_script("return document.querySelector('details.detail > summary') !== null"):
+        _click(driver, "details.detail > summary")
+        if not until(lambda: _text(driver, "dialog[open] dl")):
+            found.append("the details are in no dialog (row 7.2)")
+        _click(driver, "dialog[open] [data-close]")
+        if not until(lambda: _text(driver, "dialog[open] dl") is None):
+            found.append("the dialog does not close")
+    return found
+
+
+def check(driver, base, key, customer, bought=None):
+    """All of it, with an app's bridge in each page."""
+    script = driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": BRIDGE})
+    try:
+        driver.get(link(base, key, customer, "paywall"))
+        found = cards(driver) + flow(driver)
+        if bought:
+            found += sale(driver, bought)
+        return found + history(driver, base, key, customer)
+    finally:
+        driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)

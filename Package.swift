@@ -231,8 +231,8 @@ let package = Package(
         .target(
             name: "LedgerBenchmarks",
             dependencies: [
-                "DurableFiles", "Encodings", "Entitlements", "EventLog", "LMDB",
-                "EntitlementLedger",
+                "CMalloc", "DurableFiles", "Encodings", "EntitlementClient", "Entitlements",
+                "EventLog", "LMDB", "EntitlementLedger",
                 "LMDBStorage", "LedgerOperations", "LedgerAPI", "Presentation", "Salvage",
                 "StoreSimulator",
                 "Stores", crypto,
@@ -251,6 +251,14 @@ let package = Package(
                 "StoreSimulator", "Stores",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            swiftSettings: house
+        ),
+
+        // Row 6: the app for a terminal that the pages show, with what is public alone
+        .executableTarget(
+            name: "entitle-example",
+            dependencies: ["Encodings", "EntitlementClient", "Entitlements", "LedgerAPI"],
+            packageAccess: false,
             swiftSettings: house
         ),
 
@@ -327,7 +335,7 @@ let package = Package(
             name: "ClientTests",
             dependencies: [
                 "Encodings", "EntitlementClient", "Entitlements", "LedgerAPI", "ModelSupport",
-                crypto,
+                "Scenarios", "StoreSimulator", "Stores", "entitle-example", crypto,
             ],
             swiftSettings: house
         ),

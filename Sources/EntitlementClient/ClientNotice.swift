@@ -10,6 +10,8 @@ public enum ClientNotice: Sendable, Hashable {
     /// The clock is behind what was seen before, `newest`; answers go by the clock all the same
     /// (row Z17).
     case clockSetBack(newest: Instant)
+    /// The clock is ahead of the server's by so many milliseconds: answers go by the server's.
+    case clockAhead(milliseconds: Int64)
     /// The customer's token does not count: what is known stays (row CL5).
     case tokenRefused(ServiceError)
     /// The store handed in what its own library could not verify: it grants nothing (row ES2).

@@ -119,12 +119,17 @@ extension EntitlementService {
 
     /// Hands in everything that the store's account holds (rows 6.1 to 6.6).
     ///
+    /// `progress`: told each stage as it begins, so that people see that work is under way (row 6.5).
     /// - Throws: `ServiceError`: `PRODUCT_UNAVAILABLE` where nothing is sold here.
-    public func restore() async throws(ServiceError) -> RestoreResult {
+    public func restore(
+        progress: @Sendable (RestoreStage) -> Void = { _ in }
+    ) async throws(ServiceError) -> RestoreResult {
         guard let purchases else { throw ServiceError(.productUnavailable) }
         guard store.customer != nil else { throw ServiceError(.unknown, reason: .signedOut) }
+        progress(.askingStore)
         let held = await purchases.currentEntitlements()
         guard !held.isEmpty else { return .nothing }
+        progress(.recording(held.count))
         let id = await queue.add(.restore(held))
         await openProvisionally()
         await sync()
@@ -137,6 +142,14 @@ extension EntitlementService {
         default: return .waiting(held.count)
         }
     }
+}
+
+/// How far a restore is (row 6.5).
+public enum RestoreStage: Sendable, Hashable {
+    /// The store is asked what its account holds.
+    case askingStore
+    /// So many transactions are handed in, and the server is asked what they open.
+    case recording(Int)
 }
 
 /// What came of a restore.

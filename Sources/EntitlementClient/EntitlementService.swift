@@ -15,6 +15,8 @@ public actor EntitlementService {
     let connection: ServerConnection
     private let announcements: Broadcast<ClientNotice>
     private var listener: Task<Void, Never>?
+    /// What the store verified at the start, and whose start that was.
+    private var held: (customer: CustomerID?, access: [ProvisionalAccess]) = (nil, [])
     /// The flow that runs; nil: none does (row 2.2).
     var flow: FlowLog?
 
@@ -28,12 +30,16 @@ public actor EntitlementService {
         storage: any CacheStorage,
         backoff: Backoff = Backoff()
     ) {
+        var configuration = configuration
+        let clock = ServiceClock(configuration.time)
+        configuration.time = clock.time
         self.configuration = configuration
         let announcements = Broadcast<ClientNotice>(.bufferingNewest(Self.noticeLimit))
         self.announcements = announcements
         connection = ServerConnection(
             url: configuration.serverURL,
             transport: configuration.transport,
+            time: configuration.time,
             token: configuration.token
         )
         store = EntitlementStore(
@@ -45,7 +51,7 @@ public actor EntitlementService {
                 issuer: configuration.origin,
                 pinned: configuration.pinnedKeys,
                 builtIn: configuration.builtInGates,
-                time: configuration.time
+                clock: clock
             ),
             notices: announcements
         )
@@ -87,7 +93,10 @@ extension EntitlementService {
         await openProvisionally()
         listen()
         if let purchases {
-            await queue.verified(await purchases.currentEntitlements())
+            let verified = await purchases.currentEntitlements()
+            await queue.verified(verified)
+            let now = configuration.time.now()
+            held = (store.customer, verified.map { ProvisionalAccess($0, verifiedAt: now) })
             await openProvisionally()
         }
         return await sync()
@@ -119,10 +128,12 @@ extension EntitlementService {
     @discardableResult
     public func switchCustomer(to customer: CustomerID?) async -> RefreshResult {
         flow?.note(.failed(ServiceError(.cancelled)))
-        flow = nil
+        (flow, held) = (nil, (nil, []))
+        await connection.forgetToken()
         await queue.switchCustomer(to: customer)
         await store.switchCustomer(to: customer)
         await store.set(provisional: [])
+        await showUses()
         listener?.cancel()
         listener = nil
         listen()
@@ -151,13 +162,20 @@ extension EntitlementService {
 
     /// Opens what waits to be recorded (row 3.4).
     ///
-    /// What changes while the store is told is told behind it.
+    /// Where nothing at all is known of the customer, since the files are gone, what the store verified
+    /// at the start is open too: the server's next answer replaces it. What changes while the store is
+    /// told is told behind it.
     func openProvisionally() async {
         var told: [ProvisionalAccess]?
         while true {
-            let provisional = await queue.provisional
+            var provisional = await queue.provisional
+            if store.current.asOf == nil, let customer = store.customer, customer == held.customer {
+                let refused = await queue.refused
+                provisional += held.access.filter { !refused.contains($0.transactionID) }
+            }
             if provisional == told { return }
             await store.set(provisional: provisional)
+            await showUses()
             told = provisional
         }
     }

@@ -1,5 +1,5 @@
 package import Encodings
-import StoreSimulator
+package import StoreSimulator
 
 /// What the scenarios' app sells, and what it opens.
 package enum ScenarioProducts {
@@ -16,6 +16,11 @@ package enum ScenarioProducts {
 
     /// The names that steps use.
     static var names: String { all.map(\.name).joined(separator: ", ") }
+
+    /// What the App Store sells of them; a trial is sold as what it renews to.
+    package static var sold: [SimulatedProduct] {
+        all.filter { ![trial, "prepaid"].contains($0.name) }.map(\.product)
+    }
 
     private static let all: [(name: String, product: SimulatedProduct)] = [
         ("week", renewable("pro.week", days: 7, price: 2_990)),

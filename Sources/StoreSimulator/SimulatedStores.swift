@@ -11,6 +11,8 @@ package final class SimulatedStores: Sendable {
     package let appStoreAPI: SimulatedAppStoreAPI
     package let playAPI: SimulatedPlayAPI
     package let revenueCatAPI: SimulatedRevenueCatAPI
+    private let devices: SimulatedDeviceAPI
+    private let bought: Purchases
     private let keySet: String
     private let isOutFlag = Atomic<Bool>(false)
 
@@ -18,14 +20,39 @@ package final class SimulatedStores: Sendable {
     package static let appStorePath = "/app-store"
     package static let playPath = "/play"
     package static let revenueCatPath = "/revenuecat"
+    /// What lies before the paths of a device's own App Store.
+    package static let devicePath = "/device"
     /// Where the keys of Google's tokens are (RFC 7517).
     package static let keySetPath = "/play/keys"
 
-    /// Makes them of keys; `clock`: by which credentials are good; `signedAt`: the virtual time.
+    /// What the App Store's accounts have bought, by whoever said it.
+    private final class Purchases: Sendable {
+        private let state = Mutex(
+            (told: [SimulatedAppleAccount](), byDevices: [SimulatedAppleAccount]())
+        )
+        private let api: SimulatedAppStoreAPI
+
+        init(_ api: SimulatedAppStoreAPI) { self.api = api }
+
+        func set(
+            told: [SimulatedAppleAccount]? = nil,
+            byDevices: [SimulatedAppleAccount]? = nil
+        ) {
+            state.withLock { state in
+                state = (told ?? state.told, byDevices ?? state.byDevices)
+                api.set(state.told + state.byDevices)
+            }
+        }
+    }
+
+    /// Makes them of keys.
     ///
+    /// `products`: what devices may buy; `clock`: by which credentials are good and devices buy;
+    /// `signedAt`: the virtual time.
     /// - Throws: what is wrong with a key.
     package init(
         _ keys: SimulatedKeys,
+        products: [SimulatedProduct] = [],
         clock: @escaping @Sendable () -> Instant,
         signedAt: @escaping @Sendable () -> Instant
     ) throws {
@@ -46,11 +73,16 @@ package final class SimulatedStores: Sendable {
             projectID: SimulatedKeys.revenueCatProject
         )
         keySet = try keys.playStore.keySet()
+        let bought = Purchases(appStoreAPI)
+        self.bought = bought
+        devices = SimulatedDeviceAPI(appStore, products: products, clock: clock) {
+            bought.set(byDevices: $0)
+        }
     }
 
     /// What the accounts have bought from now on.
     package func set(_ accounts: SimulatedAccounts) {
-        appStoreAPI.set(accounts.appStore.sorted { $0.key < $1.key }.map(\.value))
+        bought.set(told: accounts.appStore.sorted { $0.key < $1.key }.map(\.value))
         playAPI.set(accounts.playStore.sorted { $0.key < $1.key }.map(\.value))
         for (_, account) in accounts.revenueCat.sorted(by: { $0.key < $1.key }) {
             account.tell(revenueCatAPI)
@@ -77,6 +109,7 @@ package final class SimulatedStores: Sendable {
         if path.hasPrefix(Self.appStorePath + "/") {
             return await appStoreAPI.transport(request)
         }
+        if path.hasPrefix(Self.devicePath + "/") { return await devices.transport(request) }
         if path.hasPrefix(Self.playPath + "/") { return await playAPI.transport(request) }
         if path.hasPrefix(Self.revenueCatPath + "/") {
             return await revenueCatAPI.transport(request)

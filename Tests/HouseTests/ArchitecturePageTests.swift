@@ -46,9 +46,11 @@ struct `The architecture's page` {
                 "\(name): Tests/Embedding/main.swift"
             )
         }
-        let app = try House.text("Tests/ClientTests/Example/AppExample.swift")
         let page = try House.page("AddToYourApp").joined(separator: "\n")
-        #expect(page.contains("```swift\n" + app + "```"), "Tests/ClientTests/Example")
+        for name in try House.names(in: "Sources/entitle-example") {
+            let text = try House.text("Sources/entitle-example/" + name)
+            #expect(page.contains("```swift\n" + text + "```"), "AddToYourApp.md: \(name)")
+        }
     }
 
     @Test func `is read as it is written`() {

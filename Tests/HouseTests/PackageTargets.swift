@@ -22,6 +22,7 @@ enum PackageTargets {
         "StoreSimulator": ["FoundationEssentials", "Synchronization"],
         "Scenarios": ["Synchronization"],
         "LedgerBenchmarks": ["Dispatch", "Foundation", "Glibc", "Synchronization"],
+        "entitle-example": ["Foundation", "SwiftUI", "Synchronization"],
         "entitle": ["Dispatch", "Foundation", "Glibc", "Synchronization"],
     ]
 
@@ -35,7 +36,7 @@ enum PackageTargets {
         }
         var imports: [String: Set<String>] = [:]
         for part in manifest.components(separatedBy: #/\.(?:executableT|systemLibrary|t)arget\(/#) {
-            guard let name = part.firstMatch(of: #/^\s*name: "(\w+)"/#)?.1 else { continue }
+            guard let name = part.firstMatch(of: #/^\s*name: "([\w-]+)"/#)?.1 else { continue }
             let list =
                 part.firstMatch(of: #/dependencies: \[(.*?)\]/#.dotMatchesNewlines())?.1 ?? ""
             var modules = system[String(name), default: []]

@@ -28,6 +28,7 @@ ROWS = {
     "archive": ["archive-append", "archive"],
     "salvage": ["salvage-read", "salvage"],
     "memory": ["memory-import", "memory-rebuild", "memory-audit"],
+    "client": ["client-is-open", "client-memory"],
 }
 # What reads one and the same ledger, which is filled once.
 WHOLE_LOG = ("fold", "whatif", "rebuild", "report", "audit", "space")

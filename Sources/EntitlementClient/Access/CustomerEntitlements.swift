@@ -30,6 +30,8 @@ public struct CustomerEntitlements: Sendable, Hashable {
     let gateTag: String?
     /// What the store verified and the server has not recorded yet.
     var provisional: [ProvisionalAccess] = []
+    /// Uses that the answer may not have seen.
+    var uses: [PendingUse] = []
 
     /// What is known of a feature.
     struct KnownFeature: Sendable, Hashable {
@@ -116,11 +118,15 @@ extension CustomerEntitlements.KnownFeature {
     /// The stretch that holds at an instant; nil: none.
     func stretch(at instant: Instant) -> Interval? { stretches.first { $0.contains(instant) } }
 
-    /// The limit at an instant: behind its window's end all of it is left.
-    func limit(at instant: Instant) -> UsageLimit? {
-        guard var limit, let end = limit.resetsAt, end <= instant else { return limit }
-        limit.remaining = limit.count
-        limit.resetsAt = nil
+    /// The limit at an instant, behind so many uses: at its window's end all of it is left again.
+    func limit(at instant: Instant, behind uses: Int) -> UsageLimit? {
+        guard var limit else { return nil }
+        if let end = limit.resetsAt, end <= instant {
+            limit.remaining = limit.count
+            limit.resetsAt = nil
+        }
+        // Fits: no more uses than wait in memory.
+        limit.remaining = limit.remaining.map { max(0, $0 &- Int64(uses)) }
         return limit
     }
 }

@@ -44,7 +44,7 @@ public struct FeatureGate: Sendable, Hashable {
             decision.isOpen = true
             decision.source = entitlements.source
             decision.until = stretch.end
-            decision.limit = known.limit(at: asked)
+            decision.limit = known.limit(at: asked, behind: uses(of: name, at: asked))
             // The reason and what unlocks it were said of the instant at which they were asked for.
             if let asOf = entitlements.asOf, stretch.contains(asOf) {
                 decision.reason = known.reason
@@ -79,6 +79,13 @@ public struct FeatureGate: Sendable, Hashable {
 
     /// What nothing is known of is open where the map says that it is free (rows B6, B8).
     private func isFree(_ feature: Name) -> Bool { gates?.isFree(feature) ?? false }
+
+    /// Uses of a feature that count beside what the server said.
+    private func uses(of feature: Name, at instant: Instant) -> Int {
+        entitlements.uses.count {
+            Name($0.feature) == feature && $0.counts(at: instant, beside: entitlements.sequence)
+        }
+    }
 
     /// The purchase that opens a feature longest before the server has recorded it.
     private func provisional(_ feature: Name) -> ProvisionalAccess? {

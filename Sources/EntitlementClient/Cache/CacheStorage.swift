@@ -10,6 +10,8 @@ enum CacheFile: String, Sendable, CaseIterable {
     case keys = "jwks.json"
     /// The newest time that was ever seen.
     case seen = "seen"
+    /// How far the device's clock is from the server's.
+    case clock = "clock"
     /// What must reach the server.
     case queue = "queue"
 }

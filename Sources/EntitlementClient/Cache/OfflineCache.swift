@@ -70,6 +70,24 @@ struct OfflineCache: Sendable {
         write(Array(instant.description.utf8), to: .seen)
     }
 
+    /// Milliseconds by which the device's clock was ahead of the server's; nil: it was not.
+    func clockAhead() -> Int64? {
+        guard let bytes = read(.clock) else { return nil }
+        guard let ahead = Int64(String(decoding: bytes, as: UTF8.self)),
+            ahead.magnitude <= UInt64(Self.aheadLimit)
+        else {
+            putAside(.clock)
+            return nil
+        }
+        return ahead
+    }
+
+    /// Keeps it.
+    func keep(clockAhead ahead: Int64) { write(Array(String(ahead).utf8), to: .clock) }
+
+    /// A hundred years, in milliseconds.
+    private static let aheadLimit: Int64 = 36_525 * Instant.millisecondsPerDay
+
     /// Takes away what is of a customer (row CL5); keys are nobody's.
     func removeAll() {
         for file in [CacheFile.snapshot, .gates, .seen] { remove(file) }

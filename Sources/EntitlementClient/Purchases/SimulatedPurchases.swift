@@ -1,82 +1,135 @@
 import Encodings
 public import Entitlements
+import Foundation
 public import LedgerAPI
-import Synchronization
 
-/// A store for previews, tests and systems without one: it sells what it is given, and signs nothing
-/// itself.
-public final class SimulatedPurchases: PurchaseServicing {
-    private struct State: Sendable {
-        /// What was bought, verified or not, until it is finished.
-        var unfinished: [StoreTransaction] = []
-        var held: [StoreTransaction] = []
-        var finished: [StoreTransaction] = []
+/// The App Store of the store simulator, over HTTP (row ES1).
+///
+/// For tests, previews and systems without StoreKit:
+/// `entitle demo` and `entitle simulate serve` have one.
+///
+/// The simulator signs; this signs nothing itself, and no ledger trusts what the simulator signs
+/// unless it was told to.
+public struct SimulatedPurchases: PurchaseServicing {
+    private let url: String
+    private let transport: ClientTransport
+    private let interval: Duration
+    private let sheet: @Sendable (_ productID: String) async -> SheetAnswer
+
+    /// What somebody does before the store's sheet.
+    public enum SheetAnswer: String, Sendable, CaseIterable {
+        /// Pays.
+        case buy
+        /// Closes it.
+        case cancel
+        /// Asks somebody else, who has to agree.
+        case ask
+        /// Pays, and the store does not go along.
+        case fail
     }
 
-    private let products: [SoldProduct]
-    private let sell: @Sendable (String, CustomerID) async -> PurchaseResult
-    private let state = Mutex(State())
-    private let updates = Broadcast<TransactionUpdate>(.unbounded)
-
-    /// Makes a store.
+    /// Uses a simulator.
     ///
-    /// `sell`: what becomes of a purchase; the store simulator signs what it gives.
+    /// `url`: where it is, such as `http://127.0.0.1:8460`; `account`: whose device this is, of the
+    /// store's accounts: letters and digits; `interval`: how often the store is asked what it has to
+    /// tell; `sheet`: what somebody does before the sheet.
     public init(
-        _ products: [SoldProduct],
-        sell: @escaping @Sendable (_ productID: String, CustomerID) async -> PurchaseResult
+        url: String,
+        account: String,
+        transport: @escaping ClientTransport = URLSessionTransport().transport,
+        interval: Duration = .seconds(2),
+        sheet: @escaping @Sendable (_ productID: String) async -> SheetAnswer = { _ in .buy }
     ) {
-        self.products = products
-        self.sell = sell
+        self.url = url + "/device/"
+        path = "accounts/\(account.pathSegment)/"
+        self.transport = transport
+        self.interval = interval
+        self.sheet = sheet
     }
 
-    /// What was finished, each as often as it was.
-    public var finished: [StoreTransaction] { state.withLock { $0.finished } }
+    /// Below it is what the account has.
+    private let path: String
 
-    /// Tells a transaction as a store does by itself.
-    public func tell(_ update: TransactionUpdate) {
-        if case .verified(let transaction) = update { note(transaction) }
-        updates.send(update)
-    }
-
-    /// The products among those that it was given.
+    /// The products among those that the simulator sells.
     public func products(for ids: [String]) async throws(ServiceError) -> [SoldProduct] {
-        products.filter { ids.holds($0.id) }
+        guard let sold = await ask(.get, "products")?["products"]?.array else {
+            throw ServiceError(.networkError)
+        }
+        return sold.compactMap { product in
+            guard let id = product["id"]?.string, ids.holds(id), let name = product["name"]?.string,
+                let price = product["price"]?.string
+            else { return nil }
+            return SoldProduct(id: id, name: name, price: price)
+        }
     }
 
-    /// What `sell` gives.
+    /// Asks the sheet, then the simulator; a customer whose id is a UUID is its `appAccountToken`.
     public func purchase(_ productID: String, for customer: CustomerID) async -> PurchaseResult {
-        guard products.contains(where: { $0.id.isSame(as: productID) }) else {
-            return .failed(ServiceError(.productUnavailable))
+        let token = UUID(uuidString: customer.text)?.uuidString.lowercased()
+        let answer = await ask(
+            .post,
+            path + "purchases",
+            .members([
+                "productId": .string(productID), "appAccountToken": .optional(token),
+                "answer": .string(await sheet(productID).rawValue),
+            ])
+        )
+        switch answer?["result"]?.string {
+        case "success"?:
+            let transaction = answer?["transaction"].flatMap { StoreTransaction(json: $0) }
+            return transaction.map { .success($0) } ?? .failed(ServiceError(.verificationFailed))
+        case "user_cancelled"?: return .userCancelled
+        case "pending"?: return .pending
+        case "failed"?:
+            let code = answer?["code"]?.string.flatMap(ServiceError.Code.init(rawValue:))
+            return .failed(ServiceError(code ?? .unknown))
+        default: return .failed(ServiceError(.networkError))
         }
-        let result = await sell(productID, customer)
-        if case .success(let transaction) = result { note(transaction) }
-        return result
     }
 
-    /// What is not finished, then what is told.
+    /// What was never finished, each once, asked for anew as time passes.
     public var transactions: AsyncStream<TransactionUpdate> {
-        let stream = updates.stream()
-        for transaction in state.withLock({ $0.unfinished }) {
-            updates.send(.verified(transaction))
+        let (stream, continuation) = AsyncStream.makeStream(of: TransactionUpdate.self)
+        let task = Task {
+            var told = Set<Name>()
+            while !Task.isCancelled {
+                for transaction in await list("unfinished")
+                where told.insert(Name(transaction.id)).inserted {
+                    continuation.yield(.verified(transaction))
+                }
+                // Whoever listens no more waits for nothing.
+                try? await Task.sleep(for: interval)
+            }
         }
+        continuation.onTermination = { _ in task.cancel() }
         return stream
     }
 
-    /// What was bought or told, and not taken back.
-    public func currentEntitlements() async -> [StoreTransaction] { state.withLock { $0.held } }
+    /// What the account owns; nothing where the simulator is not reached.
+    public func currentEntitlements() async -> [StoreTransaction] { await list("held") }
 
-    /// Notes that a transaction is finished.
+    /// Finishes a transaction; one that is not reached is told again.
     public func finish(_ transaction: StoreTransaction) async {
-        state.withLock { state in
-            state.unfinished.removeAll { $0.id.isSame(as: transaction.id) }
-            state.finished.append(transaction)
-        }
+        let body = JSONValue.members(["transactionId": .string(transaction.id)])
+        _ = await ask(.post, path + "finish", body)
     }
 
-    private func note(_ transaction: StoreTransaction) {
-        state.withLock { state in
-            if !state.held.contains(transaction) { state.held.append(transaction) }
-            if !state.unfinished.contains(transaction) { state.unfinished.append(transaction) }
-        }
+    private func list(_ name: String) async -> [StoreTransaction] {
+        let items = await ask(.get, path + "transactions")?[name]?.array ?? []
+        return items.compactMap { StoreTransaction(json: $0) }
+    }
+
+    /// What the simulator answers; nil: it is not reached, or did not go along.
+    private func ask(
+        _ method: ClientRequest.Method,
+        _ path: String,
+        _ body: JSONValue? = nil
+    ) async -> JSONValue? {
+        let bytes = body.map { Array($0.description.utf8) }
+        guard let response = await transport(ClientRequest(method, url + path, body: bytes)),
+            response.status == 200
+        else { return nil }
+        // What is no JSON is no answer.
+        return try? JSONValue(parsing: response.body)
     }
 }

@@ -91,11 +91,12 @@ extension QueuedCall {
         ]
         switch task {
         case .claim(let transaction):
-            members.append(JSONMember("claim", Self.json(transaction)))
+            members.append(JSONMember("claim", transaction.json))
         case .restore(let transactions):
-            members.append(JSONMember("restore", .array(transactions.map(Self.json))))
+            members.append(JSONMember("restore", .array(transactions.map(\.json))))
         case .flow(let body, let id):
             members += [JSONMember("flow", body), JSONMember("flowId", .string(id))]
+        case .use(let use): members.append(JSONMember("use", use.json))
         }
         return .object(members)
     }
@@ -112,7 +113,7 @@ extension QueuedCall {
                     ServiceErrorAnswer.fields.members(of: ServiceErrorAnswer($0, in: .english))
                 )
             } ?? .null,
-            "refused": .strings(refusedItems.texts),
+            "refused": .strings(refusedItems.texts), "endsAt": .instant(endsAt),
         ])
     }
 
@@ -124,14 +125,16 @@ extension QueuedCall {
         let customer = json["customer"]?.string.flatMap { CustomerID($0) }
         let task: Task
         if let claim = json["claim"] {
-            guard let transaction = Self.transaction(claim) else { return nil }
+            guard let transaction = StoreTransaction(json: claim) else { return nil }
             task = .claim(transaction)
         } else if let items = json["restore"]?.array {
-            let transactions = items.compactMap(Self.transaction)
+            let transactions = items.compactMap { StoreTransaction(json: $0) }
             guard transactions.count == items.count else { return nil }
             task = .restore(transactions)
         } else if let body = json["flow"], let flow = json["flowId"]?.string {
             task = .flow(body, id: flow)
+        } else if let use = json["use"].flatMap({ Use(json: $0) }) {
+            task = .use(use)
         } else {
             return nil
         }
@@ -153,32 +156,12 @@ extension QueuedCall {
         refusal = json["refusal"].flatMap { try? ServiceErrorAnswer.fields.read($0) }
             .map { ServiceError($0) }
         refusedItems = Set(texts: (json["refused"]?.array ?? []).compactMap(\.string))
+        endsAt = Self.instant(json["endsAt"])
         size = json["size"]?.integer.flatMap(UInt64.init(exactly:))
         return true
     }
 
     private static func instant(_ json: JSONValue?) -> Instant? {
         json?.string.flatMap { Instant(rfc3339: $0) }
-    }
-
-    private static func json(_ transaction: StoreTransaction) -> JSONValue {
-        .members([
-            "id": .string(transaction.id), "originalId": .string(transaction.originalID),
-            "productId": .string(transaction.productID),
-            "expiresAt": .instant(transaction.expiresAt), "signed": .string(transaction.signed),
-        ])
-    }
-
-    private static func transaction(_ json: JSONValue) -> StoreTransaction? {
-        guard let id = json["id"]?.string, let originalID = json["originalId"]?.string,
-            let productID = json["productId"]?.string, let signed = json["signed"]?.string
-        else { return nil }
-        return StoreTransaction(
-            id: id,
-            originalID: originalID,
-            productID: productID,
-            expiresAt: instant(json["expiresAt"]),
-            signed: signed
-        )
     }
 }

@@ -24,6 +24,8 @@ struct QueuedCall: Sendable, Hashable {
     var refusal: ServiceError?
     /// Ids of transactions of a restore that the server refused beside others.
     var refusedItems = Set<Name>()
+    /// The end of a lease, as the server computed it; nil: it is none, or not recorded.
+    var endsAt: Instant?
 
     /// What it asks for.
     enum Task: Sendable, Hashable {
@@ -33,6 +35,8 @@ struct QueuedCall: Sendable, Hashable {
         case restore([StoreTransaction])
         /// To note what happened in a purchase flow: a body, and the flow's id.
         case flow(JSONValue, id: String)
+        /// To count one use of a limited feature.
+        case use(Use)
     }
 
     /// How far it is.
@@ -60,8 +64,13 @@ struct QueuedCall: Sendable, Hashable {
         switch task {
         case .claim(let transaction): [transaction]
         case .restore(let transactions): transactions.filter { !refusedItems.contains($0.id) }
-        case .flow: []
+        case .flow, .use: []
         }
+    }
+
+    /// The use that it tells; nil: another call.
+    var use: Use? {
+        if case .use(let use) = task { use } else { nil }
     }
 
     /// Calls of one lane go in their order, each behind the one before.
@@ -70,6 +79,7 @@ struct QueuedCall: Sendable, Hashable {
         case .claim(let transaction): Name("purchase/" + transaction.originalID)
         case .restore: "restore"
         case .flow(_, let id): Name("flow/" + id)
+        case .use(let use): Name("use/" + use.feature)
         }
     }
 
@@ -85,6 +95,7 @@ extension QueuedCall {
         case .claim: "purchases"
         case .restore: "restore"
         case .flow: Self.flowPath(in: environment)
+        case .use: "usage?environment=" + environment.name
         }
     }
 
@@ -98,6 +109,7 @@ extension QueuedCall {
         case .claim(let transaction): Self.item(transaction)
         case .restore(let all): .members(["transactions": .array(all.map(Self.item))])
         case .flow(let body, _): body
+        case .use(let use): use.body
         }
     }
 

@@ -18,6 +18,8 @@ actor SyncQueue {
 
     private var customer: CustomerID?
     private(set) var calls: [QueuedCall] = []
+    /// Ids of all calls that it ever had: what else stands in the file is another program's.
+    private var met = Set<Name>()
     private var spentLines = 0
     /// Whether the file must be written anew before anything is added to it.
     private var isTorn = false
@@ -63,6 +65,19 @@ actor SyncQueue {
         }
     }
 
+    /// Uses that an answer of the server may not have seen.
+    var uses: [PendingUse] {
+        calls.compactMap { call in
+            guard let use = call.use, call.phase != .refused else { return nil }
+            return PendingUse(feature: use.feature, size: call.size, until: use.until)
+        }
+    }
+
+    /// Ids of transactions that can never count.
+    var refused: Set<Name> {
+        Set(texts: calls.filter { $0.phase == .refused }.flatMap(\.transactions).map(\.id))
+    }
+
     /// The log's size behind what was recorded last; nil: nothing waits to be seen.
     var recordedSize: UInt64? { calls.compactMap(\.size).max() }
 
@@ -86,6 +101,7 @@ extension SyncQueue {
             let file = QueueFile(bytes)
             // What another customer left is never sent in this one's name, and opens nothing (row CL5).
             let own = file.calls.filter { $0.customer == customer }
+            met.formUnion(Set(texts: file.calls.map(\.id)))
             calls = own + calls.filter { isNew($0, in: file) }
             (spentLines, isTorn) = (file.spentLines, file.isTorn || file.isDamaged)
             if own.count < file.calls.count { try rewrite() }
@@ -134,6 +150,7 @@ extension SyncQueue {
         }
         let call = QueuedCall(id: key ?? makeKey(), task, of: customer, verifiedAt: now)
         calls.append(call)
+        met.insert(Name(call.id))
         write(call.added)
         return call.id
     }
@@ -183,8 +200,12 @@ extension SyncQueue {
         .joined()
     }
 
+    /// Writes the file anew, with what another program of the app's has put into it.
     private func rewrite() throws(ServiceError) {
-        try storage.write(QueueFile.bytes(calls), to: .queue)
+        let others = try storage.read(.queue).map { bytes in
+            QueueFile(bytes).calls.filter { $0.customer == customer && !met.contains($0.id) }
+        }
+        try storage.write(QueueFile.bytes(calls + (others ?? [])), to: .queue)
         (spentLines, isTorn) = (0, false)
     }
 
@@ -222,6 +243,7 @@ extension SyncQueue {
         defer { drain = nil }
         var held = Set<Name>()
         isCut = false
+        forgetLateUses()
         while !isCut, let call = next(besides: held) {
             guard await isDone(call) else {
                 held.insert(call.lane)
@@ -272,6 +294,7 @@ extension SyncQueue {
         call.size = response.headers["ledger-sequence"].flatMap { UInt64($0) }
         if case .flow = call.task { return remove(call) }
         if case .restore(let all) = call.task { note(response, of: all, in: &call) }
+        if call.use != nil { call.endsAt = response.leaseEnd }
         update(call)
         await finish(call)
     }
@@ -342,6 +365,14 @@ extension SyncQueue {
         call.verifiedAt = max(call.verifiedAt, calls[place].verifiedAt)
         calls[place] = call
         write(call.state)
+    }
+
+    /// A use whose window is over takes nothing of the next: it is told no more.
+    private func forgetLateUses() {
+        let now = time.now()
+        for call in calls where call.phase == .waiting || call.phase == .attention {
+            if let until = call.use?.until, until <= now { remove(call) }
+        }
     }
 
     private func forgetOldest() {

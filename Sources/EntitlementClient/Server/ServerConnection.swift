@@ -7,18 +7,22 @@ struct ServerConnection: Sendable {
     /// Where it is, without a slash at its end.
     let url: String
     let transport: ClientTransport
-    /// The customer's token, from the app's own backend.
-    let token: @Sendable () async throws -> String
+    private let tokens: TokenSource
 
+    /// `token`: gives the customer's token, from the app's own backend.
     init(
         url: String,
         transport: @escaping ClientTransport,
+        time: ClientTime,
         token: @escaping @Sendable () async throws -> String
     ) {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
         self.transport = transport
-        self.token = token
+        tokens = TokenSource(time, token)
     }
+
+    /// Another customer is signed in: a token that is under way is not theirs.
+    func forgetToken() async { await tokens.forget() }
 
     /// The path of a call about a customer.
     static func path(_ call: String, of customer: CustomerID) -> String {
@@ -47,7 +51,7 @@ struct ServerConnection: Sendable {
     ) async -> Result<ClientResponse, CallFault> {
         var headers = headers
         do {
-            headers["Authorization"] = "Bearer " + (try await token())
+            headers["Authorization"] = "Bearer " + (try await tokens.token())
         } catch let error as ServiceError {
             let verdict = error.isRetryable ? CallFault.Verdict.later(nil) : .tokenRefused
             return .failure(CallFault(error: error, verdict: verdict))

@@ -1,5 +1,5 @@
-import Encodings
-import Entitlements
+package import Encodings
+package import Entitlements
 import LedgerAPI
 
 extension CustomerEntitlements {
@@ -7,7 +7,7 @@ extension CustomerEntitlements {
     ///
     /// An app meets servers that are newer than it: a purchase, a limit or a reason in words that it
     /// does not know is left out, the stretches, which decide, are not.
-    init(claims: JSONValue, of customer: CustomerID) throws {
+    package init(claims: JSONValue, of customer: CustomerID) throws {
         let reader = ObjectReader(claims)
         let stretches = try reader.required("stretches", "expected an object", \.members)
         let details = claims["features"] ?? .null

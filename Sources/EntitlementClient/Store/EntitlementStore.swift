@@ -35,7 +35,9 @@ public actor EntitlementStore {
         /// Keys that alone are trusted; nil: those that the server publishes.
         var pinned: TrustedKeys?
         var builtIn: GateMap?
-        var time: ClientTime
+        var clock: ServiceClock
+
+        var time: ClientTime { clock.time }
     }
 
     private struct Shared: Sendable {
@@ -83,7 +85,7 @@ extension EntitlementStore {
 
     /// Whether features are open now: a value, which is asked without a lock (row CL6).
     public nonisolated var gate: FeatureGate {
-        let now = options.time.now()
+        let now = options.clock.now
         return shared.withLock { FeatureGate($0.entitlements, gates: $0.gates, at: now) }
     }
 
@@ -111,6 +113,7 @@ extension EntitlementStore {
         guard !isStarted else { return }
         isStarted = true
         if options.pinned == nil { keys = cache.keys() }
+        if let ahead = cache.clockAhead() { options.clock.resume(ahead: ahead) }
         if let subject {
             let loaded = cache.load(for: subject, by: keys)
             newestSeen = loaded.newestSeen
@@ -200,6 +203,7 @@ extension EntitlementStore {
             noteTime(serverSays: nil)
             return .kept(fault.error)
         case .success(let snapshot):
+            noteClock(serverSays: snapshot.entitlements.asOf)
             cache.keep(snapshot)
             await fetchGates(vouchedBy: snapshot, asked)
             guard asked == generation else { return .signedOut }
@@ -295,11 +299,21 @@ extension EntitlementStore {
         setAlarm()
     }
 
+    /// Uses that the server's answer may not have seen.
+    func set(uses: [PendingUse]) {
+        let isNew = shared.withLock { shared in
+            defer { shared.entitlements.uses = uses }
+            return shared.entitlements.uses != uses
+        }
+        if isNew { changes.send(current) }
+    }
+
     private func publish(_ entitlements: CustomerEntitlements?, gates: GateMap?) {
         let isNew = shared.withLock { shared in
             let before = (shared.entitlements, shared.gates)
             if var entitlements {
                 entitlements.provisional = shared.entitlements.provisional
+                entitlements.uses = shared.entitlements.uses
                 shared.entitlements = entitlements
             }
             shared.gates = gates ?? shared.gates
@@ -308,11 +322,23 @@ extension EntitlementStore {
         if isNew { changes.send(current) }
     }
 
+    /// Goes by the server's clock from now on, and says where the device's is ahead (row Z17).
+    private func noteClock(serverSays instant: Instant?) {
+        guard let instant else { return }
+        let before = options.clock.ahead
+        options.clock.note(serverSays: instant)
+        let ahead = options.clock.ahead
+        // Written only where it was or is wrong: the disk is left alone otherwise.
+        guard abs(before &- ahead) > ServiceClock.tolerance else { return }
+        cache.keep(clockAhead: ahead)
+        if ahead > 0 { notices.send(.clockAhead(milliseconds: ahead)) }
+    }
+
     /// Notices a clock that was set back, by the newest time that was ever seen (row Z17).
     ///
     /// `instant`: the server's, which mends a time that a wrong clock left.
     private func noteTime(serverSays instant: Instant?) {
-        let now = options.time.now()
+        let now = options.clock.now
         if let newestSeen, now.advanced(byMilliseconds: Self.clockTolerance) < newestSeen {
             if let instant, instant.advanced(byMilliseconds: Self.clockTolerance) < newestSeen {
                 self.newestSeen = instant
@@ -333,7 +359,7 @@ extension EntitlementStore {
     private func setAlarm() {
         alarm?.cancel()
         alarm = nil
-        let now = options.time.now()
+        let now = options.clock.now
         guard isStarted, let instant = current.nextChange(after: now) else { return }
         let time = options.time
         alarm = Task { [weak self] in

@@ -10,7 +10,7 @@ import LedgerOperations
 package enum BenchTopic: String, CaseIterable, Sendable {
     case all, append, `import`, backfill, fold, whatif, rebuild, report, audit, access, state,
         explain
-    case verify, proofs, archive, salvage, space, memory
+    case verify, proofs, archive, salvage, space, memory, client
 }
 
 extension OperationFault {

@@ -84,6 +84,16 @@ struct `A snapshot that a client holds` {
         #expect(FeatureGate(known, gates: nil, at: noon).decision("scan").limit == nil)
     }
 
+    @Test func `of an older server is read without what it did not say`() throws {
+        let claims = SnapshotAuthority.claims()
+            .replacing(#/,\s*"gates":"[0-9a-f]+"/#, with: "")
+            .replacing(#/,"grants":\[\],"trials":\[\],"warnings":\[\],"token":null/#, with: "")
+        let text = try Self.authority.sign(claims)
+        let known = try UnverifiedSnapshot(text: text)
+            .verified(by: Self.authority.keys(), for: SnapshotAuthority.subject).get().entitlements
+        #expect(FeatureGate(known, gates: nil, at: noon).isOpen("export"))
+    }
+
     // row Z10: none accepted, none fatal; the one that was not changed is
     @Test func `that was changed anywhere is refused`() throws {
         let good = try Self.authority.snapshot()

@@ -4,6 +4,7 @@ import LedgerAPI
 import Testing
 
 @testable import EntitlementClient
+@testable import entitle_example
 
 /// What the page shows.
 struct `The example of an app` {
@@ -22,19 +23,19 @@ struct `The example of an app` {
             token: { "token" }
         )
         configuration.purchases = setup.shop
-        let app = App(configuration)
-        await app.launch()
-        #expect(app.export() == "Sold as pro.month.")
-        #expect(await app.buy("pro.month") { false } == "")
-        #expect(await app.buy("no such product") { true }.contains("not on sale"))
-        #expect(await app.buy("pro.month") { true } == "Thank you.")
-        #expect(app.export() == "Exported.")
-        await app.service.stop()
+        let shop = Shop(configuration)
+        await shop.launch()
+        #expect(shop.use("export") == "Sold as pro.month.")
+        #expect(await shop.buy("pro.month") { false } == "")
+        #expect(await shop.buy("no such product") { true }.contains("not on sale"))
+        #expect(await shop.buy("pro.month") { true } == "Thank you.")
+        #expect(shop.use("export") == "Open, as the server says.")
+        await shop.service.stop()
         // The app begins anew, and nobody is reached.
         setup.server.isAway = true
-        let again = App(configuration)
+        let again = Shop(configuration)
         await again.launch()
-        #expect(again.export() == "Exported.")
+        #expect(again.use("export") == "Open, as the snapshot says.")
         await again.service.stop()
     }
 }

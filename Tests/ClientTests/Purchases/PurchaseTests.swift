@@ -7,7 +7,7 @@ import Testing
 
 /// One purchase from its confirmation until it is recorded.
 struct `A purchase` {
-    // rows 2.1, 2.3, ES1, ES5, 10.1, 10.3
+    // row 2.1, row 2.6, rows 2.3, ES1, ES5, 10.1, 10.3: each stage is shown as it begins
     @Test func `goes from its confirmation to what the server says`() async throws {
         let setup = ServiceSetup()
         let service = setup.service()
@@ -31,7 +31,7 @@ struct `A purchase` {
         await service.stop()
     }
 
-    // rows 2.1, 2.4
+    // row 2.1, row 2.4
     @Test func `that is not confirmed asks no store, and the next may begin`() async throws {
         let setup = ServiceSetup()
         let service = setup.service()
@@ -217,6 +217,31 @@ struct `A purchase` {
         await other.start()
         #expect(await eventually { setup.server.recorded.count == 1 })
         await other.stop()
+    }
+
+    // rows 3.4, 6.3, row B8: the system empties folders of caches
+    @Test func `is open where its files are gone and nobody is reached`() async throws {
+        var setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        let flow = await service.purchase("pro.month") { true }
+        #expect(await flow.end() == .done(isRecorded: true))
+        await service.stop()
+        (setup.storage, setup.server.isAway) = (MemoryStorage(), true)
+        let again = setup.service()
+        await again.start()
+        #expect(again.gate.decision("export").source == .provisional)
+        // Whoever signs in then is somebody else: nothing was verified for them.
+        await again.switchCustomer(to: "bob-1")
+        #expect(!again.gate.isOpen("export"))
+        await again.stop()
+        // The server's word, once seen, wins: it was given back.
+        setup.server.isAway = false
+        setup.server.set(until: noon)
+        let last = setup.service()
+        await last.start()
+        #expect(!last.gate.isOpen("export"))
+        await last.stop()
     }
 
     // row CL5

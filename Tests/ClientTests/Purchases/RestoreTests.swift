@@ -1,12 +1,31 @@
 import Encodings
 import Entitlements
 import LedgerAPI
+import Synchronization
 import Testing
 
 @testable import EntitlementClient
 
 /// Everything that the store's account holds, handed in at once (rows 6.2 to 6.4).
 struct `A restore on a device` {
+    // row 6.5
+    @Test func `shows how far it is`() async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        let stages = Mutex<[RestoreStage]>([])
+        _ = try await service.restore { stage in stages.withLock { $0.append(stage) } }
+        #expect(
+            stages.withLock(\.self) == [.askingStore],
+            "the control: there is nothing to hand in"
+        )
+        setup.shop.tell(.verified(sampleTransaction()))
+        #expect(await eventually { setup.shop.finished.count == 1 })
+        _ = try await service.restore { stage in stages.withLock { $0.append(stage) } }
+        #expect(stages.withLock(\.self).dropFirst() == [.askingStore, .recording(1)])
+        await service.stop()
+    }
+
     // row 6.4
     @Test func `of nothing says so`() async throws {
         let setup = ServiceSetup()

@@ -73,6 +73,7 @@ struct `A sync queue that is killed` {
                     let response = await transport(request)
                     return life.take(1) == 1 ? response : nil
                 },
+                time: device.time.time,
                 token: { "token" }
             ),
             time: device.time.time,

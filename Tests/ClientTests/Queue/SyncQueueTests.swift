@@ -22,6 +22,7 @@ struct `A sync queue` {
             connection: ServerConnection(
                 url: "https://ledger.test",
                 transport: server.transport,
+                time: time.time,
                 token: { "token" }
             ),
             time: time.time,

@@ -15,7 +15,8 @@ struct ServiceSetup: Sendable {
     var backoff = Backoff()
     /// What carries calls in place of the server's own transport; nil: that.
     var transport: ClientTransport?
-    let shop: SimulatedPurchases
+    var token: @Sendable () async throws -> String = { "token" }
+    let shop: ScriptedPurchases
 
     /// `result`: what comes of a purchase.
     init(_ result: PurchaseResult = .success(sampleTransaction())) {
@@ -23,7 +24,7 @@ struct ServiceSetup: Sendable {
     }
 
     init(sell: @escaping @Sendable (String, CustomerID) async -> PurchaseResult) {
-        shop = SimulatedPurchases(
+        shop = ScriptedPurchases(
             [SoldProduct(id: "pro.month", name: "Pro", price: "4.99")],
             sell: sell
         )
@@ -38,7 +39,7 @@ struct ServiceSetup: Sendable {
             customer: customer,
             time: time.time,
             transport: transport ?? server.transport,
-            token: { "token" }
+            token: token
         )
         configuration.purchases = shop
         configuration.arePurchasesEnabled = isEnabled

@@ -27,6 +27,7 @@ struct StoreSetup: Sendable {
             connection: ServerConnection(
                 url: "https://ledger.test/",
                 transport: server.transport,
+                time: time.time,
                 token: { "token" }
             ),
             options: EntitlementStore.Options(
@@ -34,7 +35,7 @@ struct StoreSetup: Sendable {
                 issuer: nil,
                 pinned: pinned,
                 builtIn: builtIn,
-                time: time.time
+                clock: ServiceClock(time.time)
             ),
             notices: notices
         )

@@ -37,7 +37,7 @@ enum CommandPaths {
         "--accept-clock", "--after", "--amount", "--app-apple-id", "--at", "--baseline-windows",
         "--bundle", "--deliver-to", "--rate", "--scenario",
         "--because", "--confirm", "--count", "--days", "--delivery", "--customer",
-        "demo --customers", "--duplicate", "--effective",
+        "demo --customers", "demo --store-port", "--duplicate", "--effective",
         "--environment", "--events",
         "--expires", "--feature", "--for", "--format", "--grant-id", "--host", "--id", "--key",
         "--key-command", "--key-fd", "--known", "--known-sequence", "--lang", "--level", "--limit",

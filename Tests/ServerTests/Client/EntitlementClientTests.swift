@@ -54,7 +54,7 @@ struct `The client library` {
     /// A client of the customer's; what it buys the simulated App Store signs.
     private static func service(
         _ network: Network,
-        _ shop: SimulatedPurchases,
+        _ shop: ScriptedPurchases,
         folder: String
     ) -> EntitlementService {
         let server = network.server
@@ -71,8 +71,8 @@ struct `The client library` {
         return EntitlementService(configuration)
     }
 
-    private static func shop() -> SimulatedPurchases {
-        SimulatedPurchases([SoldProduct(id: product, name: "Pro", price: "4.99")]) { product, _ in
+    private static func shop() -> ScriptedPurchases {
+        ScriptedPurchases([SoldProduct(id: product, name: "Pro", price: "4.99")]) { product, _ in
             let item = try? JSONValue(parsing: Array(AppStoreWorld.transaction(1).utf8))
             guard let signed = item?["signedTransaction"]?.string else { return .pending }
             return .success(

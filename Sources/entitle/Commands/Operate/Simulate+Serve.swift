@@ -105,7 +105,8 @@ extension Simulate {
                 Writes stores.json and the keys that it names, a catalog and what the scenarios expect \
                 into --out; a ledger that is served with it trusts these stores and asks them. Then plays \
                 scenarios that end by now, and tells --deliver-to, once it answers, as the stores would, \
-                which try again where they are refused. Serves on until it is ended.
+                which try again where they are refused. Serves on until it is ended. Below /device an app's \
+                SimulatedPurchases buys.
                 """,
                 examples: "entitle simulate serve --out stores",
                 "entitle simulate serve --scenario grace_recovered --deliver-to http://127.0.0.1:8080",
@@ -151,7 +152,12 @@ struct SimulatedFeed {
         self.scenarios = scenarios.map { $0.scenario.placed($0.number, from: start) }
         folder = SimulatedStoresFolder(path: options.out)
         keys = try folder.keys(at: now)
-        stores = try SimulatedStores(keys, clock: SystemClock.now, signedAt: { clock.now })
+        stores = try SimulatedStores(
+            keys,
+            products: ScenarioProducts.sold,
+            clock: SystemClock.now,
+            signedAt: { clock.now }
+        )
         feed = try ScenarioFeed(self.scenarios, stores, delivery, clock: clock)
     }
 

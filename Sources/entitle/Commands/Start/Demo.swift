@@ -1,9 +1,11 @@
 import ArgumentParser
+import Encodings
 import EntitlementLedger
 import Entitlements
 import LedgerOperations
 import LedgerServer
 import Scenarios
+import StoreSimulator
 
 /// The command `entitle demo`.
 struct Demo: AsyncParsableCommand {
@@ -20,6 +22,7 @@ struct Demo: AsyncParsableCommand {
     )
 
     @Option(help: "The port; 0 picks one.") var port = 0
+    @Option(help: "The port of the devices' App Store; 0 picks one.") var storePort = 0
     @Option(help: "So many customers.") var customers = 200
     @Option(help: "Makes other customers.") var seed: UInt64 = 1
 
@@ -38,21 +41,24 @@ struct Demo: AsyncParsableCommand {
         let open = try place.open(catalog: nil)
         do {
             let now = SystemClock.now()
+            let store = SimulatedAppStore(authority: try ScenarioRun.authority(around: now))
             let year = SimulatedYear(
                 customers: customers,
                 until: now,
                 seed: seed,
-                authority: try ScenarioRun.authority(around: now)
+                authority: store.authority
             )
             let count = try await year.record(in: open.ledger)
             Terminal.note("\(count) messages of the App Store, \(customers) customers")
-            let server = try Serve.parse(["--port", String(port)])
-            try await server.serve(
-                open,
-                at: place.path,
-                key: place.key,
-                masterKey: { place.masterKey },
-                isListening: { Self.invite($0, key: place.key, at: now) }
+            try Self.trust(store, at: place.path)
+            try await serve(open, at: place, beside: store, now)
+        } catch let error where LedgerServer.isAddressFault(error) {
+            open.close(after: error)
+            throw OperationFault(
+                .cannotListen,
+                "the address cannot be listened on",
+                place: "\(StoreStandIn.host):\(storePort)",
+                hint: "choose another --store-port; 0 picks one"
             )
         } catch {
             open.close(after: error)
@@ -61,10 +67,48 @@ struct Demo: AsyncParsableCommand {
         open.end(warn: Terminal.warn)
     }
 
-    /// Five questions to begin with.
+    /// Serves the ledger while devices can buy.
+    private func serve(
+        _ open: OpenLedger,
+        at place: TemporaryLedger,
+        beside store: SimulatedAppStore,
+        _ now: Instant
+    ) async throws {
+        let devices = SimulatedDeviceAPI(
+            store,
+            products: ScenarioProducts.sold,
+            clock: SystemClock.now
+        )
+        try await StoreStandIn.serve(port: storePort, devices.transport) { [port] storePort in
+            let stores = "http://\(StoreStandIn.host):\(storePort)"
+            try await Serve.parse(["--port", String(port)]).serve(
+                open,
+                at: place.path,
+                key: place.key,
+                masterKey: { place.masterKey },
+                isListening: { Self.invite($0, key: place.key, stores: stores, at: now) }
+            )
+        }
+    }
+
+    /// Lets the ledger take what the made-up store signs, and nobody else's (Stores, rule 9).
+    private static func trust(_ store: SimulatedAppStore, at path: String) throws {
+        let root = "app-store-root.pem"
+        let configuration = JSONValue.members([
+            "appStore": .members([
+                "bundleIds": .strings([store.bundleID]), "appAppleId": .integer(store.appAppleID),
+                "roots": .strings([root]), "builtInRoots": .bool(false),
+            ])
+        ])
+        try OutputFile.write(store.authority.rootPEM, to: path + "/" + root)
+        try OutputFile.write(configuration.description, to: path + "/stores.json")
+    }
+
+    /// Five questions to begin with, and an app that buys.
     private static func invite(
         _ server: LedgerServer.Listening,
         key: String,
+        stores: String,
         at now: Instant
     ) {
         let url = server.address
@@ -76,7 +120,9 @@ struct Demo: AsyncParsableCommand {
             "  \(ask)\(customer)'", "  \(ask)\(customer)?at=\(past)&known=\(past)'",
             "Why, and since when:", "  \(ask)\(customer)/explain?feature=export'",
             "  \(ask)\(customer)/timeline'", "How everybody does:",
-            "  \(ask)/v1/reports/customers'", "",
+            "  \(ask)/v1/reports/customers'",
+            "Buy in an app (its commands: open export, buy pro.month, restore, offline, online):",
+            "  swift run entitle-example \(url) \(key) \(stores)",
             "In a browser (the link lets in once):", "  \(server.makeConsoleLink())", "",
         ])
     }

@@ -3,7 +3,7 @@ import Entitlements
 import LedgerAPI
 
 /// What an app keeps for as long as it runs.
-struct App {
+struct Shop: Sendable {
     let service: EntitlementService
 
     init(_ configuration: ServiceConfiguration) {
@@ -14,12 +14,12 @@ struct App {
     func launch() async { await service.start() }
 
     /// A feature that is sold: no network, no waiting.
-    func export() -> String {
-        let decision = service.gate.decision("export")
+    func use(_ feature: String) -> String {
+        let decision = service.gate.decision(feature)
         guard decision.isOpen else {
             return "Sold as \(decision.requiredProducts.joined(separator: ", "))."
         }
-        return "Exported."
+        return "Open, as the \(decision.source.rawValue) says."
     }
 
     /// The button of a paywall.
@@ -31,6 +31,19 @@ struct App {
         case .pending: return "Waiting for approval."
         case .failed(let error): return error.message(in: .english)
         case .confirming, .inStore, .verifying, .recording: return ""
+        }
+    }
+
+    /// The button below it.
+    func restore() async -> String {
+        do throws(ServiceError) {
+            switch try await service.restore() {
+            case .nothing: return "There is nothing to restore."
+            case .restored(let count): return "Restored: \(count)."
+            case .waiting(let count): return "Waiting for the server: \(count)."
+            }
+        } catch {
+            return error.message(in: .english)
         }
     }
 }

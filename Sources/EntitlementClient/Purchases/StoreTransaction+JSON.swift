@@ -1,0 +1,27 @@
+import Encodings
+import Entitlements
+
+/// A transaction as JSON: in the queue's file, and as the store simulator tells it.
+extension StoreTransaction {
+    var json: JSONValue {
+        .members([
+            "id": .string(id), "originalId": .string(originalID),
+            "productId": .string(productID), "expiresAt": .instant(expiresAt),
+            "signed": .string(signed),
+        ])
+    }
+
+    /// Reads one; nil: it is none.
+    init?(json: JSONValue) {
+        guard let id = json["id"]?.string, let originalID = json["originalId"]?.string,
+            let productID = json["productId"]?.string, let signed = json["signed"]?.string
+        else { return nil }
+        self.init(
+            id: id,
+            originalID: originalID,
+            productID: productID,
+            expiresAt: json["expiresAt"]?.string.flatMap { Instant(rfc3339: $0) },
+            signed: signed
+        )
+    }
+}

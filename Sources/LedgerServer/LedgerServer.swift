@@ -212,7 +212,7 @@ package enum LedgerServer {
         onListening: @escaping @Sendable (Listening) -> Void
     ) async throws {
         let service = LedgerService(options)
-        try await takeUp(service)
+        try await takeUp(options, service)
         let (listening, opened) = AsyncStream.makeStream(of: Void.self)
         let application = try application(options, service) { [manager = options.manager] port in
             let address = options.address(listeningAt: port)
@@ -264,7 +264,7 @@ package enum LedgerServer {
     }
 
     /// Takes up what an earlier server left under way.
-    private static func takeUp(_ service: LedgerService) async throws {
+    private static func takeUp(_ options: Options, _ service: LedgerService) async throws {
         do {
             try await service.blocking { try service.takeUpFlows() }
         } catch {

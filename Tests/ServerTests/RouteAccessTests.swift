@@ -33,7 +33,7 @@ struct `Who may` {
         // What a customer asks for is noted.
         "eraseCustomer": Right(scopes: [.admin], customers: .themselves),
         "makePageLinks": Right(scopes: [.write, .support, .admin], customers: .themselves),
-        "makeConsoleLink": Right(scopes: [.admin]),
+        "extendPurchase": Right(scopes: [.support, .admin]),
         "linkCustomer": Right(scopes: [.write, .support, .admin]),
         // Both scopes in one key, which each of these has not.
         "recordEvents": Right(scopes: [.admin]),
@@ -59,6 +59,8 @@ struct `Who may` {
         "publishCatalog": Right(scopes: [.admin]),
         "askWhatIf": Right(scopes: [.audit, .admin]),
         "compareCatalogs": Right(scopes: [.audit, .admin]),
+        "listProducts": Right(scopes: [.read, .support, .admin]),
+        "loadProducts": Right(scopes: [.admin]),
         "readGates": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "readOffering": Right(scopes: [.read, .support, .admin], customers: .themselves),
         "reportCustomers": Right(scopes: [.read, .audit, .admin]),

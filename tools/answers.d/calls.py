@@ -128,6 +128,8 @@ def ledger(c):
           "&baselineWindows=3&score=2.5&at=2025-06-13T00:00:00Z")
     c.ask("gates-viewer", "GET", "/v1/catalog/gates?customer=bob")
     c.ask("gates-own", "GET", "/v1/catalog/gates", by="@bob")
+    for query in ("", "?store=app_store", "?store=none", "?locale=ja&storefront=JP"):
+        c.ask("products" + query, "GET", "/v1/products" + query)
     for query in ("", "?feature=export", "?feature=export&locale=de-DE&customer=bob", "?feature=none"):
         c.ask("offerings" + query, "GET", "/v1/offerings" + query)
     with open(c.server.file("catalog.json"), encoding="utf-8") as file:
@@ -252,6 +254,10 @@ def changes(c):
                 {"line": 1, "bytes": "e30="}, {"line": 2, "bytes": None}]}, "admin", {}),
             "import-none": ("POST", "/v1/import?format=none", {"lines": []}, "admin", {}),
             "import-scope": ("POST", "/v1/import", {"lines": []}, "ingest", {}),
+            "extend": ("POST", purchase + "/extend", {"days": 7, "because": "outage"}, "support", {}),
+            "extend-days": ("POST", purchase + "/extend", {"days": 91}, "support", {}),
+            "extend-play": ("POST", "/v1/purchases/play_store%2F1/extend", {"days": 7}, "support", {}),
+            "products-load": ("POST", "/v1/products/load", None, "admin", {}),
             "sync-all": ("POST", "/v1/sync", {}, "admin", {}),
             "verify-all": ("POST", "/v1/verify", None, "admin", {}),
             "verify-all-scope": ("POST", "/v1/verify", None, "support", {}),

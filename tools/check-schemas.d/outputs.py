@@ -280,6 +280,10 @@ def asked(schemas, entitle, store, transaction):
         listed = entitle("sync", "--from", "-", *ask, data=(api.purchase + "\n").encode())
         schemas.check("backfill", everybody + listed, "sync --backfill --json, sync --from --json")
         extended = entitle("extend", api.purchase, "--days", "7", "--because", "outage", *ask)
+        # Beside a server it is the one that asks.
+        with Server(entitle.tool, entitle.ledger, words=["--stores", api.configuration]) as server:
+            extended += entitle("extend", api.purchase, "--days", "7", "--json")
+            server.stop()
         schemas.check("extension", extended, "extend --json")
         schemas.check("test-notification", entitle("test-notification", *ask), "test-notification --json")
         entitle("consumption", api.purchase.split("/")[1], "--consented", "--stores", api.configuration)

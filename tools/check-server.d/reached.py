@@ -30,7 +30,8 @@ OWN = (
     "show --token AAAA", "show --questions -", "grant alice --tier pro --dry-run", "erase alice --dry-run",
     "erase --customers customers.txt --confirm 1", "claim alice app_store/1 --dry-run", "audit --archive .",
     "whatif --catalog catalog.json --output lines.txt", "archive",
-    "import --retry-quarantine", "import events.ndjson --on-error quarantine", "checkpoint --publish .", "serve")
+    "import --retry-quarantine", "products --from products.storekit", "catalog gates --file catalog.json",
+    "webhooks add https://example.com/ --private-address", "keys list", "salvage --heal", "import events.ndjson --on-error quarantine", "checkpoint --publish .", "serve")
 PAGE = b"<!doctype html><p>It works."
 
 

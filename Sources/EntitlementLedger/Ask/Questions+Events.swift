@@ -48,11 +48,7 @@ extension Questions {
         _ filter: EventFilter,
         _ body: (_ sequence: UInt64, JSONValue) throws -> Bool
     ) throws {
-        try openedEvents(filter) { opened in
-            var event = opened
-            event.nameWhatIsHidden()
-            return try body(event.header.sequence, event.json)
-        }
+        try openedEvents(filter) { try body($0.header.sequence, $0.json) }
     }
 
     /// Lends the events that a filter lets through, as they are shown to its view, ascending, until

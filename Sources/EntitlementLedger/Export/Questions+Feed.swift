@@ -89,7 +89,7 @@ extension Questions {
 
 extension OpenedEvent {
     /// An id and a source where both are hidden or erased: a CloudEvent has them (cloudevents.io, 1.0.2).
-    mutating func nameWhatIsHidden() {
+    fileprivate mutating func nameWhatIsHidden() {
         id = id ?? "hidden/\(header.sequence)"
         source = source ?? "hidden"
     }

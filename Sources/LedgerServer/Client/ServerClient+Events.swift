@@ -10,13 +10,15 @@ extension ServerClient {
     ///
     /// `withEvidence`: with the payload that each was read from. `limit`: events, at most.
     ///
+    /// - Returns: the log's size up to which it was looked; nil: the body ended it, or nothing stands there.
     /// - Throws: `OperationFault` where it answers with a problem, or not at all; what the body throws.
+    @discardableResult
     package func events(
         _ filter: EventFilter,
         withEvidence: Bool = false,
         limit: Int = .max,
         _ body: (JSONValue) throws -> Bool
-    ) async throws {
+    ) async throws -> UInt64? {
         let (before, isFirst) = filter.sequences.lowerBound.subtractingReportingOverflow(1)
         var (after, left) = (isFirst ? nil : before, limit)
         while left > 0 {
@@ -28,7 +30,7 @@ extension ServerClient {
                 where fault.code.rawValue == ProblemCode.unknownSequence.rawValue
             {
                 // Behind the log's end stands nothing.
-                return
+                return nil
             }
             // An answer of another version's server may have another shape.
             guard let events = (try? JSONValue(parsing: reply.body))?.array else {
@@ -37,11 +39,24 @@ extension ServerClient {
                     "the server's answer is not what this version reads"
                 )
             }
-            for event in events where try !body(event) { return }
+            for event in events where try !body(Self.asPrinted(event)) { return nil }
             left -= events.count
-            guard let next = reply.link.flatMap(Self.sequence(ofLink:)) else { return }
+            guard let next = reply.link.flatMap(Self.sequence(ofLink:)) else { return reply.size }
             after = next
         }
+        return nil
+    }
+
+    /// An event as a command prints it: the feed gives a name to an id and a source that are erased.
+    private static func asPrinted(_ event: JSONValue) -> JSONValue {
+        guard case .object(var members) = event,
+            let sequence = event["sequence"]?.string.flatMap({ UInt64($0) }),
+            event["id"]?.string == "hidden/\(sequence)", event["source"]?.string == "hidden"
+        else { return event }
+        for index in members.indices where ["id", "source"].holds(members[index].name) {
+            members[index].value = .null
+        }
+        return .object(members)
     }
 
     /// The event behind which a link says that the next page stands: `<?after=N…>; rel="next"`.

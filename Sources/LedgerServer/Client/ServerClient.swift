@@ -26,6 +26,7 @@ package struct ServerCall: Sendable {
     /// How it is made.
     package enum Method: String, Sendable {
         case get = "GET"
+        case head = "HEAD"
         case post = "POST"
         case delete = "DELETE"
     }
@@ -37,6 +38,13 @@ package struct ServerCall: Sendable {
         because reason: String? = nil
     ) -> ServerCall {
         ServerCall(method: .get, path: path, query: query, reason: reason)
+    }
+
+    /// The same, of which nothing but that it is asked counts.
+    package var headOnly: ServerCall {
+        var call = self
+        call.method = .head
+        return call
     }
 
     /// Has something recorded, under a name where it may be asked again.
@@ -207,7 +215,8 @@ package struct ServerClient: Sendable {
         return ServerReply(
             status: Int(answer.status.code),
             body: Array(body.readableBytesView),
-            link: answer.headers.first(name: "link")
+            link: answer.headers.first(name: "link"),
+            size: answer.headers.first(name: "ledger-sequence").flatMap { UInt64($0) }
         )
     }
 }
@@ -218,4 +227,6 @@ struct ServerReply: Sendable {
     var body: [UInt8]
     /// Where the next page stands (RFC 8288); nil: there is none.
     var link: String?
+    /// The log's size that was answered from; nil: it is not said.
+    var size: UInt64?
 }

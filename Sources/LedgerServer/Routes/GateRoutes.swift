@@ -27,23 +27,25 @@ extension RouteTable {
             access: .anyCustomer([.read, .support]),
             parameters: [
                 Route.Parameter(name: "feature", text: "The feature whose gate is closed"),
-                Route.Parameter(
-                    name: "locale",
-                    text: "A language tag (BCP 47; default: en)",
-                    shape: .languageTag
-                ),
-                Route.Parameter(
-                    name: "storefront",
-                    text: "The country of prices (ISO 3166-1; default: where there is one price)",
-                    shape: .pattern(Storefront.pattern)
-                ),
-                viewerParameter,
+                localeParameter, storefrontParameter, viewerParameter,
             ] + pointParameters,
             answers: replies(.named("Offering")),
             problems: questionProblems + [.notFound, .unknownFeature],
             handler: offering
         ),
     ]
+
+    static let localeParameter = Route.Parameter(
+        name: "locale",
+        text: "A language tag (BCP 47; default: en)",
+        shape: .languageTag
+    )
+
+    static let storefrontParameter = Route.Parameter(
+        name: "storefront",
+        text: "The country of prices (ISO 3166-1; default: where there is one price)",
+        shape: .pattern(Storefront.pattern)
+    )
 
     private static let viewerParameter = Route.Parameter(
         name: "customer",
@@ -129,7 +131,7 @@ extension LedgerService {
 
 extension Call {
     /// The language of texts; nil: not asked for.
-    fileprivate func locale() throws(Problem) -> LanguageTag? {
+    func locale() throws(Problem) -> LanguageTag? {
         guard let text = query[.locale] else { return nil }
         guard let tag = LanguageTag(text) else {
             throw Problem(

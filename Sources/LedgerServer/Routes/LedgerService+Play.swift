@@ -92,7 +92,7 @@ extension LedgerService {
     /// Counts a question that was not answered.
     ///
     /// - Throws: `Problem.storeUnavailable` where it may be answered later.
-    private func unanswered(_ fault: StoreFault, of store: String) throws(Problem) -> StoreFault {
+    func unanswered(_ fault: StoreFault, of store: String) throws(Problem) -> StoreFault {
         metrics.countFault(fault, of: store)
         guard fault.isTransient else { return fault }
         throw Problem(

@@ -4,10 +4,10 @@ import LedgerAPI
 enum RouteTable {
     static let routes: [Route] =
         signalRoutes + importRoutes + claimRoutes + syncRoutes + changeRoutes + ownerRoutes
-        + eraseRoutes
+        + extensionRoutes + eraseRoutes
         + flowRoutes + questionRoutes + snapshotRoutes + explainRoutes + exportRoutes
         + differenceRoutes
-        + catalogRoutes + gateRoutes + whatIfRoutes + reportRoutes
+        + catalogRoutes + gateRoutes + productRoutes + whatIfRoutes + reportRoutes
         + flagRoutes + feedRoutes + webhookRoutes + logRoutes + auditRoutes + verifyRoutes
         + maintenanceRoutes + consoleRoutes + pageLinkRoutes + operationRoutes
 

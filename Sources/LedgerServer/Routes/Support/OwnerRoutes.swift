@@ -161,7 +161,7 @@ extension RouteTable {
 
 extension Call {
     /// The purchase that the path names.
-    fileprivate var purchase: PurchaseName {
+    var purchase: PurchaseName {
         get throws(Problem) {
             guard let name = path[.purchase].flatMap({ PurchaseName($0) }) else {
                 throw Problem(

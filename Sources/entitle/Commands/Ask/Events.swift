@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
+import LedgerAPI
 import LedgerOperations
 import LedgerServer
 import Presentation
@@ -103,14 +104,18 @@ struct Tail: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var filter: EventFilterOptions
     @Option(help: "Begin after this sequence (default: at the end).") var after: UInt64?
     @Option(help: "End after so many events.") var limit: Int?
 
     private static let pollMicroseconds: UInt32 = 200_000
+    /// A server counts how often it is asked.
+    private static let serverPollMicroseconds: UInt32 = 1_000_000
 
     func run() throws {
         Interrupt.catchSignals()
+        if let client = try server.named() { return try follow(client) }
         var left = limit ?? .max
         try options.withLedger(writing: false) { ledger in
             var next = try after.map(Self.following) ?? ledger.questions.size()
@@ -129,6 +134,32 @@ struct Tail: ParsableCommand {
                     usleep(Self.pollMicroseconds)
                 }
             }
+        }
+    }
+
+    private func follow(_ client: ServerClient) throws {
+        var (next, left) = (try after.map(Self.following), limit ?? .max)
+        while left > 0 && !Interrupt.isRaised {
+            guard let start = next else {
+                let status = try client.answer(.get(["v1", "status"]), as: StatusAnswer.self)
+                next = status.sequence
+                continue
+            }
+            let asked = try filter.filter(start..<(.max), options)
+            let (limit, options) = (left, options)
+            let (seen, size) = try Blocking.value {
+                var seen = 0
+                let size = try await client.events(asked, limit: limit) { event in
+                    seen += 1
+                    EventText.print(event, options)
+                    return true
+                }
+                return (seen, size)
+            }
+            left -= seen
+            guard left > 0 else { break }
+            next = max(start, size ?? start)
+            usleep(Self.serverPollMicroseconds)
         }
     }
 

@@ -6,6 +6,7 @@ import EventLog
 import LMDBStorage
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 
 /// The command `entitle export`.
 struct Export: ParsableCommand {
@@ -84,7 +85,7 @@ struct Export: ParsableCommand {
     }
 
     /// Notes the access, and keeps a checkpoint that covers everything; beside a server, which holds the writer's lock, the
-    /// export signs one itself.
+    /// server notes it, and the export signs one itself.
     private func prepareLog() throws {
         do {
             try options.withLedger(writing: true) { ledger in
@@ -94,7 +95,20 @@ struct Export: ParsableCommand {
                 }
                 _ = try ledger.prover.checkpoint()
             }
-        } catch let fault as LedgerOpenFault where fault.code == .locked && !access.isNoted {}
+        } catch let fault as LedgerOpenFault where fault.code == .locked {
+            guard let customer, let reason = access.reason else { return }
+            let path = options.path
+            guard let server = Blocking.wait({ await ServerClient.local(ofLedgerAt: path) }) else {
+                throw fault
+            }
+            let question = CustomerQuestion(
+                customer: try CustomerArgument.checked(customer),
+                environment: try options.environment(),
+                point: try point.point()
+            )
+            let call = question.call("export", because: reason).headOnly
+            _ = try Blocking.value { try await server.answer(to: call) }
+        }
     }
 
     private func write(_ ledger: Ledger, _ progress: Progress) throws -> ExportAnswer {

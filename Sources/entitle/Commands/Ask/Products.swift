@@ -5,6 +5,7 @@ import Entitlements
 import Foundation
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 import Presentation
 import Stores
 
@@ -16,7 +17,8 @@ struct Products: ParsableCommand {
             """
             Names, prices, periods and offers as they were loaded last, with their age, and what the \
             catalog in force opens by each; nobody is asked but with --load. A load that fails leaves what \
-            was there, and exits 75; products are never replaced by none.
+            was there, and exits 75; products are never replaced by none. Where a \
+            server holds the ledger, it loads them, from its own stores.
             """,
             examples: "entitle products --from Products.storekit",
             "entitle products --load",
@@ -25,6 +27,7 @@ struct Products: ParsableCommand {
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var stores: StoresOptions
     @Flag(help: "Asks the stores that stores.json names.")
     var load = false
@@ -47,6 +50,9 @@ struct Products: ParsableCommand {
         guard !(load && from != nil) else {
             throw OperationFault(.usage, "--load and --from exclude one another")
         }
+        if let client = try load ? server.writing(options) : server.named() {
+            return try ask(client, source)
+        }
         let outcomes = try outcomes(source)
         let answer = try options.withLedger(writing: false) { ledger in
             try KeptProducts(ofLedgerAt: options.path)
@@ -54,6 +60,28 @@ struct Products: ParsableCommand {
         }
         Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
         try tell(outcomes)
+    }
+
+    private func ask(_ client: ServerClient, _ source: ProductSource?) throws {
+        guard from == nil else {
+            throw OperationFault(
+                .usage,
+                "a StoreKit configuration is taken in the ledger's own directory",
+                place: "--from",
+                hint: "leave --server away, on the machine of the ledger"
+            )
+        }
+        var query: [(name: String, value: String)] = []
+        if let source { query.append(("store", source.rawValue)) }
+        if let locale { query.append(("locale", locale)) }
+        if let storefront { query.append(("storefront", storefront)) }
+        let call =
+            load
+            ? ServerCall.post(["v1", "products", "load"], query).untilDone
+            : .get(["v1", "products"], query)
+        let answer = try client.answer(call, as: ProductsAnswer.self)
+        Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
+        if load, answer.sources.contains(where: { $0.fault != nil }) { throw ExitCode(.tryAgain) }
     }
 
     // MARK: Loads

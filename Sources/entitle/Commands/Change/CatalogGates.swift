@@ -3,6 +3,7 @@ import Encodings
 import EntitlementLedger
 import Entitlements
 import LedgerOperations
+import LedgerServer
 
 extension CatalogCommand {
     struct Gates: ParsableCommand {
@@ -12,6 +13,7 @@ extension CatalogCommand {
         )
 
         @OptionGroup var options: LedgerOptions
+        @OptionGroup var server: ServerOptions
         @OptionGroup var point: PointOptions
         @Option(help: "The gates of this catalog document, or - for standard input.")
         var file: String?
@@ -44,6 +46,7 @@ extension CatalogCommand {
 
         private func map() throws -> GateMap {
             if let file {
+                try server.refuse()
                 return GateMap(try CatalogFile.validated(CatalogFile.read(file)))
             }
             let point = try point.point()
@@ -52,6 +55,17 @@ extension CatalogCommand {
                     customer: try CustomerArgument.checked($0),
                     environment: try options.environment()
                 )
+            }
+            if let client = try server.named() {
+                var query = point.parameters("at", "known", "knownSequence")
+                query.append(("environment", try options.environment().name))
+                if let customer { query.append(("customer", customer)) }
+                return try CatalogCommand.asking {
+                    // What cannot be read is told of, and not why.
+                    try client.read(.get(["v1", "catalog", "gates"], query)) {
+                        try? GateMap(json: $0)
+                    }
+                }
             }
             let map = try options.withLedger(writing: false) {
                 try $0.questions.gateMap(at: point, for: viewer)

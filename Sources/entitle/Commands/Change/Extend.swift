@@ -1,4 +1,5 @@
 import ArgumentParser
+import Encodings
 import EntitlementLedger
 import Entitlements
 import Foundation
@@ -15,13 +16,14 @@ struct Extend: ParsableCommand {
         discussion: HelpText.discussion(
             """
             To make good for an outage, say: at most 90 days, and twice a year. What the App Store signs of \
-            it is fetched and recorded.
+            it is fetched and recorded. Where a server holds the ledger, it asks the App Store.
             """,
             examples: "entitle extend app_store/2000000123456789 --days 7 --because outage"
         )
     )
 
     @OptionGroup var options: LedgerOptions
+    @OptionGroup var server: ServerOptions
     @OptionGroup var stores: StoresOptions
     @Argument(help: "app_store/ORIGINAL_ID.") var purchase: String
     @Option(help: "1 to 90.") var days: Int
@@ -29,14 +31,12 @@ struct Extend: ParsableCommand {
     @Option(help: "The request's id: the same again is asked once (default: a new one).")
     var id: String?
 
-    private static let dayRange = 1...90
-
     func run() throws {
         let purchase = try PurchaseArgument.checked(purchase)
         guard purchase.store == Source.appStore else {
             throw OperationFault(.usage, "only the App Store moves a renewal date")
         }
-        guard Self.dayRange.contains(days) else {
+        guard StoreSync.extensionDays.contains(days) else {
             throw OperationFault(.usage, "expected 1 to 90", place: "--days")
         }
         guard let reason = AppStoreExtensionReason(rawValue: because) else {
@@ -47,20 +47,23 @@ struct Extend: ParsableCommand {
                 hint: AppStoreExtensionReason.allCases.map(\.rawValue).joined(separator: ", ")
             )
         }
-        let clients = try stores.clients(options)
-        guard let appStore = clients.appStore else { throw StoresOptions.notConfigured(options) }
         let environment = try options.environment()
         let id = id ?? UUID().uuidString.lowercased()
-        let (days, originalID) = (days, purchase.originalID)
+        if let client = try server.writing(options) {
+            let call = ServerCall.change(
+                .post,
+                ["v1", "purchases", purchase.description, "extend"],
+                [("environment", environment.name)],
+                .members(["days": .integer(Int64(days)), "because": .string(reason.rawValue)]),
+                as: id
+            )
+            return try show(client.answer(call.untilDone, as: ExtensionAnswer.self))
+        }
+        let clients = try stores.clients(options)
+        guard clients.appStore != nil else { throw StoresOptions.notConfigured(options) }
+        let days = days
         let answer = try options.withLedger(writing: true) { ledger in
             try Blocking.value {
-                let end = try await appStore.api.extend(
-                    originalID,
-                    byDays: days,
-                    because: reason,
-                    id: id,
-                    in: environment
-                )
                 let sync = StoreSync(
                     ledger,
                     clients,
@@ -68,10 +71,20 @@ struct Extend: ParsableCommand {
                     clock: SystemClock.now,
                     makeID: { UUID().uuidString.lowercased() }
                 )
-                let synced = end == nil ? [] : try await sync.sync([purchase], in: environment)
-                return ExtensionAnswer(id: id, endsAt: end, purchases: synced)
+                return try await sync.extend(
+                    purchase,
+                    byDays: days,
+                    because: reason,
+                    id: id,
+                    in: environment
+                )
             }
         }
+        guard let answer else { throw StoresOptions.notConfigured(options) }
+        try show(answer)
+    }
+
+    private func show(_ answer: ExtensionAnswer) throws {
         Terminal.tell(AnswerText(answer), or: answer.textLines, asJSON: options.json)
         if answer.endsAt == nil { throw ExitCode(.no) }
     }

@@ -3,6 +3,7 @@ import Encodings
 import Entitlements
 import LedgerAPI
 import LedgerOperations
+import LedgerServer
 
 extension WebhookCommand {
     /// The command `entitle webhooks deliveries`.
@@ -15,6 +16,7 @@ extension WebhookCommand {
         )
 
         @OptionGroup var options: LedgerOptions
+        @OptionGroup var server: ServerOptions
         @Argument(help: HelpText.webhook) var webhook: String
         @Option(help: "waiting (default): tried again; or dead: not tried any more.")
         var state = WebhookDelivery.State.waiting.rawValue
@@ -33,11 +35,28 @@ extension WebhookCommand {
                 throw OperationFault(.usage, "expected a number above 0", place: "--limit")
             }
             let (id, limit) = (webhook, limit)
+            if let client = try server.named() {
+                let call = ServerCall.webhook(
+                    id,
+                    .get,
+                    "deliveries",
+                    query: [("state", state.rawValue)]
+                )
+                let answer = try WebhookCommand.asking {
+                    try client.answer(call, as: WebhookDeliveriesAnswer.self)
+                }
+                // A server lists a hundred.
+                return show(Array(answer.deliveries.prefix(limit)))
+            }
             guard
                 let found = try options.withWebhooks({
                     try $0.deliveries(of: id, state, limit: limit)
                 })
             else { throw WebhookCommand.unknown }
+            show(found)
+        }
+
+        private func show(_ found: [WebhookDelivery]) {
             Terminal.tell(
                 AnswerText(WebhookDeliveriesAnswer(deliveries: found)),
                 or: found.map(\.line),
@@ -61,6 +80,7 @@ extension WebhookCommand {
         )
 
         @OptionGroup var options: LedgerOptions
+        @OptionGroup var server: ServerOptions
         @Argument(help: HelpText.webhook) var webhook: String
         @Argument(help: "Ids of messages.") var messages: [String] = []
         @Option(help: "From this number on.") var from: UInt64?
@@ -76,12 +96,35 @@ extension WebhookCommand {
             }
             let (id, messages) = (webhook, Set(texts: messages))
             let range = (from ?? 0)..<max(from ?? 0, to ?? .max)
+            if let client = try server.named() {
+                let body: JSONValue =
+                    messages.isEmpty
+                    ? .members([
+                        "from": .integer(range.lowerBound), "to": .integer(Self.end(range)),
+                    ])
+                    : .members(["ids": .strings(messages.texts)])
+                let call = ServerCall.webhook(id, .post, "deliveries", "resend", body: body)
+                return show(
+                    try WebhookCommand.asking {
+                        try client.answer(call, as: WebhookResendAnswer.self)
+                    }
+                )
+            }
             let answer = try options.withWebhooks { webhooks in
                 messages.isEmpty
                     ? try webhooks.resend(to: id, range)
                     : try webhooks.resend(to: id, messages: messages)
             }
             guard let answer else { throw WebhookCommand.unknown }
+            show(answer)
+        }
+
+        /// Numbers in JSON of HTTP have 63 bits.
+        private static func end(_ range: Range<UInt64>) -> UInt64 {
+            min(range.upperBound, UInt64(Int64.max))
+        }
+
+        private func show(_ answer: WebhookResendAnswer) {
             let rest = answer.next.map { ["go on with --from \($0)"] } ?? []
             Terminal.tell(
                 AnswerText(answer),

@@ -35,6 +35,7 @@ struct WebhookCommand: ParsableCommand {
         )
 
         @OptionGroup var options: LedgerOptions
+        @OptionGroup var server: ServerOptions
         @Argument(help: "An address, https://HOST/PATH.") var url: String
         @Option(
             name: .customLong("type"),
@@ -67,6 +68,9 @@ struct WebhookCommand: ParsableCommand {
             }
             wish.tellsCatalogChanges = catalogChanges
             wish.mayBePrivate = privateAddress
+            if let client = try server.named() {
+                return try client.add(wish).show(options)
+            }
             let webhook = try options.withWebhooks { [wish] webhooks in
                 var randomness = RandomSource.system
                 do {
@@ -94,9 +98,12 @@ struct WebhookCommand: ParsableCommand {
         )
 
         @OptionGroup var options: LedgerOptions
+        @OptionGroup var server: ServerOptions
 
         func run() throws {
-            let all = try options.withWebhooks { try $0.all() }
+            let all =
+                try server.named()?.answer(.get(["v1", "webhooks"]), as: WebhooksAnswer.self)
+                .webhooks ?? options.withWebhooks { try $0.all() }
             Terminal.tell(
                 AnswerText(WebhooksAnswer(webhooks: all)),
                 or: all.map(\.line),
@@ -113,9 +120,16 @@ struct WebhookCommand: ParsableCommand {
         )
 
         @OptionGroup var options: LedgerOptions
+        @OptionGroup var server: ServerOptions
         @Argument(help: HelpText.webhook) var webhook: String
 
         func run() throws {
+            if let client = try server.named() {
+                let call = ServerCall.webhook(webhook, .post, "test")
+                return try show(
+                    WebhookCommand.asking { try client.answer(call, as: WebhookTestAnswer.self) }
+                )
+            }
             let id = webhook
             let now = SystemClock.now()
             let answer = try options.withWebhooks { webhooks in
@@ -132,6 +146,10 @@ struct WebhookCommand: ParsableCommand {
                 )
                 return try Blocking.value { try await trial.answer(sending: message, at: now) }
             }
+            try show(answer)
+        }
+
+        private func show(_ answer: WebhookTestAnswer) throws {
             Terminal.tell(AnswerText(answer), or: [answer.line], asJSON: options.json)
             if !answer.isTaken { throw ExitCode(.no) }
         }
@@ -145,10 +163,13 @@ struct WebhookCommand: ParsableCommand {
         )
 
         @OptionGroup var options: LedgerOptions
+        @OptionGroup var server: ServerOptions
         @Argument(help: HelpText.webhook) var webhook: String
 
         func run() throws {
-            try options.changing(webhook) { try $0.disable($1, because: .asked) }
+            try options.changing(webhook, server, by: "disable") {
+                try $0.disable($1, because: .asked)
+            }
         }
     }
 
@@ -160,9 +181,12 @@ struct WebhookCommand: ParsableCommand {
         )
 
         @OptionGroup var options: LedgerOptions
+        @OptionGroup var server: ServerOptions
         @Argument(help: HelpText.webhook) var webhook: String
 
-        func run() throws { try options.changing(webhook) { try $0.enable($1) } }
+        func run() throws {
+            try options.changing(webhook, server, by: "enable") { try $0.enable($1) }
+        }
     }
 
     /// The command `entitle webhooks remove`.
@@ -173,12 +197,18 @@ struct WebhookCommand: ParsableCommand {
         )
 
         @OptionGroup var options: LedgerOptions
+        @OptionGroup var server: ServerOptions
         @Argument(help: HelpText.webhook) var webhook: String
 
         func run() throws {
             let id = webhook
-            guard try options.withWebhooks({ try $0.remove(id) }) else {
-                throw WebhookCommand.unknown
+            if let client = try server.named() {
+                let call = ServerCall.webhook(id, .delete)
+                _ = try WebhookCommand.asking { try client.json(call) }
+            } else {
+                guard try options.withWebhooks({ try $0.remove(id) }) else {
+                    throw WebhookCommand.unknown
+                }
             }
             if options.json {
                 Terminal.line(.members(["id": .string(id)]))
@@ -197,10 +227,13 @@ struct WebhookCommand: ParsableCommand {
         )
 
         @OptionGroup var options: LedgerOptions
+        @OptionGroup var server: ServerOptions
         @Argument(help: HelpText.webhook) var webhook: String
 
         func run() throws {
-            try options.changing(webhook) { try $0.rotateSecret(of: $1, at: SystemClock.now()) }
+            try options.changing(webhook, server, by: "secrets") {
+                try $0.rotateSecret(of: $1, at: SystemClock.now())
+            }
         }
     }
 
@@ -227,10 +260,19 @@ extension LedgerOptions {
     }
 
     /// Changes a webhook and shows it.
+    ///
+    /// `server`: one that is named has it done. `name`: the call's last segment there.
     func changing(
         _ id: String,
+        _ server: ServerOptions,
+        by name: String,
         _ body: (Webhooks, _ id: String) throws -> Webhook?
     ) throws {
+        if let client = try server.named() {
+            let call = ServerCall.webhook(id, .post, name)
+            return try WebhookCommand.asking { try client.answer(call, as: Webhook.self) }
+                .show(self)
+        }
         guard let webhook = try withWebhooks({ try body($0, id) }) else {
             throw WebhookCommand.unknown
         }

@@ -195,7 +195,7 @@ let package = Package(
                 "Entitlements", "EntitlementLedger", "EventLog", "LedgerAPI", "LedgerOperations",
                 "Presentation", "Stores", crypto, jwtKit, logging, hummingbird,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "HummingbirdHTTP2", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

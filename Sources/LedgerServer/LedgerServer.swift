@@ -3,7 +3,6 @@ package import EntitlementLedger
 package import Entitlements
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 package import LedgerAPI
 package import LedgerOperations
 package import Logging
@@ -328,17 +327,26 @@ package enum LedgerServer {
             maxHeaderListSize: headByteLimit,
             maxHeaderFieldCount: headerFieldLimit
         )
-        let plain = HTTPServerBuilder.http1(configuration: connection)
+        let http = connection
         let tls = socket == nil ? options.trust.tls : nil
+        let secure = tls.map { tls in
+            HTTPServerBuilder { responder in
+                try SecureChannel(
+                    service.trust.tlsConfiguration(tls),
+                    http,
+                    service.connections,
+                    options.deadlines,
+                    responder: responder
+                )
+            }
+        }
         return Application(
             responder: LedgerResponder(
                 RouteTable.routes + PageTable.routes,
                 service,
                 isOwners: socket != nil
             ),
-            server: try tls
-                .map { try .tls(plain, tlsConfiguration: service.trust.tlsConfiguration($0)) }
-                ?? plain,
+            server: secure ?? .http1(configuration: http),
             configuration: ApplicationConfiguration(
                 address: socket ?? options.address,
                 backlog: 4096,

@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import time
 
+import http2
 import traces
 from harness.report import Fault
 from harness.server import expect
@@ -300,5 +301,6 @@ def run(tool, material, report, seed):
     checks["rotation"] = check_rotation(material)
     checks["secrets"] = check_secrets(material)
     check_manager(material)
+    checks["http2"] = http2.run(material)
     checks["spans"] = traces.run(material, refused)
     report.figures["operation"] = checks

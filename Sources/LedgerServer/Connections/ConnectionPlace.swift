@@ -2,7 +2,8 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Tells the others of one connection: where it comes from, and what it waits for.
+/// Tells the others of one connection, or of one stream of HTTP/2, which counts as one: where it comes
+/// from, and what it waits for.
 final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -17,6 +18,8 @@ final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
     private var giveWay: Connections.GiveWay = {}
     /// Requests whose head came and whose response is not out.
     private var openCount = 0
+    /// The door of the connection that it is a stream of; nil: it is a connection.
+    private var door: ConnectionDoor?
     /// Whether the response under way is the last: what comes behind it is nobody's request.
     private var isLast = false
 
@@ -26,6 +29,13 @@ final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
         guard !isIn else { return }
         giveWay = { [channel = context.channel] in channel.close(promise: nil) }
         address = context.channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
+        // Who spoke TLS was counted at the door until now.
+        Self.door(of: context.channel)?.handOver()
+        // What a connection was accepted by mostly has another loop, and no door in any case.
+        door = context.channel.parent.flatMap {
+            $0.eventLoop.inEventLoop ? Self.door(of: $0) : nil
+        }
+        door?.streamBegan()
         guard connections.enter(address) else {
             context.close(promise: nil)
             return
@@ -34,8 +44,16 @@ final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
         wait = connections.waitForHead(giveWay)
     }
 
+    /// Streams are on their connection's event loop.
+    private static func door(of channel: any Channel) -> ConnectionDoor? {
+        // Most connections have none.
+        try? channel.pipeline.syncOperations.handler(type: ConnectionDoor.self)
+    }
+
     private func leave() {
         endWait()
+        door?.streamEnded()
+        door = nil
         giveWay = {}
         guard isIn else { return }
         isIn = false
@@ -74,7 +92,8 @@ final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(let head):
             // No tunnel is dug here, and whoever names two hosts means another with each (RFC 9112,
             // section 3.2).
-            isLast = head.method == .connect || !head.hasOneHost
+            // A stream has no other request behind it.
+            isLast = door == nil && (head.method == .connect || !head.hasOneHost)
             endWait()
             openCount += 1
             if isIn { wait = connections.waitForBody(giveWay) }

@@ -147,14 +147,19 @@ struct `A collector of spans` {
         for _ in 0..<count { tracer.startSpan("a", context: .topLevel).end() }
     }
 
-    private static func sender(_ queue: SpanQueue, port: Int) -> SpanSender {
+    /// `timeout`: a busy machine answers late.
+    private static func sender(
+        _ queue: SpanQueue,
+        port: Int,
+        timeout: TimeAmount = .seconds(300)
+    ) -> SpanSender {
         SpanSender(
             queue: queue,
             collector: .init(url: "http://127.0.0.1:\(port)/v1/traces"),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             interval: .milliseconds(5),
             pause: .milliseconds(5),
-            timeout: .milliseconds(500)
+            timeout: timeout
         )
     }
 
@@ -240,7 +245,11 @@ struct `A collector of spans` {
                 Self.fill(queue, SpanQueue.limit + 100)
                 #expect(queue[.dropped] == 100)
                 // Nothing listens at port 9.
-                let sender = Self.sender(queue, port: hangs ? port : 9)
+                let sender = Self.sender(
+                    queue,
+                    port: hangs ? port : 9,
+                    timeout: .milliseconds(500)
+                )
                 try await Self.sending(sender) { queue[.failed] >= 512 }
                 let answer = try await server.get("/v1/status")
                 #expect(answer.status == 200 && queue[.sent] == 0)

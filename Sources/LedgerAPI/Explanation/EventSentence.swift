@@ -22,8 +22,44 @@ enum EventSentence {
     }
 
     /// What an event is, in a few words.
-    static func title(of kind: EventKind) -> Sentence {
-        switch kind {
+    static func title(of kind: EventKind) -> Sentence { kind.title }
+
+    /// What a field is called: its name in JSON as words, without what its value shows.
+    private static func words(of field: Entitlements.Field) -> String {
+        var words = ""
+        for scalar in field.name.unicodeScalars {
+            if scalar.properties.isUppercase { words += " " }
+            words += scalar.properties.lowercaseMapping
+        }
+        for ending in [" id", " micros"] where words.hasSuffix(ending) {
+            words.removeLast(ending.count)
+        }
+        return words
+    }
+
+    private static func text(
+        of field: Entitlements.Field,
+        _ value: FieldValue,
+        _ values: [Entitlements.Field: FieldValue]
+    ) -> String {
+        switch value {
+        case .text(let text): field.shape == .text ? "“\(text)”" : text
+        case .integer(let micros) where field == .priceMicros:
+            Decimals.units(ofMicros: String(micros))
+                + (values[.currencyCode]?.text.map { " " + $0 } ?? "")
+        case .integer(let number): String(number)
+        case .instant(let instant): InstantText(language: .english, zone: .utc)(instant)
+        case .flag(let flag): flag ? "yes" : "no"
+        case .texts(let texts): texts.isEmpty ? "none" : texts.joined(separator: " and ")
+        case .durations(let durations):
+            durations.map { "\($0.name) \($0.milliseconds) ms" }.joined(separator: " and ")
+        }
+    }
+}
+
+extension EventKind {
+    fileprivate var title: Sentence {
+        switch self {
         case .purchaseCompleted: Sentence("Bought", "購入", "購買")
         case .purchaseRenewed: Sentence("Renewed", "更新", "續訂")
         case .purchaseExtended: Sentence("Extended", "期間を延長", "延長期限")
@@ -69,38 +105,6 @@ enum EventSentence {
         case .failureRecorded: Sentence("Error reported", "エラーの報告", "回報錯誤")
         case .accessLogged: Sentence("Looked at", "閲覧", "查閱")
         case .catalogPublished: Sentence("Catalog published", "カタログの公開", "目錄發佈")
-        }
-    }
-
-    /// What a field is called: its name in JSON as words, without what its value shows.
-    private static func words(of field: Entitlements.Field) -> String {
-        var words = ""
-        for scalar in field.name.unicodeScalars {
-            if scalar.properties.isUppercase { words += " " }
-            words += scalar.properties.lowercaseMapping
-        }
-        for ending in [" id", " micros"] where words.hasSuffix(ending) {
-            words.removeLast(ending.count)
-        }
-        return words
-    }
-
-    private static func text(
-        of field: Entitlements.Field,
-        _ value: FieldValue,
-        _ values: [Entitlements.Field: FieldValue]
-    ) -> String {
-        switch value {
-        case .text(let text): field.shape == .text ? "“\(text)”" : text
-        case .integer(let micros) where field == .priceMicros:
-            Decimals.units(ofMicros: String(micros))
-                + (values[.currencyCode]?.text.map { " " + $0 } ?? "")
-        case .integer(let number): String(number)
-        case .instant(let instant): InstantText(language: .english, zone: .utc)(instant)
-        case .flag(let flag): flag ? "yes" : "no"
-        case .texts(let texts): texts.isEmpty ? "none" : texts.joined(separator: " and ")
-        case .durations(let durations):
-            durations.map { "\($0.name) \($0.milliseconds) ms" }.joined(separator: " and ")
         }
     }
 }

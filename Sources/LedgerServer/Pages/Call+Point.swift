@@ -91,12 +91,18 @@ extension Call {
     }
 
     private func differencePairs(_ from: PagePoint, _ to: PagePoint) -> [(QueryName, String)] {
-        let names: [String: QueryName] = [
-            "at": .toAt, "known": .toKnown, "knownSequence": .toKnownSequence,
-        ]
-        return from.query.compactMap { pair in
+        func second(_ name: String) -> QueryName? {
+            switch QueryName(rawValue: name) {
+            case .at: .toAt
+            case .known: .toKnown
+            case .knownSequence: .toKnownSequence
+            default: nil
+            }
+        }
+        let first = from.query.compactMap { pair in
             QueryName(rawValue: pair.name).map { ($0, pair.value) }
-        } + to.query.compactMap { pair in names[pair.name].map { ($0, pair.value) } }
+        }
+        return first + to.query.compactMap { pair in second(pair.name).map { ($0, pair.value) } }
     }
 
     /// What forms of a page carry along.

@@ -19,43 +19,38 @@ struct FormRequest: Sendable {
 
     init(_ form: CustomerForm, _ call: Call, _ sent: Query) throws(Problem) {
         self.form = form
-        let customer = try call.customer
-        self.customer = customer
+        customer = try call.customer
         let id = sent[CustomerFormPage.requestName] ?? ""
         guard (1...Call.keyByteLimit).contains(id.utf8.count),
             id.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else { throw Problem(.missingField, "load the form again", path: "request") }
-        let request = LedgerRequest(
+        request = LedgerRequest(
             id: id,
             source: Source.support,
             environment: try call.environment()
         )
-        self.request = request
-        let reason = try RouteTable.reason(sent[FormField.Name.reason.rawValue] ?? "")
-        self.reason = reason
-        func field(_ name: FormField.Name) throws(Problem) -> String {
-            guard let text = sent[name.rawValue], !text.isEmpty else {
-                throw Problem(.missingField, "required", path: name.rawValue)
-            }
-            return text
+        reason = try RouteTable.reason(sent[FormField.Name.reason.rawValue] ?? "")
+        let fields = FormFields(sent: sent)
+        switch form {
+        case .transfer: concerned = [customer, try fields.customer(.to)]
+        // Noting it would give the customer a name anew.
+        case .erase: concerned = []
+        default: concerned = [customer]
         }
-        func customerField(_ name: FormField.Name) throws(Problem) -> CustomerID {
-            guard let id = CustomerID(try field(name)) else {
-                throw Problem(.invalidValue, "expected an id", path: name.rawValue)
-            }
-            return id
-        }
-        func purchaseField() throws(Problem) -> PurchaseName {
-            guard let name = PurchaseName(try field(.purchase)) else {
-                throw Problem(.unknownPurchase, "a purchase is STORE/ORIGINAL_ID")
-            }
-            return name
-        }
-        var concerned = [customer]
+        decide = try Self.decision(form, fields, call, (customer, request, reason))
+    }
+
+    private static func decision(
+        _ form: CustomerForm,
+        _ fields: FormFields,
+        _ call: Call,
+        _ asked: (customer: CustomerID, request: LedgerRequest, reason: String)
+    ) throws(Problem) -> (@Sendable (Ledger) throws -> Receipt)? {
+        let (customer, request, reason) = asked
         switch form {
         case .grant:
-            let data = try Self.grant(sent, call, grantID: id, reason)
-            decide = { ledger in
+            let data = try grant(fields.sent, call, grantID: request.id, reason)
+            return { ledger in
                 try ledger.appender.grant(
                     data.text(.grantID) ?? "",
                     to: customer,
@@ -67,34 +62,30 @@ struct FormRequest: Sendable {
                 )
             }
         case .withdraw:
-            let grantID = try field(.grantID)
-            decide = { try $0.appender.withdraw(grantID, from: customer, request) }
+            let grantID = try fields.text(.grantID)
+            return { try $0.appender.withdraw(grantID, from: customer, request) }
         case .link:
-            let alias = try customerField(.alias)
-            decide = { try $0.appender.link(alias, to: customer, request) }
+            let alias = try fields.customer(.alias)
+            return { try $0.appender.link(alias, to: customer, request) }
         case .transfer:
-            let (purchase, owner) = (try purchaseField(), try customerField(.to))
-            concerned.append(owner)
-            decide = {
+            let (purchase, owner) = (try fields.purchase(), try fields.customer(.to))
+            return {
                 try $0.appender.transfer(purchase, to: owner, reason: reason, request).receipt
             }
         case .release:
-            let purchase = try purchaseField()
-            decide = { try $0.appender.release(purchase, reason: reason, request).receipt }
+            let purchase = try fields.purchase()
+            return { try $0.appender.release(purchase, reason: reason, request).receipt }
         case .erase:
-            guard try field(.typed).isSame(as: customer.text) else {
+            guard try fields.text(.typed).isSame(as: customer.text) else {
                 throw Problem(
                     .invalidValue,
                     "what was typed is not the customer's id",
                     path: "typed"
                 )
             }
-            // Noting it would give the customer a name anew.
-            concerned = []
-            decide = nil
-        case .sync, .verify: decide = nil
+            return nil
+        case .sync, .verify: return nil
         }
-        self.concerned = concerned
     }
 
     /// A grant as its event says it, checked as the interface checks it.
@@ -149,6 +140,35 @@ struct FormRequest: Sendable {
             _ = try await RouteTable.erasure(of: customer, everywhere, call, service)
         case .grant, .withdraw, .link, .transfer, .release: break
         }
+    }
+}
+
+/// What a form sent, field by field.
+private struct FormFields {
+    let sent: Query
+
+    /// A field that must be filled in.
+    func text(_ name: FormField.Name) throws(Problem) -> String {
+        guard let text = sent[name.rawValue], !text.isEmpty else {
+            throw Problem(.missingField, "required", path: name.rawValue)
+        }
+        return text
+    }
+
+    /// A field that names a customer.
+    func customer(_ name: FormField.Name) throws(Problem) -> CustomerID {
+        guard let id = CustomerID(try text(name)) else {
+            throw Problem(.invalidValue, "expected an id", path: name.rawValue)
+        }
+        return id
+    }
+
+    /// The field that names a purchase.
+    func purchase() throws(Problem) -> PurchaseName {
+        guard let name = PurchaseName(try text(.purchase)) else {
+            throw Problem(.unknownPurchase, "a purchase is STORE/ORIGINAL_ID")
+        }
+        return name
     }
 }
 

@@ -20,7 +20,7 @@ struct `The page of a customer` {
         _ id: String,
         _ kind: EventKind,
         at time: Instant,
-        _ fields: [Field: FieldValue] = [:]
+        _ fields: KeyValuePairs<Field, FieldValue?> = [:]
     ) throws {
         let event = Event(
             id: id,
@@ -49,7 +49,7 @@ struct `The page of a customer` {
             let day: Int64 = 86_400
             server.clock.now = noon.plus(seconds: -10 * day)
             try server.publishCatalog()
-            let period: [Field: FieldValue] = [
+            let period: KeyValuePairs<Field, FieldValue?> = [
                 .transactionID: .text("100"), .productID: .text(product),
                 .productKind: .text("auto_renewable"),
                 .expiresAt: .instant(noon.plus(seconds: 20 * day)),

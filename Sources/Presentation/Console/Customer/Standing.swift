@@ -10,7 +10,7 @@ struct Standing {
     /// What it means.
     var meaning: Sentence
 
-    private init(_ mark: String, _ name: Sentence, _ meaning: Sentence) {
+    fileprivate init(_ mark: String, _ name: Sentence, _ meaning: Sentence) {
         (self.mark, self.name, self.meaning) = (mark, name, meaning)
     }
 
@@ -61,94 +61,7 @@ struct Standing {
     }
 
     /// How a purchase stands.
-    init(_ status: PurchaseStatus) {
-        switch status {
-        case .active:
-            self.init(
-                "ok",
-                Sentence("Active", "有効", "有效"),
-                Sentence("Paid and open.", "支払い済みで利用できます。", "已付款，可使用。")
-            )
-        case .grace:
-            self.init(
-                "warn",
-                Sentence("Grace period", "猶予期間", "寬限期"),
-                Sentence(
-                    "Open although the payment failed.",
-                    "支払いに失敗しましたが、利用できます。",
-                    "扣款失敗，但仍可使用。"
-                )
-            )
-        case .billingRetry:
-            self.init(
-                "bad",
-                Sentence("Billing retry", "請求再試行中", "重試扣款中"),
-                Sentence(
-                    "Closed while the store tries the payment again.",
-                    "ストアが請求を再試行しており、利用できません。",
-                    "商店正在重試扣款，無法使用。"
-                )
-            )
-        case .paused:
-            self.init(
-                "warn",
-                Sentence("Paused", "一時停止", "已暫停"),
-                Sentence("Paused by the customer.", "顧客が一時停止しました。", "由客戶暫停。")
-            )
-        case .refunded:
-            self.init(
-                "bad",
-                Sentence("Refunded", "返金済み", "已退款"),
-                Sentence(
-                    "The store gave the money back.",
-                    "ストアが返金しました。",
-                    "商店已退款。"
-                )
-            )
-        case .revoked:
-            self.init(
-                "bad",
-                Sentence("Revoked", "取り消し済み", "已撤銷"),
-                Sentence(
-                    "The store took it back.",
-                    "ストアが取り消しました。",
-                    "商店已撤銷。"
-                )
-            )
-        case .unverified:
-            self.init(
-                "bad",
-                Sentence("Not verified", "未検証", "未驗證"),
-                Sentence(
-                    "The evidence did not hold.",
-                    "証拠を確認できませんでした。",
-                    "證據未通過驗證。"
-                )
-            )
-        case .pending:
-            self.init(
-                "warn",
-                Sentence("Pending", "保留中", "待處理"),
-                Sentence(
-                    "The store waits for an approval or a payment.",
-                    "ストアが承認または支払いを待っています。",
-                    "商店正在等待核准或付款。"
-                )
-            )
-        case .expired:
-            self.init(
-                "off",
-                Sentence("Expired", "期限切れ", "已到期"),
-                Sentence("Its end is past.", "期限を過ぎています。", "期限已過。")
-            )
-        case .none:
-            self.init(
-                "off",
-                Sentence("Never bought", "購入なし", "未曾購買"),
-                Sentence("Nothing was paid.", "支払いはありません。", "沒有付款紀錄。")
-            )
-        }
-    }
+    init(_ status: PurchaseStatus) { self = status.standing }
 
     private static let ending = Standing(
         "warn",
@@ -205,6 +118,97 @@ extension XMLText {
         guard let instant else { return }
         element("time", ["datetime": instant.description]) {
             $0.write(InstantText(language: language)(instant))
+        }
+    }
+}
+
+extension PurchaseStatus {
+    fileprivate var standing: Standing {
+        switch self {
+        case .active:
+            Standing(
+                "ok",
+                Sentence("Active", "有効", "有效"),
+                Sentence("Paid and open.", "支払い済みで利用できます。", "已付款，可使用。")
+            )
+        case .grace:
+            Standing(
+                "warn",
+                Sentence("Grace period", "猶予期間", "寬限期"),
+                Sentence(
+                    "Open although the payment failed.",
+                    "支払いに失敗しましたが、利用できます。",
+                    "扣款失敗，但仍可使用。"
+                )
+            )
+        case .billingRetry:
+            Standing(
+                "bad",
+                Sentence("Billing retry", "請求再試行中", "重試扣款中"),
+                Sentence(
+                    "Closed while the store tries the payment again.",
+                    "ストアが請求を再試行しており、利用できません。",
+                    "商店正在重試扣款，無法使用。"
+                )
+            )
+        case .paused:
+            Standing(
+                "warn",
+                Sentence("Paused", "一時停止", "已暫停"),
+                Sentence("Paused by the customer.", "顧客が一時停止しました。", "由客戶暫停。")
+            )
+        case .refunded:
+            Standing(
+                "bad",
+                Sentence("Refunded", "返金済み", "已退款"),
+                Sentence(
+                    "The store gave the money back.",
+                    "ストアが返金しました。",
+                    "商店已退款。"
+                )
+            )
+        case .revoked:
+            Standing(
+                "bad",
+                Sentence("Revoked", "取り消し済み", "已撤銷"),
+                Sentence(
+                    "The store took it back.",
+                    "ストアが取り消しました。",
+                    "商店已撤銷。"
+                )
+            )
+        case .unverified:
+            Standing(
+                "bad",
+                Sentence("Not verified", "未検証", "未驗證"),
+                Sentence(
+                    "The evidence did not hold.",
+                    "証拠を確認できませんでした。",
+                    "證據未通過驗證。"
+                )
+            )
+        case .pending:
+            Standing(
+                "warn",
+                Sentence("Pending", "保留中", "待處理"),
+                Sentence(
+                    "The store waits for an approval or a payment.",
+                    "ストアが承認または支払いを待っています。",
+                    "商店正在等待核准或付款。"
+                )
+            )
+        case .expired:
+            Standing(
+                "off",
+                Sentence("Expired", "期限切れ", "已到期"),
+                Sentence("Its end is past.", "期限を過ぎています。", "期限已過。")
+            )
+        case .none:
+            Standing(
+                "off",
+                Sentence("Never bought", "購入なし", "未曾購買"),
+                Sentence("Nothing was paid.", "支払いはありません。", "沒有付款紀錄。")
+            )
         }
     }
 }

@@ -102,7 +102,12 @@ extension Call {
         let first = from.query.compactMap { pair in
             QueryName(rawValue: pair.name).map { ($0, pair.value) }
         }
-        return first + to.query.compactMap { pair in second(pair.name).map { ($0, pair.value) } }
+        // T is the first one's unless it says so.
+        let rest = to.at == from.at ? to.query.filter { $0.name != "at" } : to.query
+        let now: [(QueryName, String)] =
+            to.at == nil && from.at != nil ? [(.toAt, "now")] : []
+        return first + now
+            + rest.compactMap { pair in second(pair.name).map { ($0, pair.value) } }
     }
 
     /// What forms of a page carry along.

@@ -20,13 +20,14 @@ extension CustomerForm {
         }
     }
 
-    /// The scopes of that operation.
+    /// Who may send it, of those who may call that operation: a form shows what the customer has, which
+    /// whoever only writes is not told.
     var scopes: ScopeSet {
         let route = RouteTable.routes.first { $0.operation == operation }
         guard case .keys(let scopes) = route?.access else {
             preconditionFailure("\(operation) is no call for keys")
         }
-        return scopes
+        return ScopeSet(scopes.named.filter { $0 != .write })
     }
 
     /// The operation's name behind another word.

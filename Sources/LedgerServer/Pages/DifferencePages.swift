@@ -70,6 +70,7 @@ extension Call {
         let from = try pagePoint()
         var to = from.known(.everything)
         if let at = try formInstant(.toAt) { to.at = at }
+        if query[.toAt] == "now" { to.at = nil }
         if let known = try formInstant(.toKnown) {
             to.known = .instant(known)
         } else if let text = query[.toKnownSequence], !text.isEmpty {

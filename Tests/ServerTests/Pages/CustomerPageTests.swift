@@ -130,7 +130,7 @@ struct `The page of a customer` {
             #expect(json.json["features"] == state.json["features"])
             let csv = try await visitor.get("/console/customers/anna.csv")
             #expect(csv.headers[.contentType] == "text/csv; charset=utf-8")
-            #expect(csv.body.split(separator: "\n").count == 5)
+            #expect(csv.body.utf8.split(separator: UInt8(ascii: "\n")).count == 5)
             let lines = try await visitor.get("/console/customers/anna.ndjson")
             #expect(lines.body.split(separator: "\n").count == 4)
             let explained = try await visitor.get("/console/customers/anna/explain/export.json")

@@ -68,6 +68,8 @@ package enum LedgerServer {
         package var productLoads: ProductSchedule?
         /// The ledger's directory; nil: it stands in none.
         package var directory: String?
+        /// What is set, as pages show it.
+        package var settings = Settings()
         /// Who is told of what happens; nil: the ledger stands in no directory.
         package var webhooks: Webhooks?
         /// Whether webhooks that are added over HTTP may be sent to networks of one's own.

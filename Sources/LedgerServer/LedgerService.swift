@@ -40,6 +40,9 @@ final class LedgerService: Sendable, BlockingPool {
     let alerts: AlertBoard
     /// The ledger's directory; nil: it stands in none.
     let directory: String?
+    /// What the server goes by.
+    let settings: Settings
+    let health = HealthLook()
     /// Who is told of what happens; nil: the ledger stands in no directory.
     let webhooks: Webhooks?
     /// Whether webhooks may be sent to networks of one's own.
@@ -90,6 +93,7 @@ final class LedgerService: Sendable, BlockingPool {
         jobs = JobBoard(clock: options.clock)
         alerts = AlertBoard(options.webhooks, options.logger)
         directory = options.directory
+        settings = options.settings
         webhooks = options.webhooks
         sendsToPrivateNetworks = options.sendsToPrivateNetworks
         // Without the key there are no notices; what needs it says so by itself.
@@ -188,7 +192,7 @@ final class LedgerService: Sendable, BlockingPool {
     func audit(_ scope: AuditScope, _ pace: LedgerServer.AuditPace) async throws -> AuditAnswer {
         do {
             let answer = try await audits.run { [auditing] in try auditing(scope, pace) }
-            metrics.audits.count(scope, answer)
+            metrics.audits.count(scope, answer, at: clock())
             return answer
         } catch let problem as Problem where problem.code == .busy {
             throw problem

@@ -39,7 +39,7 @@ package struct FeedPage: Sendable {
 
 extension Questions {
     /// Events that one page looks at, at most: those that a filter leaves out cost too.
-    private static let feedScanLimit: UInt64 = 50_000
+    static let feedScanLimit: UInt64 = 50_000
     /// Bytes of a page, beyond which no further event is added: a catalog has up to 4 MiB.
     private static let feedByteLimit = 1 << 20
 
@@ -64,13 +64,9 @@ extension Questions {
         var page = FeedPage(next: end, size: size)
         var bounded = filter
         bounded.sequences = start..<max(start, end)
-        let mask = EventMask(questions: self, redaction: reader.redaction, view: .everything)
         var byteCount = 0
         try records(bounded) { header, record in
-            guard var event = try mask.shown(record), reader.shows(event.kind) else { return true }
-            if let source = filter.source, !source.isSame(as: event.source) { return true }
-            for field in Field.allCases where reader.hides(field) { event.leaveOut(field) }
-            event.nameWhatIsHidden()
+            guard let event = try shown(record, filter, reader) else { return true }
             let json = event.json
             let shown = withEvidence ? try self.withEvidence(json, of: header.sequence) : json
             let text = shown.description
@@ -84,6 +80,20 @@ extension Questions {
             return true
         }
         return page
+    }
+
+    /// An event as a reader is shown it; nil: it is not.
+    func shown(
+        _ record: Span<UInt8>,
+        _ filter: EventFilter,
+        _ reader: FeedReader
+    ) throws -> OpenedEvent? {
+        let mask = EventMask(questions: self, redaction: reader.redaction, view: .everything)
+        guard var event = try mask.shown(record), reader.shows(event.kind) else { return nil }
+        if let source = filter.source, !source.isSame(as: event.source) { return nil }
+        for field in Field.allCases where reader.hides(field) { event.leaveOut(field) }
+        event.nameWhatIsHidden()
+        return event
     }
 }
 

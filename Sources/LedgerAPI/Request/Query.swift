@@ -16,7 +16,8 @@ package struct Query: Sendable {
     package init(
         _ text: String?,
         known: [String],
-        isForm: Bool = false
+        isForm: Bool = false,
+        valueByteLimit: Int = Query.valueByteLimit
     ) throws(Problem) {
         guard let text else {
             pairs = []
@@ -36,10 +37,10 @@ package struct Query: Sendable {
                 let value = parts.count == 2
                     ? PercentCoding.decode(parts[1], isForm: isForm) : ""
             else { throw Problem(.invalidRequest, "the query is not percent-encoded UTF-8") }
-            guard value.utf8.count <= Self.valueByteLimit else {
+            guard value.utf8.count <= valueByteLimit else {
                 throw Problem(
                     .invalidValue,
-                    "a parameter has at most \(Self.valueByteLimit) bytes",
+                    "a parameter has at most \(valueByteLimit) bytes",
                     path: known.contains(name) ? name : nil
                 )
             }
@@ -58,6 +59,11 @@ package struct Query: Sendable {
         }
         pairs = values
     }
+
+    private init(pairs: [(name: String, value: String)]) { self.pairs = pairs }
+
+    /// The same without what is empty: a form sends every field that it has.
+    package var filled: Query { Query(pairs: pairs.filter { !$0.value.isEmpty }) }
 
     /// A parameter's value; nil: it was not sent.
     package subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }

@@ -57,6 +57,7 @@ package struct ServerConfiguration: Sendable {
         )
         options.timeZone = { TimeZones.zone(named: $0) }
         options.directory = path
+        options.settings = settings
         options.products = KeptProducts(ofLedgerAt: path)
         options.host = try host(options.host)
         options.port = try settings.number(.port, in: Self.ports) ?? options.port

@@ -1,4 +1,5 @@
 import EntitlementLedger
+import Entitlements
 import LedgerAPI
 import Synchronization
 
@@ -10,6 +11,23 @@ final class AuditCounters: Sendable {
         var audits: [AuditScope: [Outcome: UInt64]] = [:]
         /// By kind, of the last audit of each scope.
         var faults: [AuditScope: [AuditFault.Kind: UInt64]] = [:]
+        var last: [AuditScope: Audit] = [:]
+    }
+
+    /// An audit that was made.
+    struct Audit: Sendable {
+        /// What was looked at.
+        let scope: AuditScope
+        /// When it ended.
+        let at: Instant
+        /// What it found.
+        let answer: AuditAnswer
+    }
+
+    /// The last audit of each scope, the widest first.
+    var last: [Audit] {
+        let last = state.withLock { $0.last }
+        return AuditScope.allCases.compactMap { last[$0] }
     }
 
     private enum Outcome: String, CaseIterable { case sound, damaged, failed }
@@ -17,9 +35,10 @@ final class AuditCounters: Sendable {
     /// Counts what an audit found.
     ///
     /// A loss that a salvage named is none of the faults: it was known when the server began.
-    func count(_ scope: AuditScope, _ answer: AuditAnswer) {
+    func count(_ scope: AuditScope, _ answer: AuditAnswer, at now: Instant) {
         let kinds = answer.faults.filter { !$0.isKnown }.map(\.kind)
         state.withLock { state in
+            state.last[scope] = Audit(scope: scope, at: now, answer: answer)
             state.audits[scope, default: [:]][kinds.isEmpty ? .sound : .damaged, default: 0] += 1
             // Who looked at everything has looked at what the others look at.
             if scope == .everything { state.faults = [:] }

@@ -29,6 +29,9 @@ final class DriftCounters: Sendable {
 
     func countFailure() { state.withLock { $0.checks[.failed, default: 0] += 1 } }
 
+    /// Whether a live view was found to say other than the log.
+    var hasDiffered: Bool { state.withLock { !$0.differences.isEmpty } }
+
     /// Appends the families; every sample is there from the start, so that an alert may rest on it.
     func append(to text: inout PrometheusText) {
         let state = state.withLock { $0 }

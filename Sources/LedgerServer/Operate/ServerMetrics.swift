@@ -1,6 +1,7 @@
 import Encodings
 import Entitlements
 import LedgerAPI
+import Presentation
 import Stores
 import Synchronization
 
@@ -91,6 +92,14 @@ final class ServerMetrics: Sendable {
         if Self.takenOutcomes.contains(Name(outcome)) { stores.note([Name(store): clock()]) }
         state.withLock {
             $0.signals[StoreKey(store: store, word: outcome), default: 0] += 1
+        }
+    }
+
+    /// Signals of stores by what became of them.
+    var signalCounts: [DeliveriesPage.Signals] {
+        let signals = state.withLock { $0.signals }
+        return signals.sorted { ($0.key.store, $0.key.word) < ($1.key.store, $1.key.word) }.map {
+            DeliveriesPage.Signals(store: $0.store, outcome: $0.word, count: $1)
         }
     }
 

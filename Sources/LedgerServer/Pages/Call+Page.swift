@@ -110,7 +110,7 @@ extension Call {
     /// What a form sent, if a page of ours that was shown to the same person made it (CSRF).
     ///
     /// A browser says from where a request comes (Fetch Metadata); the token stands for those that do not.
-    func form(_ fields: [String]) throws(Problem) -> Query {
+    func form(_ fields: [String], byteLimit: Int) throws(Problem) -> Query {
         let site = headers[.secFetchSite]
         guard site == nil || site == "same-origin" || site == "none" else {
             throw Problem(.forbidden, "the form is another site's")
@@ -118,7 +118,12 @@ extension Call {
         guard let text = String(validating: body, as: UTF8.self) else {
             throw Problem(.malformed, "a form is UTF-8")
         }
-        let form = try Query(text, known: fields + [PageFrame.formTokenName], isForm: true)
+        let form = try Query(
+            text,
+            known: fields + [PageFrame.formTokenName],
+            isForm: true,
+            valueByteLimit: byteLimit
+        )
         if let session, form[PageFrame.formTokenName] != session.formToken {
             throw Problem(.forbidden, "the form is not of this session: load the page again")
         }

@@ -53,7 +53,9 @@ extension Route {
             answers: [Reply(status: 200, text: "The page", shape: .text, mediaType: "text/html")],
             isLogged: isLogged,
             handler: { call, service in
-                try await call.answer(make(call, service), service)
+                var call = call
+                call.query = call.query.filled
+                return try await call.answer(make(call, service), service)
             }
         )
     }
@@ -68,6 +70,7 @@ extension Route {
         _ access: Access,
         fields: [String],
         isLogged: Bool = false,
+        byteLimit: Int = RouteTable.smallBodyLimit,
         _ take: @escaping @Sendable (Call, Query, LedgerService) async throws -> Answer
     ) -> Route {
         Route(
@@ -77,10 +80,12 @@ extension Route {
             summary: summary,
             access: access,
             parameters: Call.pageParameters,
-            body: Body(shape: .text, byteLimit: RouteTable.smallBodyLimit),
+            body: Body(shape: .text, byteLimit: byteLimit),
             answers: [Reply(status: 303, text: "Where to go on", shape: nil)],
             isLogged: isLogged,
-            handler: { call, service in try await take(call, call.form(fields), service) }
+            handler: { call, service in
+                try await take(call, call.form(fields, byteLimit: byteLimit), service)
+            }
         )
     }
 

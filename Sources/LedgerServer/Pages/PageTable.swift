@@ -7,6 +7,8 @@ enum PageTable {
     static let routes: [Route] =
         loginPages + assetRoutes + searchPages + customerPages
         + differencePages + customerForms + ownPages
+        + overviewPages + eventPages + healthPages + auditPages
+        + reportPages + catalogPages + deliveryPages
 
     /// The parts of the console that somebody reaches.
     static func sections(of caller: Caller) -> [PageFrame.Section] {

@@ -123,12 +123,20 @@ extension RouteTable {
     @Sendable
     private static func prove(_ call: Call, _ service: LedgerService) async throws -> Answer {
         guard let sequence = UInt64(call.path[.sequence] ?? "") else { throw Problem(.notFound) }
+        return Answer(try await proof(of: sequence, service))
+    }
+
+    /// Proves that an event stands in the log.
+    ///
+    /// - Throws: `Problem.notFound` where no checkpoint holds it.
+    static func proof(
+        of sequence: UInt64,
+        _ service: LedgerService
+    ) async throws -> RecordProofAnswer {
         let proof = try await proof(service) { try $0.prover.proof(of: sequence) }
-        return Answer(
-            RecordProofAnswer(
-                sequence: sequence,
-                tree: try ProvenTree(proof.checkpoint, proof.hashes, proof.text)
-            )
+        return RecordProofAnswer(
+            sequence: sequence,
+            tree: try ProvenTree(proof.checkpoint, proof.hashes, proof.text)
         )
     }
 

@@ -35,7 +35,7 @@ extension RouteTable {
         report(.experiments, "Exposures and conversions by the variants of experiments."),
     ]
 
-    private static let alertParameters = [
+    static let alertParameters = [
         Route.Parameter(
             name: "windowMinutes",
             text: "Minutes of a window (default: \(AlertRule.defaultWindowMinutes))",
@@ -62,7 +62,7 @@ extension RouteTable {
         Int64(range.lowerBound)...Int64(range.upperBound)
     }
 
-    private static let rangeParameters = [
+    static let rangeParameters = [
         Route.Parameter(name: "from", text: "What came to pass then or later", shape: .point),
         Route.Parameter(name: "to", text: "What came to pass before", shape: .point),
     ]
@@ -127,7 +127,7 @@ private enum ReportMedia: String, CaseIterable {
 }
 
 extension Call {
-    fileprivate func reportQuestion(_ kind: ReportKind) throws(Problem) -> ReportQuestion {
+    func reportQuestion(_ kind: ReportKind) throws(Problem) -> ReportQuestion {
         var question = ReportQuestion(
             kind,
             environment: try environment(),

@@ -18,7 +18,7 @@ enum QueryName: String, Sendable {
     case after, against, all, customer, effective, feature, format, from, limit, locale, onError,
         preserveRecordedTime, purchase, raw, record, redact, sample, samples, score, scope, since,
         source, state, store, storefront, thresholds, ticket, to, toAt, token, type, until
-    case code, key, lang, next
+    case before, code, key, lang, next
     case atDay, knownDay, toKnown, toKnownSequence, told, done
     /// For whom sentences are.
     case audience = "for"

@@ -157,3 +157,41 @@ document.addEventListener("click", (event) => {
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-print]")) window.print();
 });
+
+// New rows come in by themselves until they are held back: the page is asked again, and the part that
+// is live is put in place of the one that is shown.
+for (const button of document.querySelectorAll("[data-stream]")) {
+  const events = new EventSource(button.dataset.stream);
+  const status = document.getElementById("status");
+  let isPaused = false, isAsked = false;
+  const refresh = async () => {
+    isAsked = false;
+    if (isPaused || document.hidden) return;
+    const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+    if (!answer.ok || isPaused) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const [old, part] = [document, page].map((one) => one.getElementById(button.dataset.liveTarget));
+    if (old && part && !old.contains(document.activeElement)) old.replaceWith(part);
+  };
+  events.onmessage = () => {
+    if (isAsked || isPaused) return;
+    isAsked = true;
+    setTimeout(refresh, 1000);
+  };
+  events.addEventListener("bye", () => events.close());
+  button.addEventListener("click", () => {
+    isPaused = !isPaused;
+    button.setAttribute("aria-pressed", String(isPaused));
+    if (status) status.textContent = isPaused ? button.dataset.on : button.dataset.off;
+    if (!isPaused) refresh();
+  });
+  addEventListener("pagehide", () => events.close());
+}
+
+// A file is read into the field that takes its text.
+for (const picker of document.querySelectorAll("input[data-into]")) {
+  picker.addEventListener("change", async () => {
+    const field = document.getElementById(picker.dataset.into);
+    if (picker.files[0] && field) field.value = await picker.files[0].text();
+  });
+}

@@ -112,9 +112,9 @@ struct `Readiness` {
             AuditAnswer(faults: [AuditFault(.record, 3, "d", isKnown: isKnown)])
         }
         let audits = AuditCounters()
-        audits.count(.everything, answer(isKnown: true))
+        audits.count(.everything, answer(isKnown: true), at: noon)
         #expect(audits.areSound)
-        audits.count(.everything, answer(isKnown: false))
+        audits.count(.everything, answer(isKnown: false), at: noon)
         #expect(!audits.areSound)
     }
 }

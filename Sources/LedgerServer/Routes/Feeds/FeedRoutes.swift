@@ -13,7 +13,7 @@ extension RouteTable {
             operation: "listEvents",
             summary: "The log's events in their order, a page at a time.",
             access: .keys([.read, .support, .audit]),
-            parameters: [after, limit, Route.reasonParameter] + filters + bounds,
+            parameters: [after, limit, Route.reasonParameter] + eventFilters + bounds,
             answers: [feedReply],
             problems: feedProblems,
             handler: list
@@ -39,7 +39,7 @@ extension RouteTable {
                     shape: .sequence
                 ),
                 Route.reasonParameter,
-            ] + filters,
+            ] + eventFilters,
             answers: [
                 Route.Reply(
                     status: 200,
@@ -58,7 +58,7 @@ extension RouteTable {
             summary: "Events of a customer and of the purchases they claimed, a page at a time.",
             access: .keys([.read, .support]),
             parameters: [after, limit, environmentParameter]
-                + filters.filter { !["customer", "environment"].contains($0.name) } + bounds,
+                + eventFilters.filter { !["customer", "environment"].contains($0.name) } + bounds,
             answers: [feedReply],
             problems: feedProblems,
             isLogged: true,
@@ -109,7 +109,8 @@ extension RouteTable {
         text: "Events, at most (default: 100, at most 1000)",
         shape: .sequence
     )
-    private static let filters = [
+    /// What events are chosen by.
+    static let eventFilters = [
         Route.Parameter(name: "type", text: "Only events of this type", shape: .text),
         Route.Parameter(
             name: "customer",
@@ -209,7 +210,7 @@ extension RouteTable {
     }
 
     @Sendable
-    private static func stream(_ call: Call, _ service: LedgerService) async throws -> Answer {
+    static func stream(_ call: Call, _ service: LedgerService) async throws -> Answer {
         var filter = try call.feedFilter(from: call.firstOfStream(service))
         let reader = try call.reader(askingWith: &filter, "streamEvents", service)
         let limit = try call.feedLimit(upTo: .max) ?? .max

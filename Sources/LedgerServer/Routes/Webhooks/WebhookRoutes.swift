@@ -199,7 +199,8 @@ extension RouteTable {
         return try await service.blocking { try body(webhooks) }
     }
 
-    private static func found<Result: Sendable>(
+    /// What is made of the webhook that the path names.
+    static func found<Result: Sendable>(
         _ call: Call,
         _ service: LedgerService,
         _ body: @escaping @Sendable (Webhooks, _ id: String) throws -> Result?
@@ -228,7 +229,7 @@ extension RouteTable {
         return try await one(call, service, body)
     }
 
-    private static func requireWriting(_ service: LedgerService) throws(Problem) {
+    static func requireWriting(_ service: LedgerService) throws(Problem) {
         guard !service.ledger.isReadOnly else { throw Problem(.readOnly) }
     }
 
@@ -279,6 +280,14 @@ extension RouteTable {
 
     @Sendable
     private static func test(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        Answer(try await trial(call, service))
+    }
+
+    /// Sends one a message that tells of nothing.
+    static func trial(
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> WebhookTestAnswer {
         let (webhook, secrets) = try await found(call, service) { webhooks, id in
             try webhooks.webhook(id).map { ($0, try webhooks.secrets(of: $0, at: call.now)) }
         }
@@ -288,7 +297,7 @@ extension RouteTable {
             at: call.now
         )
         let trial = WebhookTrial(webhook: webhook, secrets: secrets, pool: service)
-        return Answer(try await trial.answer(sending: message, at: call.now))
+        return try await trial.answer(sending: message, at: call.now)
     }
 
     @Sendable

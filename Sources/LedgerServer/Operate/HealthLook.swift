@@ -1,0 +1,83 @@
+import EntitlementLedger
+import Entitlements
+import LedgerAPI
+import LedgerOperations
+import Synchronization
+
+/// How the ledger is, as a server that holds it knows: what `status` and `doctor` tell.
+final class HealthLook: Sendable {
+    private let kept = Mutex<(status: StatusAnswer, at: ContinuousClock.Instant)?>(nil)
+
+    /// What was found.
+    struct Found: Sendable {
+        /// What the ledger says of itself.
+        var status: StatusAnswer
+        /// What is wrong, with what to do.
+        var doctor: DoctorAnswer
+        /// Whether a live view was found to say other than the log.
+        var hasDrifted: Bool
+    }
+
+    /// Events from which on the log is not read through for each look.
+    private static let largeSize: UInt64 = 100_000
+    /// How long a look at a large log stands.
+    private static let patience = Duration.seconds(10)
+
+    /// Looks, away from the threads that serve connections.
+    ///
+    /// Cost: a pass over the log's headers, unless nothing was recorded since the last look.
+    func look(_ service: LedgerService) async throws -> Found {
+        let readiness = await service.readiness()
+        return try await service.blocking {
+            let now = service.clock()
+            let status = try self.status(service)
+            var checkup = Checkup(
+                ofLedgerAt: service.directory ?? "",
+                service.settings,
+                Machine(),
+                at: now
+            )
+            // What hinders the ledger itself is told with its log.
+            let told =
+                service.directory == nil
+                ? [] : service.ledger.auditor.impediments().map(\.rawValue)
+            for reason in readiness.reasons where !told.contains(reason) {
+                checkup.addNotReady(reason)
+            }
+            for audit in service.metrics.audits.last { checkup.lookAtAudit(audit.answer) }
+            if service.directory != nil {
+                try checkup.lookAtLog(service.ledger.auditor, status)
+            }
+            checkup.lookAtSignals(status.completeness, nil)
+            checkup.lookAtJobs(status.jobs ?? [])
+            // A server that only reads tells nobody.
+            if let webhooks = service.webhooks { checkup.lookAtWebhooks(try webhooks.all()) }
+            return Found(
+                status: status,
+                doctor: checkup.answer,
+                hasDrifted: service.metrics.drift.hasDiffered
+            )
+        }
+    }
+
+    private func status(_ service: LedgerService) throws -> StatusAnswer {
+        let size = try service.ledger.questions.size()
+        let known = kept.withLock { $0 }
+        var status: StatusAnswer
+        if let known, known.status.sequence == size || isFresh(known) {
+            status = known.status
+            status.checkpoint = try service.ledger.prover.signedSize()
+        } else {
+            status = try service.ledger.auditor.status()
+            let made = status
+            kept.withLock { $0 = (made, .now) }
+        }
+        status.disk = try service.directory.map { try StatusAnswer.DiskUse(ofLedgerAt: $0) }
+        status.jobs = service.jobs.all
+        return status
+    }
+
+    private func isFresh(_ known: (status: StatusAnswer, at: ContinuousClock.Instant)) -> Bool {
+        known.status.sequence >= Self.largeSize && known.at.duration(to: .now) < Self.patience
+    }
+}

@@ -1,0 +1,285 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import LedgerAPI
+import Presentation
+
+/// The log's events, for people: those that the feed shows to the same key (rows 8.5, 10.1).
+extension PageTable {
+    static let eventPages: [Route] = [
+        .page(
+            "/console/events",
+            "showEventsPage",
+            "The log's events, the newest first.",
+            eventScopes,
+            parameters: eventFilters + [
+                Route.Parameter(
+                    name: "before",
+                    text: "Only events before this one",
+                    shape: .sequence
+                ),
+                Route.Parameter(
+                    name: "after",
+                    text: "Only events behind this one, the oldest of them",
+                    shape: .sequence
+                ),
+                Route.reasonParameter,
+            ],
+            events
+        ),
+        // Before the page of an event, whose number this is not.
+        Route(
+            method: .get,
+            template: "/console/events/stream",
+            operation: "streamEventsPage",
+            summary: "Tells a page that something was recorded.",
+            access: .page(eventScopes),
+            parameters: Call.pageParameters + eventFilters + [
+                Route.Parameter(name: "after", text: "The last event that one has"),
+                Route.Parameter(name: "limit", text: "Ends after so many events"),
+                Route.Parameter(
+                    name: "Last-Event-ID",
+                    place: .header,
+                    text: "The last event that one has",
+                    shape: .sequence
+                ),
+                Route.reasonParameter,
+            ],
+            answers: [
+                Route.Reply(
+                    status: 200,
+                    text: "As the feed",
+                    shape: .text,
+                    mediaType: "text/event-stream"
+                )
+            ],
+            handler: RouteTable.stream
+        ),
+        .page(
+            "/console/events/{sequence}",
+            "showEventPage",
+            "An event: what it says, and what proves it.",
+            eventScopes,
+            parameters: eventFilters + [Route.reasonParameter],
+            event
+        ),
+    ]
+
+    private static let eventScopes: ScopeSet = [.read, .support, .audit]
+
+    private static let eventFilters =
+        RouteTable.eventFilters.filter { $0.name != "environment" } + [
+            Route.Parameter(name: "from", text: "What held then or later", shape: .point),
+            Route.Parameter(name: "to", text: "What held before", shape: .point),
+        ]
+
+    /// Events of one page.
+    private static let eventLimit = 50
+
+    /// What links among events carry.
+    private static let carriedNames: [QueryName] = [
+        .environment, .lang, .type, .customer, .purchase, .source, .from, .to,
+    ]
+
+    @Sendable
+    private static func events(_ call: Call, _ service: LedgerService) async throws -> Page {
+        let needsCustomer =
+            !call.caller.has(anyOf: [.read, .audit]) && call.query[.customer] == nil
+        let latest =
+            needsCustomer ? nil : try await chosenEvents(call, service, "showEventsPage")
+        let events = latest?.events ?? []
+        var page = EventListPage(
+            language: call.language,
+            events: events,
+            chosen: Dictionary(
+                call.query.pairs.map { ($0.name, $0.value) },
+                uniquingKeysWith: { first, _ in first }
+            ),
+            path: { call.link(toEvent: $0.event.sequence) },
+            subject: { call.link(toSubjectOf: $0) }
+        )
+        page.needsCustomer = needsCustomer
+        if let latest, latest.goesOn {
+            page.older = call.link(
+                ["events"],
+                [(.before, String(latest.next))],
+                carrying: carriedNames
+            )
+        }
+        let isNewest = call.query[.before] == nil && call.query[.after] == nil
+        if !isNewest, let newest = events.first?.event.sequence {
+            page.newer = call.link(
+                ["events"],
+                [(.after, String(newest))],
+                carrying: carriedNames
+            )
+        }
+        if isNewest, latest != nil {
+            let names = carriedNames.filter { ![.from, .to].contains($0) }
+            page.stream = call.link(["events", "stream"], carrying: names)
+        }
+        var body = XMLText()
+        page.write(to: &body)
+        return Page(
+            title: EventListPage.title(in: call.language),
+            section: .events,
+            body: body,
+            json: Array(
+                ("[" + events.map { $0.event.jsonText.description }.joined(separator: ",") + "]")
+                    .utf8
+            ),
+            rows: Page.Rows(events),
+            size: latest?.size,
+            command: "entitle events" + call.options([.customer, .purchase, .type, .source])
+        )
+    }
+
+    /// The newest events that the query chooses, or those behind the one that it names.
+    private static func chosenEvents(
+        _ call: Call,
+        _ service: LedgerService,
+        _ operation: String
+    ) async throws -> LatestEvents {
+        var filter = try call.feedFilter(from: call.first(service))
+        filter.environment = try call.environment()
+        filter.times = try call.times()
+        if let before = try call.query[.before].map({ text throws(Problem) in
+            try Query.sequence(text, "before")
+        }) {
+            filter.sequences = min(filter.sequences.lowerBound, before)..<before
+        }
+        let reader = try call.reader(askingWith: &filter, operation, service)
+        let isForward = call.query[.after] != nil
+        return try await service.blocking { [filter] in
+            var filter = filter
+            if isForward {
+                // The oldest of those behind it: where the feed's page ends, this one does.
+                let page = try service.ledger.questions.feed(filter, for: reader, limit: eventLimit)
+                filter.sequences = min(filter.sequences.lowerBound, page.next)..<page.next
+            }
+            var latest = try service.ledger.questions.latest(
+                filter,
+                for: reader,
+                limit: eventLimit
+            )
+            if isForward { latest.olderStands(before: filter.sequences.lowerBound) }
+            return latest
+        }
+    }
+
+    @Sendable
+    private static func event(_ call: Call, _ service: LedgerService) async throws -> Page {
+        guard let sequence = UInt64(call.path[.sequence] ?? ""), sequence < .max else {
+            throw Problem(.notFound)
+        }
+        var filter = try call.feedFilter(from: sequence)
+        // Whoever has a number may not know where its event belongs.
+        filter.environment = nil
+        let reader = try call.reader(askingWith: &filter, "showEventPage", service)
+        let (found, previous, next, size) = try await service.blocking { [filter] in
+            let questions = service.ledger.questions
+            func look(_ sequences: Range<UInt64>) throws -> LatestEvents {
+                var filter = filter
+                filter.sequences = sequences
+                return try questions.latest(filter, for: reader, limit: 1)
+            }
+            let found = try look(sequence..<sequence + 1)
+            var behind = filter
+            behind.sequences = sequence + 1..<UInt64.max
+            return (
+                found.events.first, try look(0..<sequence).events.first?.event.sequence,
+                try questions.feed(behind, for: reader, limit: 1).events.first?.sequence,
+                found.size
+            )
+        }
+        guard let found else { throw Problem(.notFound, "there is no such event") }
+        let mayProve = call.caller.has(.audit)
+        var page = EventPage(language: call.language, told: found, mayProve: mayProve)
+        if mayProve { page.proof = try await provenIfSigned(sequence, service) }
+        page.subject = call.link(toSubjectOf: found)
+        page.previous = previous.map { call.link(toEvent: $0) }
+        page.next = next.map { call.link(toEvent: $0) }
+        var body = XMLText()
+        page.write(to: &body)
+        var members = found.jsonValue.members ?? []
+        if mayProve { members.append(JSONMember("proof", page.proof?.jsonValue ?? .null)) }
+        return Page(
+            title: page.title,
+            section: .events,
+            body: body,
+            json: Array(JSONValue.object(members).description.utf8),
+            size: size,
+            command: "entitle events --raw --from \(sequence) --to \(sequence + 1)"
+        )
+    }
+
+    /// The proof of an event; nil: no checkpoint holds it.
+    private static func provenIfSigned(
+        _ sequence: UInt64,
+        _ service: LedgerService
+    ) async throws -> RecordProofAnswer? {
+        do {
+            return try await RouteTable.proof(of: sequence, service)
+        } catch let problem as Problem where problem.code == .notFound {
+            return nil
+        }
+    }
+}
+
+extension Call {
+    /// The page of an event.
+    func link(toEvent sequence: UInt64) -> String {
+        // Support sees an event as one of the customer's whom it named.
+        link(["events", String(sequence)], carrying: [.environment, .lang, .customer])
+    }
+
+    /// The page of the customer whom an event is about, or of who has the purchase; nil: whoever asks sees
+    /// none.
+    func link(toSubjectOf told: ToldEvent) -> String? {
+        guard caller.has(anyOf: [.support, .audit]) else { return nil }
+        switch Subject(told.event.subject) {
+        case .customer(let customer): return link(["customers", customer.text])
+        case .purchase(let purchase): return link(["customers"], [(.search, purchase.description)])
+        case .store, .catalog, nil: return nil
+        }
+    }
+
+    /// From when to when something held; nil: ever.
+    fileprivate func times() throws(Problem) -> Interval? {
+        guard query[.from] != nil || query[.to] != nil else { return nil }
+        let start = try query[.from].map { text throws(Problem) in try instant(text, "from") }
+        let end = try query[.to].map { text throws(Problem) in try instant(text, "to") }
+        return Interval(start: start ?? Instant(milliseconds: .min), end: end)
+    }
+
+    /// The options of a command that say the same as parameters.
+    func options(_ names: [QueryName]) -> String {
+        names.compactMap { name in
+            query[name].map { " --\(name.rawValue) '\($0.replacing("'", with: "'\\''"))'" }
+        }.joined()
+    }
+}
+
+extension Page.Rows {
+    /// Events, one a row.
+    fileprivate init(_ events: [ToldEvent]) {
+        self.init(
+            columns: [
+                "sequence", "recorded", "effective", "type", "sentence", "subject", "source", "id",
+                "environment",
+            ],
+            cells: events.map { told in
+                let event = told.event
+                return [
+                    .number(String(event.sequence)), .string(event.recordedAt.description),
+                    .string(event.time.description), .string(event.type),
+                    .string(told.sentence), .string(event.subject),
+                    event.source.map { .string($0) } ?? .null,
+                    event.id.map { .string($0) } ?? .null,
+                    event.environment.map { .string($0.name) } ?? .null,
+                ]
+            }
+        )
+    }
+}

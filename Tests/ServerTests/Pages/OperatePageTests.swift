@@ -1,0 +1,285 @@
+import Encodings
+import EntitlementLedger
+import Entitlements
+import HTTPTypes
+import HummingbirdTesting
+import LedgerAPI
+import NIOCore
+import Testing
+
+@testable import LedgerServer
+
+/// The console's pages of what the ledger does: events, figures, health, audits, the catalog, deliveries.
+struct `Pages of what the ledger does` {
+    /// A server with events of two customers, and a way in.
+    static func with(
+        _ body: @escaping @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            for number in 0..<60 {
+                let customer = number.isMultiple(of: 3) ? "alice-1" : "bob-no-\(number)"
+                let answer = try await server.post(
+                    "/v1/customers/\(customer)/grants",
+                    #"{"tier":"pro","grantId":"grant-\#(number)","reason":"<script>x</script>"}"#
+                )
+                #expect(answer.status == 200, "\(answer.body)")
+            }
+            try await body(server)
+        }
+    }
+
+    static let paths = [
+        "/console", "/console/events", "/console/events/3", "/console/health", "/console/audit",
+        "/console/reports/customers", "/console/reports/revenue", "/console/reports/refunds",
+        "/console/reports/funnel", "/console/reports/stages", "/console/reports/errors",
+        "/console/reports/experiments", "/console/catalog", "/console/deliveries",
+    ]
+
+    @Test(arguments: paths, ["en", "ja", "zh-Hant"])
+    func `stand in each language, as a page and as a document`(
+        path: String,
+        language: String
+    ) async throws {
+        try await Self.with { server in
+            let page = try await server.page(path + "?lang=\(language)", as: [.admin])
+            #expect(page.status == 200, "\(page.body)")
+            #expect(page.body.contains(#"<html lang="\#(language)">"#))
+            // Row 9.4, XSS: what somebody wrote is never markup.
+            #expect(!page.body.contains("<script>x"))
+            #expect(page.body.count { $0 == "\u{FFFD}" } == 0)
+            let json = try await server.page(path + ".json", as: [.admin])
+            #expect(json.status == 200, "\(json.body)")
+            #expect(json.json != .null)
+        }
+    }
+
+    @Test(arguments: ["/console/events", "/console/audit", "/console/health", "/console/catalog"])
+    func `give their lists as tables and as lines`(path: String) async throws {
+        try await Self.with { server in
+            for form in ["csv", "ndjson"] {
+                let list = try await server.page("\(path).\(form)", as: [.admin])
+                #expect(list.status == 200, "\(list.body)")
+            }
+        }
+    }
+
+    // Row 9.4: a page shows no more than the route of the interface that gives the same.
+    @Test(arguments: [
+        (Scope.read, "/console/catalog/draft", false),
+        (.support, "/console/reports/revenue", false),
+        (.support, "/console/audit", false), (.read, "/console/audit", false),
+        (.support, "/console/deliveries", false), (.metrics, "/console", false),
+        (.read, "/console/reports/revenue", true), (.audit, "/console/audit", true),
+        (.support, "/console/health", true), (.support, "/console", true),
+    ])
+    func `stand for those whose keys may ask the same`(
+        scope: Scope,
+        path: String,
+        mayRead: Bool
+    ) async throws {
+        try await Self.with { server in
+            let page = try await server.page(path, as: [scope])
+            #expect((page.status == 200) == mayRead, "\(page.status)")
+        }
+    }
+
+    @Test func `show the newest events first, and lead to older ones and back`() async throws {
+        try await Self.with { server in
+            let newest = try await server.page("/console/events.json", as: [.admin])
+            #expect(Self.sequences(newest).first == 60)
+            #expect(Self.sequences(newest).count == 50)
+            let older = try await server.page("/console/events.json?before=11", as: [.admin])
+            #expect(Self.sequences(older) == (0...10).reversed().map { $0 })
+            let newer = try await server.page("/console/events.json?after=10", as: [.admin])
+            #expect(Self.sequences(newer) == (11...60).reversed().map { $0 })
+            let page = try await server.page("/console/events", as: [.admin])
+            #expect(page.body.contains("/console/events?before=11"))
+        }
+    }
+
+    @Test(arguments: ["type=grant.given", "customer=alice-1", "source=support", "type="])
+    func `show the events that the feed gives for the same question`(query: String) async throws {
+        try await Self.with { server in
+            let page = try await server.page("/console/events.json?\(query)", as: [.admin])
+            let filled = query.hasSuffix("=") ? "" : query + "&"
+            let feed = try await server.get("/v1/events?\(filled)limit=1000", as: .admin)
+            let expected = (feed.json.array ?? []).suffix(50).reversed().map(\.description)
+            // Looking is noted itself, behind what was looked at.
+            let shown = (page.json.array ?? []).map(\.description).filter {
+                !$0.contains("access.logged")
+            }
+            let told = expected.filter { !$0.contains("access.logged") }
+            #expect(shown == Array(told.prefix(shown.count)))
+            #expect(!shown.isEmpty)
+        }
+    }
+
+    // Control: to an auditor nobody is named, and support names the customer first.
+    @Test func `hide who it is from whoever is shown no names`() async throws {
+        try await Self.with { server in
+            let page = try await server.page("/console/events", as: [.audit])
+            #expect(page.status == 200)
+            #expect(!page.body.contains("alice-1"))
+            #expect(!page.body.contains("grant-3"))
+            let whole = try await server.page("/console/events", as: [.admin])
+            #expect(whole.body.contains("alice-1"))
+            let unnamed = try await server.page("/console/events.json", as: [.support])
+            #expect(unnamed.body == "[]")
+            let named = try await server.page(
+                "/console/events.json?customer=alice-1",
+                as: [.support]
+            )
+            #expect(!Self.sequences(named).isEmpty)
+        }
+    }
+
+    @Test func `prove an event once it is signed`() async throws {
+        try await Self.with { server in
+            let before = try await server.page("/console/events/3.json", as: [.admin])
+            #expect(before.json["proof"] == .null)
+            _ = try server.ledger.prover.checkpoint()
+            let signed = try await server.page("/console/events/3.json", as: [.admin])
+            #expect(signed.json["proof"]?["size"]?.integer == 61)
+            let reader = try await server.page("/console/events/3.json", as: [.read])
+            #expect(reader.json["proof"] == nil)
+            let missing = try await server.page("/console/events/99", as: [.admin])
+            #expect(missing.status == 404)
+        }
+    }
+
+    @Test func `audit on request, from a form of the same session alone`() async throws {
+        try await Self.with { server in
+            let refused = try await server.submit(
+                "/console/audit",
+                "scope=everything",
+                as: [.audit],
+                isSigned: false
+            )
+            #expect(refused.status == 403)
+            let done = try await server.submit("/console/audit", "scope=everything", as: [.audit])
+            #expect(done.status == 303, "\(done.body)")
+            let page = try await server.page("/console/audit.json", as: [.audit])
+            let audits = page.json["audits"]?.array ?? []
+            #expect(audits.count == 1)
+            #expect(audits.first?["audit"]?["ok"]?.bool == true)
+            #expect(audits.first?["audit"]?["records"]?.integer == 61)
+        }
+    }
+
+    // Row Z3: whom another catalog affects is seen before it is published, and it is published once.
+    @Test func `try a catalog, and publish it once`() async throws {
+        try await Self.with { server in
+            let other = TestServer.catalog.replacing(
+                #"{"id":"export"}"#,
+                with: #"{"id":"export"},{"id":"share"}"#
+            )
+            let encoded = other.pathSegment
+            let tried = try await server.submit(
+                "/console/catalog/draft",
+                "document=\(encoded)&effective=",
+                as: [.admin]
+            )
+            #expect(tried.status == 200, "\(tried.body)")
+            #expect(tried.body.contains("share"))
+            #expect(tried.body.contains("/console/catalog/publish"))
+            let broken = try await server.submit(
+                "/console/catalog/draft",
+                "document=%7B%7D",
+                as: [.admin]
+            )
+            #expect(broken.status == 200)
+            #expect(!broken.body.contains("/console/catalog/publish"))
+            for _ in 0..<2 {
+                let done = try await server.submit(
+                    "/console/catalog/publish",
+                    "document=\(encoded)&request=try-1",
+                    as: [.admin]
+                )
+                #expect(done.status == 303, "\(done.body)")
+            }
+            let page = try await server.page("/console/catalog.json", as: [.admin])
+            #expect(page.json["versions"]?.array?.count == 2)
+            #expect(page.json["catalog"]?["features"]?.array?.count == 3)
+            let compared = try await server.page(
+                "/console/catalog.json?from=0&to=61",
+                as: [.admin]
+            )
+            #expect(compared.json["difference"]?["features"]?.array?.count == 1)
+            let reader = try await server.submit(
+                "/console/catalog/publish",
+                "document=\(encoded)&request=try-2",
+                as: [.read]
+            )
+            #expect(reader.status == 403)
+        }
+    }
+
+    // What is asked of the overview's speed; a machine where all tests run at once is slower.
+    @Test func `show the overview soon`() async throws {
+        try await Self.with { server in
+            _ = try await server.page("/console", as: [.admin])
+            let begun = ContinuousClock.now
+            for _ in 0..<10 { _ = try await server.page("/console", as: [.admin]) }
+            print("an overview takes \((ContinuousClock.now - begun) / 10)")
+        }
+    }
+
+    private static func sequences(_ answer: TestAnswer) -> [Int] {
+        (answer.json.array ?? []).compactMap { $0["sequence"]?.string.flatMap { Int($0) } }
+    }
+}
+
+extension TestServer {
+    /// Asks for a page, signed in with some scopes.
+    fileprivate func page(_ path: String, as scopes: ScopeSet) async throws -> TestAnswer {
+        let caller = Caller.key(id: "visitor", scopes: scopes)
+        let secret = service.access.sessions.begin(as: caller, at: clock.now)
+        return try await visit(.get, path, [.cookie: "entitle=" + secret])
+    }
+
+    /// Sends a form, signed in with some scopes.
+    ///
+    /// `isSigned`: whether a page of the same session made it.
+    fileprivate func submit(
+        _ path: String,
+        _ fields: String,
+        as scopes: ScopeSet,
+        isSigned: Bool = true
+    ) async throws -> TestAnswer {
+        let sessions = service.access.sessions
+        let caller = Caller.key(id: "visitor", scopes: scopes)
+        let secret = sessions.begin(as: caller, at: clock.now)
+        let token = sessions.session(secret, at: clock.now)?.formToken ?? ""
+        return try await visit(
+            .post,
+            path,
+            [
+                .cookie: "entitle=" + secret,
+                .contentType: "application/x-www-form-urlencoded",
+            ],
+            fields + "&formToken=" + (isSigned ? token : "another")
+        )
+    }
+
+    /// Sends what a browser sends: no operation of the interface, which its description would know.
+    private func visit(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ headers: HTTPFields,
+        _ body: String? = nil
+    ) async throws -> TestAnswer {
+        try await client.execute(
+            uri: path,
+            method: method,
+            headers: headers,
+            body: body.map { ByteBuffer(string: $0) }
+        ) { response in
+            TestAnswer(
+                status: response.status.code,
+                headers: response.headers,
+                body: String(buffer: response.body)
+            )
+        }
+    }
+}

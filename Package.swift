@@ -231,8 +231,8 @@ let package = Package(
         .target(
             name: "LedgerBenchmarks",
             dependencies: [
-                "CMalloc", "DurableFiles", "Encodings", "EntitlementClient", "Entitlements",
-                "EventLog", "LMDB", "EntitlementLedger",
+                "DurableFiles", "Encodings", "EntitlementClient", "Entitlements", "EventLog",
+                "LMDB", "EntitlementLedger",
                 "LMDBStorage", "LedgerOperations", "LedgerAPI", "Presentation", "Salvage",
                 "StoreSimulator",
                 "Stores", crypto,

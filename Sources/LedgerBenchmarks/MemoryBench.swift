@@ -46,22 +46,22 @@ struct MemoryBench {
         command.standardOutput = FileHandle.nullDevice
         command.standardError = FileHandle.nullDevice
         try command.run()
-        let status = "/proc/\(command.processIdentifier)/status"
         var peak = 0.0
         while command.isRunning {
-            // A process that ends between the two lines has no status any more.
-            let text = (try? String(contentsOfFile: status, encoding: .utf8)) ?? ""
-            peak = max(peak, Self.anonymousBytes(text) ?? 0)
+            peak = max(peak, Self.anonymousBytes(of: "\(command.processIdentifier)"))
             Thread.sleep(forTimeInterval: Self.sampleInterval)
         }
         try requireRight(command.terminationStatus == 0, "\(words[0]) ends well")
         return peak
     }
 
-    private static func anonymousBytes(_ status: String) -> Double? {
-        status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+    /// Anonymous memory that a process has resident, in bytes; `process`: its number, or `self`.
+    static func anonymousBytes(of process: String) -> Double {
+        // A process that has ended meanwhile has no status any more.
+        let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+        let kibibytes = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
             .flatMap { $0.split(separator: " ").dropLast().last }
             .flatMap { Double($0) }
-            .map { $0 * 1024 }
+        return (kibibytes ?? 0) * 1024
     }
 }

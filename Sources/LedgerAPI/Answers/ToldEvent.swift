@@ -29,7 +29,7 @@ package struct ToldEvent: Described {
     ) {
         self.init(
             event: event,
-            title: EventSentence.title(of: kind),
+            title: EventSentence.title(of: kind)[.english],
             sentence: EventSentence.text(kind, values),
             evidence: evidence
         )

@@ -79,5 +79,5 @@ extension EventListPage {
 
 extension EventPage {
     /// The title of an event's page.
-    package var title: String { "\(told.title) · \(told.event.sequence)" }
+    package var title: String { "\(told.event.title(in: language)) · \(told.event.sequence)" }
 }

@@ -1,6 +1,7 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import EventLog
 import HTTPTypes
 import Testing
 

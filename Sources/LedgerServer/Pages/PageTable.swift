@@ -8,7 +8,7 @@ enum PageTable {
         loginPages + assetRoutes + searchPages + customerPages
         + differencePages + customerForms + ownPages
         + overviewPages + eventPages + healthPages + auditPages
-        + reportPages + catalogPages + deliveryPages
+        + reportPages + catalogPages + deliveryPages + settingsPages + exportPages
 
     /// The parts of the console that somebody reaches.
     static func sections(of caller: Caller) -> [PageFrame.Section] {

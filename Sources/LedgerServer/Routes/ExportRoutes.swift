@@ -50,6 +50,15 @@ extension RouteTable {
 
     @Sendable
     private static func export(_ call: Call, _ service: LedgerService) async throws -> Answer {
+        try await export(call.preferred(ExportMedia.allCases), call, service)
+    }
+
+    /// A customer's export in a form.
+    static func export(
+        _ media: ExportMedia,
+        _ call: Call,
+        _ service: LedgerService
+    ) async throws -> Answer {
         let question = try call.question()
         let isOwn = question.visibility == .own
         // A customer's own is redacted (Interfaces, "Who may").
@@ -65,11 +74,7 @@ extension RouteTable {
             redaction = named
         }
         try await service.require(call.minimumSequence())
-        return try await service.export(
-            of: question,
-            redaction,
-            as: call.preferred(ExportMedia.allCases)
-        )
+        return try await service.export(of: question, redaction, as: media)
     }
 }
 

@@ -59,6 +59,12 @@ enum OwnWorld {
                     + #""priceMicros":600000000,"currencyCode":"JPY","storefront":"JPN"\#(more)}"#
             ),
             event(
+                "passed",
+                "verification.passed",
+                "purchase/" + purchase,
+                #"{"transactionId":"70000\#(number)","method":"app_store_jws"}"#
+            ),
+            event(
                 "claimed",
                 "customer.claimed",
                 "customer/" + customer,

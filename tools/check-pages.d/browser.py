@@ -48,10 +48,11 @@ class Browser:
     def sign_in(self, demo):
         """Goes on as whoever is signed in there."""
         self.base = demo.url
-        name, value = demo.cookie.split("=", 1)
         self.driver.execute_cdp_cmd("Network.enable", {})
-        self.driver.execute_cdp_cmd("Network.setCookie", {
-            "name": name, "value": value, "url": demo.url, "httpOnly": True, "sameSite": "Lax"})
+        for cookie in demo.cookie.split("; "):
+            name, value = cookie.split("=", 1)
+            self.driver.execute_cdp_cmd("Network.setCookie", {
+                "name": name, "value": value, "url": demo.url, "httpOnly": True, "sameSite": "Lax"})
 
     def look(self, path, theme="light", width=1280, language="en", scripts=True):
         """Loads a page as somebody sees it; what the browser's log has of it."""

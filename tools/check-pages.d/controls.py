@@ -3,9 +3,10 @@
 import time
 
 from crawl import parsed
+from demo import CUSTOMER
 from harness.report import Fault
 
-PAGE = "/console/customers/customer-3"
+PAGE = "/console/customers/" + CUSTOMER
 
 
 def run(browser, demo):

@@ -10,7 +10,7 @@ import html5lib
 
 from harness.report import Fault
 
-STARTS = ["/console", "/console/login", "/console/customers"]
+STARTS = ["/console", "/console/login", "/console/customers", "/history", "/account", "/paywall"]
 # Links of a kind that are followed: the first is the page of its kind, the others must be there.
 PER_KIND = 3
 NAMES_BEHIND = {"customers": "{id}", "explain": "{feature}", "deliveries": "{webhook}", "paywall": "{offering}"}

@@ -3,9 +3,9 @@
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from demo import CUSTOMER
 from harness.report import Fault
 
-CUSTOMER = "customer-3"
 HEIGHT = 800
 # Keys beside those of the id itself.
 KEY_LIMIT = 3

@@ -32,8 +32,6 @@ extension HTTPField.Name {
     static let robotsTag = named("X-Robots-Tag")
     /// Who shares a window with a page (WHATWG HTML).
     static let crossOriginOpenerPolicy = named("Cross-Origin-Opener-Policy")
-    /// Whether an answer is a file (RFC 6266).
-    static let contentDisposition = named("Content-Disposition")
     /// How a proxy was asked.
     static let xForwardedProto = named("X-Forwarded-Proto")
     /// What is left of a quota (draft-ietf-httpapi-ratelimit-headers).

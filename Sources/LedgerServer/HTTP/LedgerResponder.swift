@@ -72,20 +72,11 @@ struct LedgerResponder: HTTPResponder {
         }
         let page = PagePath(request.uri.path, query: request.uri.query)
         exchange.format = page?.format ?? .html
-        let match = Result { () throws(Problem) in
-            try matcher.match(request.method, page?.path ?? request.uri.path)
-        }
-        guard case .success(.route(let target, let path)) = match else {
-            try service.access.admitStray(&exchange)
-            let match = try match.get()
-            if case .otherMethods(let methods) = match {
-                var allowed = methods.map(\.rawValue)
-                if methods.contains(.get) { allowed.append("HEAD") }
-                exchange.headers[.allow] = allowed.joined(separator: ", ")
-                throw Problem(.methodNotAllowed)
-            }
-            throw Problem(.notFound, "there is no such path")
-        }
+        let (target, path) = try route(
+            request.method,
+            page?.path ?? request.uri.path,
+            &exchange
+        )
         let route = target.route
         exchange.target = target
         let customer = path.customer
@@ -134,6 +125,24 @@ struct LedgerResponder: HTTPResponder {
         for field in exchange.headers { answer.headers.append(field) }
         answer.condition(request.headers, now: exchange.now)
         return answer
+    }
+
+    /// Where a path leads; throws what is told of one that leads nowhere.
+    private func route(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ exchange: inout Exchange
+    ) throws(Problem) -> (RouteMatcher.Target, [PathName: String]) {
+        let match = Result { () throws(Problem) in try matcher.match(method, path) }
+        if case .success(.route(let target, let names)) = match { return (target, names) }
+        try service.access.admitStray(&exchange)
+        if case .otherMethods(let methods) = try match.get() {
+            var allowed = methods.map(\.rawValue)
+            if methods.contains(.get) { allowed.append("HEAD") }
+            exchange.headers[.allow] = allowed.joined(separator: ", ")
+            throw Problem(.methodNotAllowed)
+        }
+        throw Problem(.notFound, "there is no such path")
     }
 
     private func log(

@@ -1,5 +1,6 @@
 import EntitlementLedger
 import Entitlements
+import LedgerAPI
 import LedgerOperations
 import Testing
 

@@ -95,7 +95,7 @@ package struct SearchPage: Sendable {
                 page.write(SearchWords.tried.filled(language) { _ in environment })
             }
             page.element("ul") { page in
-                page.element("li") { $0.write(SearchWords.checkWorld[language]) }
+                page.element("li") { $0.write(SearchWords.checkEnvironment[language]) }
                 page.element("li") { $0.write(SearchWords.askToRestore[language]) }
                 page.element("li") { page in
                     if let deliveries {
@@ -134,7 +134,7 @@ package enum SearchWords {
         "{environment}で、このIDの顧客、この名前の購入、全ストアの元のIDを確認しました。",
         "已在 {environment} 嘗試：此識別碼的客戶、此名稱的購買，以及所有商店中的原始識別碼。"
     )
-    static let checkWorld = Sentence(
+    static let checkEnvironment = Sentence(
         "Another environment? Purchases of testers are in sandbox.",
         "別の環境ではありませんか。テスト購入はsandboxにあります。",
         "是否為其他環境？測試人員的購買在 sandbox。"

@@ -229,7 +229,7 @@ package enum DifferenceWords {
     static let warning = Sentence("warnings", "注意点", "注意事項")
 
     /// The title of the page.
-    package static func title(_ customer: String, in language: Language) -> String {
-        Sentence("Difference: {id}", "違い：{id}", "差異：{id}").filled(language) { _ in customer }
+    package static func title(_ id: String, in language: Language) -> String {
+        Sentence("Difference: {id}", "違い：{id}", "差異：{id}").filled(language) { _ in id }
     }
 }

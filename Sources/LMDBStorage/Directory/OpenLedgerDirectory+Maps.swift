@@ -13,8 +13,9 @@ extension OpenLedgerDirectory {
         package var readers: Int
         /// Reader slots that exist.
         package var readerLimit: Int
-        /// Commits since the oldest state that somebody looks at: pages that were freed since are
-        /// not used again. 0: nobody looks.
+        /// Commits since the oldest state that somebody looks at; 0: nobody looks.
+        ///
+        /// Pages that were freed since are not used again.
         package var oldestReaderCommits: Int
 
         fileprivate init?(_ part: String, _ statistics: LMDB.Environment.Statistics) {

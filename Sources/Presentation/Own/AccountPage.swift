@@ -1,5 +1,5 @@
 import Encodings
-import Entitlements
+package import Entitlements
 package import LedgerAPI
 
 /// What is open to a customer, what they are known by, and what they may ask of us.
@@ -7,7 +7,7 @@ package struct AccountPage: Sendable {
     /// How things are written.
     package var text: SoldText
     /// Whose account it is.
-    package var customer: String
+    package var customer: CustomerID
     /// What the customer has now.
     package var state: StateContent
     /// What a form sends back; nil: no session made the page, and there are no forms.
@@ -20,7 +20,7 @@ package struct AccountPage: Sendable {
     /// Names what the page shows.
     package init(
         text: SoldText,
-        customer: String,
+        customer: CustomerID,
         state: StateContent,
         formToken: String?,
         frame: PageFrame.Own,
@@ -56,7 +56,7 @@ package struct AccountPage: Sendable {
             page.element("h2") { $0.write(AccountWords.ids[language]) }
             page.element("dl", ["class": "pairs"]) { page in
                 page.element("dt") { $0.write(AccountWords.id[language]) }
-                page.element("dd") { $0.write(customer) }
+                page.element("dd") { $0.write(customer.text) }
                 for purchase in state.purchases {
                     page.element("dt") {
                         $0.write(text.name(purchase.productID, of: purchase.purchase))

@@ -1,17 +1,18 @@
+package import Entitlements
 package import LedgerAPI
 
 /// A purchase with every charge, to print.
 package struct ReceiptPage: Sendable {
     private let text: SoldText
     private let purchase: OwnedPurchase
-    private let customer: String
+    private let customer: CustomerID
     private let frame: PageFrame.Own
 
     /// Names whose receipt it is, and of what.
     package init(
         text: SoldText,
         purchase: OwnedPurchase,
-        customer: String,
+        customer: CustomerID,
         frame: PageFrame.Own
     ) {
         self.text = text
@@ -36,7 +37,7 @@ package struct ReceiptPage: Sendable {
                         text.name(purchase.state.productID, of: purchase.state.purchase)
                     ),
                     (HistoryWords.purchase, purchase.state.purchase),
-                    (AccountWords.id, customer),
+                    (AccountWords.id, customer.text),
                 ]
                 for (label, value) in pairs {
                     page.element("dt") { $0.write(label[language]) }

@@ -8,7 +8,9 @@ import Testing
 struct `A process's figures` {
     private static let system = "cpu 1 2 3\nbtime 1700000000\nprocesses 5\n"
 
-    private static func line(name: String, _ numbers: String) -> String { "7 (\(name)) S \(numbers)" }
+    private static func line(name: String, _ numbers: String) -> String {
+        "7 (\(name)) S \(numbers)"
+    }
 
     /// Fields 4 to 24 of proc_pid_stat(5).
     private static let numbers =
@@ -36,13 +38,13 @@ struct `A process's figures` {
     }
 
     #if os(Linux)
-        @Test func `are told of this one`() throws {
-            let figures = try #require(ProcessFigures.current())
-            #expect(figures.residentBytes > 1 << 20)
-            #expect(figures.virtualBytes > figures.residentBytes)
-            #expect(figures.startSeconds > 1_600_000_000)
-            #expect((figures.openDescriptors ?? 0) > 2)
-        }
+    @Test func `are told of this one`() throws {
+        let figures = try #require(ProcessFigures.current())
+        #expect(figures.residentBytes > 1 << 20)
+        #expect(figures.virtualBytes > figures.residentBytes)
+        #expect(figures.startSeconds > 1_600_000_000)
+        #expect((figures.openDescriptors ?? 0) > 2)
+    }
     #endif
 }
 

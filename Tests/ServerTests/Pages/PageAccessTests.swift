@@ -15,7 +15,41 @@ struct `Who may see a page` {
         "showCustomerPage": [.read, .support, .admin],
         "explainFeaturePage": [.read, .support, .admin],
         "compareStatesPage": [.read, .support, .admin],
-    ].merging(forms) { page, _ in page }
+    ].merging(forms) { page, _ in page }.merging(operating) { page, _ in page }
+
+    /// Pages of what the ledger does are for whoever may call what gives the same.
+    private static let operating: [String: Set<Scope>] = {
+        let (all, reports): (Set<Scope>, Set<Scope>) = (
+            [.read, .support, .audit, .admin], [.read, .audit, .admin]
+        )
+        var rights: [String: Set<Scope>] = [
+            "showOverviewPage": all, "showEventsPage": all, "streamEventsPage": all,
+            "showEventPage": all, "showHealthPage": all,
+            "showAuditPage": [.audit, .admin], "auditFromPage": [.audit, .admin],
+            "showReportsPage": reports, "showDeliveriesPage": reports,
+            "showCatalogPage": [.read, .support, .admin],
+            "tryCatalogFromPage": [.read, .support, .admin],
+            "showExportsPage": [.support, .admin], "exportCustomerFromPage": [.support, .admin],
+        ]
+        for kind in [
+            "Customers", "Revenue", "Refunds", "Funnel", "Stages", "Errors", "Experiments",
+        ] {
+            rights["show\(kind)ReportPage"] = reports
+        }
+        let owners = [
+            "publishCatalogFromPage", "showWebhookPage", "testWebhookFromPage",
+            "enableWebhookFromPage", "disableWebhookFromPage", "resendFromPage",
+            "showSettingsPage", "createKeyFromPage", "revokeKeyFromPage",
+        ]
+        for operation in owners { rights[operation] = [.admin] }
+        return rights
+    }()
+
+    /// Customers' own pages are for no key and for nobody who is signed in to the console.
+    private static let own: Set<String> = [
+        "showHistory", "showReceipt", "restoreHistory", "showPaywall", "showFeaturePaywall",
+        "showAccount", "exportAccount", "beginSession", "askForErasure", "leaveAccount",
+    ]
 
     /// Forms are for whoever may call what they do.
     private static let forms: [String: Set<Scope>] = {
@@ -117,17 +151,23 @@ struct `Who may see a page` {
             }
             var (count, refused) = (0, 0)
             for route in PageTable.routes {
-                let scopes = try #require(
-                    Self.rights[route.operation],
-                    "\(route.operation) is not in the table"
-                )
+                let isOwn = Self.own.contains(route.operation)
+                let scopes =
+                    try isOwn
+                    ? []
+                    : #require(
+                        Self.rights[route.operation],
+                        "\(route.operation) is not in the table"
+                    )
                 let ids = route.template.contains("{id}") ? ["alice", "bob", "nobody"] : ["-"]
                 for credential in Self.credentials {
                     var foreign: [Int] = []
                     for id in ids {
                         let answer = try await Self.send(route, credential, about: id, server)
                         count += 1
-                        guard !scopes.isEmpty else {
+                        // What they are shown is held elsewhere.
+                        if isOwn, case .customer = credential { continue }
+                        guard isOwn || !scopes.isEmpty else {
                             #expect(answer.status != 401, "\(route.operation) \(credential)")
                             continue
                         }
@@ -153,7 +193,7 @@ struct `Who may see a page` {
     }
 
     @Test func `is said of every page and of no other`() {
-        #expect(Set(PageTable.routes.map(\.operation)) == Set(Self.rights.keys))
+        #expect(Set(PageTable.routes.map(\.operation)) == Self.own.union(Self.rights.keys))
         let names = (PageTable.routes + RouteTable.routes).map(\.operation)
         #expect(Set(names).count == names.count)
     }

@@ -88,7 +88,7 @@ extension PageTable {
         var body = XMLText()
         AccountPage(
             text: text,
-            customer: owner.text,
+            customer: owner,
             state: state.answer.state,
             formToken: call.session?.formToken,
             frame: frame,

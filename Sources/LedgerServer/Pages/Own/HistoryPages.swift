@@ -125,7 +125,7 @@ extension PageTable {
         guard let found else { throw Problem(.notFound) }
         let frame = call.ownFrame(.history)
         var body = XMLText()
-        ReceiptPage(text: known.text, purchase: found, customer: owner.text, frame: frame)
+        ReceiptPage(text: known.text, purchase: found, customer: owner, frame: frame)
             .write(to: &body)
         return try call.answer(
             OwnPage(

@@ -24,8 +24,10 @@ extension CustomerForm {
     /// whoever only writes is not told.
     var scopes: ScopeSet {
         let route = RouteTable.routes.first { $0.operation == operation }
-        guard case .keys(let scopes) = route?.access else {
-            preconditionFailure("\(operation) is no call for keys")
+        let scopes: ScopeSet
+        switch route?.access {
+        case .keys(let keys), .customer(let keys): scopes = keys
+        default: preconditionFailure("\(operation) is no call for keys")
         }
         return ScopeSet(scopes.named.filter { $0 != .write })
     }

@@ -85,12 +85,12 @@ class Browser:
         return ["%s: %s" % (rule["id"], rule["nodes"][0]["html"][:200])
                 for rule in found["violations"]]
 
-    def picture(self, path):
-        """Keeps what is seen, the whole page."""
+    def picture(self, path, height=6000):
+        """Keeps what is seen of a page, down to a height."""
         metrics = self.driver.execute_cdp_cmd("Page.getLayoutMetrics", {})["cssContentSize"]
         shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {
             "format": "png", "captureBeyondViewport": True,
             "clip": {"x": 0, "y": 0, "width": metrics["width"],
-                     "height": min(metrics["height"], 6000), "scale": 1}})
+                     "height": min(metrics["height"], height), "scale": 1}})
         with open(path, "wb") as file:
             file.write(base64.b64decode(shot["data"]))

@@ -67,6 +67,9 @@ class Crawl:
             return [headers["Location"]]
         if status != 200:
             raise Fault("%s answers %d" % (path, status))
+        # What is taken away as a file is no page.
+        if headers.get_content_disposition() == "attachment":
+            return []
         if form(path):
             FORMS[form(path)](text)
             self.forms += 1

@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// What a process takes of its machine, as Linux tells it (proc_pid_stat(5)).
 package struct ProcessFigures: Sendable, Equatable {

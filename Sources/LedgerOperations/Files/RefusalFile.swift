@@ -1,7 +1,7 @@
 import DurableFiles
 package import EntitlementLedger
 import Entitlements
-import FoundationEssentials
+import Foundation
 
 /// Refused signals that are in no note of the log yet, kept so that they outlive the process (Stores,
 /// rule 5).

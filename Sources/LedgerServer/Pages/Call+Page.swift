@@ -26,6 +26,14 @@ extension Call {
             ?? Language(acceptLanguage: headers[.acceptLanguage])
     }
 
+    /// What was chosen, by the names of parameters.
+    var chosen: [Name: String] {
+        Dictionary(
+            query.pairs.map { (Name($0.name), $0.value) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
     /// What the query carries from page to page; encoded, without `?`.
     ///
     /// `names`: those that are carried; a point in time is carried among pages of one customer only.

@@ -56,12 +56,12 @@ package struct BarChart: Sendable {
         guard most > 0 else { return }
         page.element(
             "div",
-            ["class": "wide", "tabindex": "0", "role": "region", "aria-label": title]
+            ["class": "wide", "tabindex": "0", "role": "group", "aria-label": title]
         ) { page in
             page.element(
                 "svg",
                 [
-                    "class": "chart", "role": "img",
+                    "class": "chart", "role": "group",
                     "viewBox": "0 0 960 \(shown.count * Self.lane + 4)",
                     "aria-labelledby": id + "-title", "aria-describedby": id + "-desc",
                 ]

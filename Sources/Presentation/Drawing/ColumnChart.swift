@@ -65,12 +65,13 @@ package struct ColumnChart: Sendable {
         guard !isEmpty else { return }
         page.element(
             "div",
-            ["class": "wide", "tabindex": "0", "role": "region", "aria-label": title]
+            ["class": "wide", "tabindex": "0", "role": "group", "aria-label": title]
         ) { page in
             page.element(
                 "svg",
                 [
-                    "class": "chart", "role": "img", "viewBox": "0 0 \(Self.width) \(Self.height)",
+                    "class": "chart", "role": "group",
+                    "viewBox": "0 0 \(Self.width) \(Self.height)",
                     "aria-labelledby": id + "-title", "aria-describedby": id + "-desc",
                 ]
             ) { svg in

@@ -1,3 +1,4 @@
+package import Encodings
 import Entitlements
 package import LedgerAPI
 
@@ -8,7 +9,7 @@ package struct EventListPage: Sendable {
     /// The newest first.
     package var events: [ToldEvent]
     /// What was chosen, by the names of parameters.
-    package var chosen: [String: String]
+    package var chosen: [Name: String]
     /// Where older events are; nil: nowhere.
     package var older: String?
     /// Where newer ones are; nil: nowhere.
@@ -26,7 +27,7 @@ package struct EventListPage: Sendable {
     package init(
         language: Language,
         events: [ToldEvent],
-        chosen: [String: String],
+        chosen: [Name: String],
         path: @escaping @Sendable (ToldEvent) -> String,
         subject: @escaping @Sendable (ToldEvent) -> String?
     ) {

@@ -1,3 +1,4 @@
+package import Encodings
 import Entitlements
 package import LedgerAPI
 
@@ -6,7 +7,7 @@ package struct ExportsPage: Sendable {
     /// The language of the page.
     package var language: Language
     /// What was chosen, by the names of parameters.
-    package var chosen: [String: String]
+    package var chosen: [Name: String]
     /// The files that can be had: a word for each, and where it is; empty: nobody is named yet.
     package var files: [(name: String, path: String)]
     /// What may be hidden.
@@ -15,7 +16,7 @@ package struct ExportsPage: Sendable {
     /// Names what the page shows.
     package init(
         language: Language,
-        chosen: [String: String],
+        chosen: [Name: String],
         files: [(name: String, path: String)],
         redactions: [String]
     ) {

@@ -1,4 +1,4 @@
-import Encodings
+package import Encodings
 package import Entitlements
 package import LedgerAPI
 
@@ -9,7 +9,7 @@ package struct ReportPage: Sendable {
     /// The report.
     package var report: Report
     /// What was asked, by the names of parameters.
-    package var chosen: [String: String]
+    package var chosen: [Name: String]
     /// Where a report is.
     package var path: @Sendable (ReportKind) -> String?
     /// Where the events of a type are, of a month if one is named.
@@ -19,7 +19,7 @@ package struct ReportPage: Sendable {
     package init(
         language: Language,
         report: Report,
-        chosen: [String: String],
+        chosen: [Name: String],
         path: @escaping @Sendable (ReportKind) -> String?,
         events: @escaping @Sendable (_ type: EventKind, _ month: String?) -> String?
     ) {

@@ -84,7 +84,7 @@ package struct AccountPage: Sendable {
         }
         if !access.isAllowed {
             page.write(" ")
-            // row 4.4
+            // A closed feature leads to what opens it (row 4.4).
             page.element("a", ["href": frame.path("/paywall/" + feature.name.pathSegment)]) {
                 page in
                 page.write(AccountWords.offers[language])

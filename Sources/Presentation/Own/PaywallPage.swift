@@ -151,8 +151,9 @@ package struct PaywallPage: Sendable {
                     page.element("span", ["class": "quiet"]) { $0.write(" " + kind) }
                 }
             }
-            page.element("span", ["class": "price"]) {
-                $0.write(sentences.price(plan) ?? PaywallWords.storeShowsPrice[language])
+            let price = sentences.price(plan)
+            page.element("span", ["class": price == nil ? "quiet" : "price"]) {
+                $0.write(price ?? PaywallWords.storeShowsPrice[language])
             }
             if let perMonth = sentences.perMonth(plan) {
                 page.element("span", ["class": "quiet"]) { $0.write(perMonth) }

@@ -74,8 +74,9 @@ final class AnswerAudit: Sendable {
         to method: HTTPRequest.Method,
         _ uri: String
     ) -> Bool {
-        let parts = uri.split(separator: "?", maxSplits: 1).map(String.init)
-        guard let page = PagePath(parts[0], query: parts.dropFirst().first),
+        let path = uri.prefix { $0 != "?" }
+        let query = uri.dropFirst(path.count + 1)
+        guard let page = PagePath(String(path), query: String(query)),
             case .route(let target, let values)? = try? Self.pages.match(method, page.path),
             target.route.isPage
         else { return false }

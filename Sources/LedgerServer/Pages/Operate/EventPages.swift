@@ -92,10 +92,7 @@ extension PageTable {
         var page = EventListPage(
             language: call.language,
             events: events,
-            chosen: Dictionary(
-                call.query.pairs.map { ($0.name, $0.value) },
-                uniquingKeysWith: { first, _ in first }
-            ),
+            chosen: call.chosen,
             path: { call.link(toEvent: $0.event.sequence) },
             subject: { call.link(toSubjectOf: $0) }
         )
@@ -184,9 +181,11 @@ extension PageTable {
                 filter.sequences = sequences
                 return try questions.latest(filter, for: reader, limit: 1)
             }
-            let found = try look(sequence..<sequence + 1)
+            // Fits: it is below the largest number.
+            let end = sequence + 1
+            let found = try look(sequence..<end)
             var behind = filter
-            behind.sequences = sequence + 1..<UInt64.max
+            behind.sequences = end..<UInt64.max
             return (
                 found.events.first, try look(0..<sequence).events.first?.event.sequence,
                 try questions.feed(behind, for: reader, limit: 1).events.first?.sequence,

@@ -64,11 +64,8 @@ extension PageTable {
         }
         let page = ExportsPage(
             language: call.language,
-            chosen: Dictionary(
-                call.query.pairs.map { ($0.name, $0.value) },
-                uniquingKeysWith: { first, _ in first }
-            )
-            .merging(["redact": redact]) { first, _ in first },
+            chosen: call.chosen
+                .merging(["redact": redact]) { first, _ in first },
             files: files,
             redactions: ExportRedaction.allCases.map(\.rawValue)
         )

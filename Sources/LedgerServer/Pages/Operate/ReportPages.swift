@@ -48,10 +48,7 @@ extension PageTable {
         let page = ReportPage(
             language: call.language,
             report: report,
-            chosen: Dictionary(
-                call.query.pairs.map { ($0.name, $0.value) },
-                uniquingKeysWith: { first, _ in first }
-            ),
+            chosen: call.chosen,
             path: { call.link(toReport: $0) },
             events: { type, month in call.link(toEventsOf: type, in: month) }
         )

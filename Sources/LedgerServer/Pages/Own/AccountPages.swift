@@ -119,10 +119,13 @@ extension PageTable {
             }
         // As for a customer's own token (Interfaces, "Who may").
         var answer = try await service.export(of: call.ownQuestion(owner), .names, as: media)
-        if media != .page {
-            let ending = media == .table ? "csv" : "ndjson"
-            answer.headers[.contentDisposition] = "attachment; filename=\"my-data.\(ending)\""
-        }
+        let ending =
+            switch media {
+            case .page: "html"
+            case .table: "csv"
+            case .lines: "ndjson"
+            }
+        answer.headers[.contentDisposition] = "attachment; filename=\"my-data.\(ending)\""
         answer.tellNobody()
         return answer
     }

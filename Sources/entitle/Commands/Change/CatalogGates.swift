@@ -61,8 +61,8 @@ extension CatalogCommand {
                 query.append(("environment", try options.environment().name))
                 if let customer { query.append(("customer", customer)) }
                 return try CatalogCommand.asking {
-                    // What cannot be read is told of, and not why.
                     try client.read(.get(["v1", "catalog", "gates"], query)) {
+                        // What cannot be read is told of, and not why.
                         try? GateMap(json: $0)
                     }
                 }

@@ -148,22 +148,8 @@ struct Serve: AsyncParsableCommand {
         let wantsJSON = self.options.json
         do {
             try await LedgerServer.run(options) { server in
-                let url = server.address
-                defer { isListening(server) }
-                guard wantsJSON else {
-                    Terminal.line("listening on \(url)" + (key.map { " with key \($0)" } ?? ""))
-                    // Not into a file or a log, where others read it.
-                    if Terminal.isOutputTerminal {
-                        Terminal.line("console: \(server.makeConsoleLink())")
-                    }
-                    return
-                }
-                var members = [
-                    JSONMember("event", "listening"), JSONMember("url", .string(url)),
-                    JSONMember("pid", .integer(ProcessInfo.processInfo.processIdentifier)),
-                ]
-                if let key { members.append(JSONMember("key", .string(key))) }
-                Terminal.line(.object(members))
+                Self.tell(server, key: key, asJSON: wantsJSON)
+                isListening(server)
             }
         } catch let error where LedgerServer.isAddressFault(error) {
             throw OperationFault(
@@ -173,5 +159,24 @@ struct Serve: AsyncParsableCommand {
                 hint: "choose another with --host and --port; --port 0 picks one"
             )
         }
+    }
+
+    /// Says where it listens.
+    private static func tell(_ server: LedgerServer.Listening, key: String?, asJSON: Bool) {
+        let url = server.address
+        guard asJSON else {
+            Terminal.line("listening on \(url)" + (key.map { " with key \($0)" } ?? ""))
+            // Not into a file or a log, where others read it.
+            if Terminal.isOutputTerminal {
+                Terminal.line("console: \(server.makeConsoleLink())")
+            }
+            return
+        }
+        var members = [
+            JSONMember("event", "listening"), JSONMember("url", .string(url)),
+            JSONMember("pid", .integer(ProcessInfo.processInfo.processIdentifier)),
+        ]
+        if let key { members.append(JSONMember("key", .string(key))) }
+        Terminal.line(.object(members))
     }
 }

@@ -32,7 +32,158 @@ class Load(threading.Thread):
         self.work = honest.grants(server.key, prefix, acknowledged)
         self.refused, self.halves = [], []
 
-    def refusals_kept(ledger):
+    def run(self):
+        turn, connection = 0, self.server.connect(timeout=ANSWER_SECONDS)
+        while True:
+            try:
+                problem = self.work(connection, self.number, turn)
+                if problem:
+                    self.refused.append(problem)
+                    return
+            except http.client.RemoteDisconnected:
+                # No byte of an answer: closed between two requests, or before it was begun.
+                return
+            except (http.client.HTTPException, json.JSONDecodeError) as error:
+                self.halves.append(repr(error))
+                return
+            except OSError:
+                return
+            turn += 1
+
+
+def under_load(server, prefix, acknowledged, act, seconds):
+    """Lets clients work, acts in the midst of it, and waits for all; the clients."""
+    load = [Load(server, prefix, number, acknowledged) for number in range(CLIENTS)]
+    for client in load:
+        client.start()
+    time.sleep(seconds)
+    outcome = act()
+    for client in load:
+        client.join(30)
+        if client.is_alive():
+            raise Fault("a client still waits for an answer after the server's end")
+    return load, outcome
+
+
+def recorded(tool, ledger, start=0):
+    """The places of all events by id, from one on."""
+    text = tool.ask(ledger, "events", "--json", "--from", str(start))
+    events = [json.loads(line) for line in text.splitlines()]
+    return {event["id"]: int(event["sequence"]) for event in events}
+
+
+def require_recorded(places, acknowledged):
+    """Everything acknowledged stands in the log, where it was said to."""
+    lost = [name for name, at in acknowledged.items() if places.get(name) != at]
+    if lost:
+        raise Fault("%d acknowledged events are lost, such as %s at %s" % (
+            len(lost), lost[0], acknowledged[lost[0]]))
+
+
+def check_control(places):
+    """An acknowledgement that nobody gave must be found missing, and a wrong place too."""
+    some = next(iter(places))
+    for planted in ({"nobody-recorded-this": 1}, {some: places[some] + 1}):
+        try:
+            require_recorded(places, planted)
+        except Fault:
+            continue
+        raise Fault("control: a lost event was not found")
+    return 2
+
+
+def require_whole(load):
+    """No answer ends in the middle."""
+    halves = [half for client in load for half in client.halves]
+    if halves:
+        raise Fault("%d answers end in the middle: %s" % (len(halves), halves[0]))
+
+
+def check_half_control():
+    """Half an answer must be found."""
+    client = Load(honest.Stub(3, honest.Stub.ANSWER[:-9]), "half", 0, {})
+    client.start()
+    client.join(30)
+    try:
+        require_whole([client])
+    except Fault:
+        return 1
+    raise Fault("control: half an answer was not found")
+
+
+def stalled(tool, material):
+    """A client that sends half a request and waits does not hold up the end."""
+    ledger, key = material.ledger()
+    with material.server(ledger, key) as server, \
+            socket.create_connection((server.host, server.port), 10) as connection:
+        connection.sendall(
+            b"POST /v1/signals/app-store HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{")
+        time.sleep(0.5)
+        seconds = server.stop()
+    if seconds > DRAIN_SECONDS + 1:
+        raise Fault("with a stalled client the server took %.1f s to end" % seconds)
+    checked_audit(tool, ledger)
+    return seconds
+
+
+def terminate(tool, material, source, rounds):
+    """SIGTERM under load."""
+    ledger, key = material.ledger()
+    acknowledged, slowest, cut = {}, 0.0, 0
+    for number in range(rounds):
+        with material.server(ledger, key) as server:
+            load, seconds = under_load(
+                server, "term%d" % number, acknowledged, server.stop, source.uniform(0.5, 1.5))
+        require_whole(load)
+        wrong = [text for client in load for text in client.refused if " 503 " not in text]
+        if wrong:
+            raise Fault("SIGTERM: %s" % wrong[0])
+        cut += sum(1 for client in load if client.refused)
+        slowest = max(slowest, seconds)
+        require_recorded(recorded(tool, ledger), acknowledged)
+    if slowest > DRAIN_SECONDS:
+        raise Fault("the server took %.1f s to end" % slowest)
+    checked_audit(tool, ledger)
+    return {"rounds": rounds, "acknowledged": len(acknowledged), "lost": 0, "refusedAtTheEnd": cut,
+            "slowestEndSeconds": round(slowest, 2), "plantedAndFound": check_half_control(),
+            "stalledEndSeconds": round(stalled(tool, material), 2)}
+
+
+def kill(tool, material, source, cycles):
+    """kill -9 under load, on one growing ledger, which the next server opens again."""
+    ledger, key = material.ledger()
+    acknowledged, repeated = {}, 0
+    for number in range(cycles):
+        with material.server(ledger, key) as server:
+            repeated += require_repeats(server, acknowledged)
+            under_load(
+                server, "kill%d" % number, acknowledged, server.kill, source.uniform(0.05, 1.2))
+        require_recorded(recorded(tool, ledger), acknowledged)
+        checked_replay(tool, ledger)
+    checked_audit(tool, ledger)
+    places = recorded(tool, ledger)
+    return {"cycles": cycles, "acknowledged": len(acknowledged), "lost": 0,
+            "recorded": len(places), "repeatedAsDuplicates": repeated,
+            "plantedAndFound": check_control(places)}
+
+
+def require_repeats(server, acknowledged, count=5):
+    """Asked again after the crash, the same request gets its first outcome."""
+    connection = server.connect()
+    names = list(acknowledged)[-count:]
+    for name in names:
+        turn = int(name.rsplit("-", 1)[1])
+        status, _, value = exchange(
+            connection, "POST", "/v1/customers/c%d/grants" % (turn % honest.CUSTOMERS),
+            {"grantId": name, "tier": "pro"}, server.key, {"Idempotency-Key": name})
+        if status != 200 or value["outcome"] != "duplicate" \
+                or value["sequence"] != acknowledged[name]:
+            raise Fault("a grant again: %d %s" % (status, value))
+    connection.close()
+    return len(names)
+
+
+def refusals_kept(ledger):
     """How many refused signals wait for their note, by what the ledger's folder says."""
     try:
         with open(os.path.join(ledger, "refusals.json"), encoding="utf-8") as file:

@@ -10,7 +10,7 @@ struct `Who may see a page` {
     /// What the interface says (Interfaces, "Pages"), written apart from the table of routes; empty:
     /// everybody may.
     private static let rights: [String: Set<Scope>] = [
-        "showLogin": [], "signIn": [], "signOut": [], "readPageAsset": [],
+        "showLogin": [], "signIn": [], "signOut": [], "readPageAsset": [], "leaveAccount": [],
         "searchCustomers": [.read, .support, .admin],
         "showCustomerPage": [.read, .support, .admin],
         "explainFeaturePage": [.read, .support, .admin],
@@ -48,7 +48,7 @@ struct `Who may see a page` {
     /// Customers' own pages are for no key and for nobody who is signed in to the console.
     private static let own: Set<String> = [
         "showHistory", "showReceipt", "restoreHistory", "showPaywall", "showFeaturePaywall",
-        "showAccount", "exportAccount", "beginSession", "askForErasure", "leaveAccount",
+        "showAccount", "exportAccount", "beginSession", "askForErasure",
     ]
 
     /// Forms are for whoever may call what they do.

@@ -51,9 +51,12 @@ extension ServerClient {
     private static func asPrinted(_ event: JSONValue) -> JSONValue {
         guard case .object(var members) = event,
             let sequence = event["sequence"]?.string.flatMap({ UInt64($0) }),
-            event["id"]?.string == "hidden/\(sequence)", event["source"]?.string == "hidden"
+            event["id"]?.string == "hidden/\(sequence)"
         else { return event }
-        for index in members.indices where ["id", "source"].holds(members[index].name) {
+        for index in members.indices
+        where members[index].name == "id"
+            || members[index].name == "source" && members[index].value.string == "hidden"
+        {
             members[index].value = .null
         }
         return .object(members)

@@ -83,7 +83,10 @@ final class AnswerAudit: Sendable {
         for value in values.filter({ [.id, .grantID].contains($0.key) }).values {
             add(name: value)
         }
-        guard answer.headers[.contentType]?.hasPrefix("text/html") == true else { return true }
+        // What is taken away as a file is shown by no page of ours.
+        guard answer.headers[.contentType]?.hasPrefix("text/html") == true,
+            answer.headers[.contentDisposition]?.hasPrefix("attachment") != true
+        else { return true }
         let policy = answer.headers[.contentSecurityPolicy] ?? ""
         let isShielded =
             policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe-inline")

@@ -1,5 +1,6 @@
 """HTTP/2 over TLS: curl, httpx and the reference library h2; limits hold for streams as for connections."""
 
+import asyncio
 import concurrent.futures
 import select
 import socket
@@ -38,21 +39,27 @@ def check_curl(server, certificate):
             raise Fault("curl %s ended with %d: %s%s" % (flag, done.returncode, done.stdout, done.stderr))
 
 
-def check_calls(server, certificate):
-    """Answers, refusals and bodies are the same; many at once on one connection."""
-    with httpx.Client(http2=True, http1=False, verify=context(certificate, ["h2"]), timeout=60, base_url=server.url,
-                      headers={"Authorization": "Bearer " + server.key}) as client:
-        def ask(number):
+async def check_calls(server, certificate):
+    """Answers, refusals and bodies are the same; many at once on one connection.
+
+    One thread asks: a connection's state is for one at a time.
+    """
+    async with httpx.AsyncClient(
+            http2=True, http1=False, verify=context(certificate, ["h2"]), timeout=60, base_url=server.url,
+            headers={"Authorization": "Bearer " + server.key}) as client:
+        room = asyncio.Semaphore(16)
+
+        async def ask(number):
             customer = "h%d" % (number % 20)
-            if number % 2:
-                return client.get("/v1/customers/%s/features/export" % customer).status_code
-            return client.post("/v1/customers/%s/grants" % customer, json={
-                "grantId": "g%d" % number, "tier": "pro"}).status_code
-        with concurrent.futures.ThreadPoolExecutor(16) as pool:
-            statuses = set(pool.map(ask, range(ANSWERS)))
+            async with room:
+                if number % 2:
+                    return await client.get("/v1/customers/%s/features/export" % customer)
+                return await client.post("/v1/customers/%s/grants" % customer, json={
+                    "grantId": "g%d" % number, "tier": "pro"})
+        statuses = {answer.status_code for answer in await asyncio.gather(*map(ask, range(ANSWERS)))}
         if statuses != {200}:
             raise Fault("HTTP/2: answers are %s" % statuses)
-        for answer, status in (
+        for request, status in (
                 (client.get("/v1/customers/h0", headers={"Authorization": "Bearer no"}), 401),
                 (client.get("/nowhere"), 404),
                 (client.post("/v1/customers/h0/grants", content=b"{", headers={
@@ -60,6 +67,7 @@ def check_calls(server, certificate):
                 (client.post("/v1/customers/h0/grants", content=b" " * (2 << 20), headers={
                     "Content-Type": "application/json"}), 413),
                 (client.get("/v1/status"), 200)):
+            answer = await request
             if (answer.http_version, answer.status_code) != ("HTTP/2", status):
                 raise Fault("HTTP/2: %s %d instead of %d" % (answer.http_version, answer.status_code, status))
             if status >= 400 and answer.json().get("status") != status:
@@ -200,7 +208,7 @@ def run(material):
     words = ["--tls-certificate", certificate, "--tls-key", key]
     with material.server(words=words) as server:
         check_curl(server, certificate)
-        check_calls(server, certificate)
+        asyncio.run(check_calls(server, certificate))
         server.stop()
     check_streams(material, words, certificate)
     check_handshakes(material, words)

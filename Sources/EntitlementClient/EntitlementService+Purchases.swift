@@ -62,8 +62,7 @@ extension EntitlementService {
         // The next may begin before anybody is told of this one's end.
         if flow === log { flow = nil }
         log.note(end)
-        guard store.customer == customer else { return }
-        await queue.add(.flow(Self.body(end, log), id: log.id))
+        await queue.add(.flow(Self.body(end, log), id: log.id), for: customer)
         await queue.send()
     }
 
@@ -81,7 +80,9 @@ extension EntitlementService {
         )
         guard case .failure(let fault) = result else { return nil }
         if fault.code == ProblemCode.purchaseInProgress.rawValue { return fault.error }
-        if fault.verdict != .never { await queue.add(.flow(body, id: log.id), key: key) }
+        if fault.verdict != .never {
+            await queue.add(.flow(body, id: log.id), for: customer, key: key)
+        }
         return nil
     }
 
@@ -97,9 +98,10 @@ extension EntitlementService {
         case .failed(let error): return .failed(error)
         case .success(let transaction):
             // Somebody else is signed in by now: what was bought is not theirs, and not finished.
-            guard store.customer == customer else { return .failed(ServiceError(.cancelled)) }
             log.note(.verifying)
-            let id = await queue.add(.claim(transaction))
+            guard let id = await queue.add(.claim(transaction), for: customer) else {
+                return .failed(ServiceError(.cancelled))
+            }
             await openProvisionally()
             log.note(.recording)
             await sync()
@@ -125,12 +127,16 @@ extension EntitlementService {
         progress: @Sendable (RestoreStage) -> Void = { _ in }
     ) async throws(ServiceError) -> RestoreResult {
         guard let purchases else { throw ServiceError(.productUnavailable) }
-        guard store.customer != nil else { throw ServiceError(.unknown, reason: .signedOut) }
+        guard let customer = store.customer else {
+            throw ServiceError(.unknown, reason: .signedOut)
+        }
         progress(.askingStore)
         let held = await purchases.currentEntitlements()
         guard !held.isEmpty else { return .nothing }
         progress(.recording(held.count))
-        let id = await queue.add(.restore(held))
+        guard let id = await queue.add(.restore(held), for: customer) else {
+            throw ServiceError(.cancelled)
+        }
         await openProvisionally()
         await sync()
         switch await end(of: id) {

@@ -29,8 +29,9 @@ extension EntitlementService {
             unit: perUse?.unit,
             until: decision.limit?.resetsAt
         )
-        let began = configuration.time.now()
-        let id = await queue.add(.use(use))
+        guard let id = await queue.add(.use(use), for: customer) else {
+            return .closed(SubscriptionRequired(feature: feature, products: []))
+        }
         await showUses()
         await queue.send()
         await showUses()
@@ -46,7 +47,7 @@ extension EntitlementService {
             UsageLease(
                 id: id,
                 feature: feature,
-                endsAt: call?.endsAt ?? use.leaseEnd(from: began),
+                endsAt: call?.endsAt ?? use.leaseEnd(from: configuration.time.now()),
                 isRecorded: call?.phase == .recorded
             )
         )

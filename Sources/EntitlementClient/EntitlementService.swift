@@ -93,10 +93,11 @@ extension EntitlementService {
         await openProvisionally()
         listen()
         if let purchases {
+            let customer = store.customer
             let verified = await purchases.currentEntitlements()
             await queue.verified(verified)
             let now = configuration.time.now()
-            held = (store.customer, verified.map { ProvisionalAccess($0, verifiedAt: now) })
+            held = (customer, verified.map { ProvisionalAccess($0, verifiedAt: now) })
             await openProvisionally()
         }
         return await sync()
@@ -127,6 +128,10 @@ extension EntitlementService {
     /// What was bought and not recorded yet the store hands in again: it was never finished.
     @discardableResult
     public func switchCustomer(to customer: CustomerID?) async -> RefreshResult {
+        // Whoever signs in again loses nothing by it.
+        guard customer != store.customer else { return await sync() }
+        listener?.cancel()
+        listener = nil
         flow?.note(.failed(ServiceError(.cancelled)))
         (flow, held) = (nil, (nil, []))
         await connection.forgetToken()
@@ -134,26 +139,24 @@ extension EntitlementService {
         await store.switchCustomer(to: customer)
         await store.set(provisional: [])
         await showUses()
-        listener?.cancel()
-        listener = nil
         listen()
         return await sync()
     }
 
     /// Hands in what the store tells by itself.
     private func listen() {
-        guard listener == nil, let purchases, store.customer != nil else { return }
+        guard listener == nil, let purchases, let customer = store.customer else { return }
         let stream = purchases.transactions
         listener = Task { [weak self] in
-            for await update in stream { await self?.take(update) }
+            for await update in stream { await self?.take(update, for: customer) }
         }
     }
 
-    private func take(_ update: TransactionUpdate) async {
+    private func take(_ update: TransactionUpdate, for customer: CustomerID) async {
         switch update {
         case .unverified: announcements.send(.unverifiedTransaction)
         case .verified(let transaction):
-            await queue.add(.claim(transaction))
+            await queue.add(.claim(transaction), for: customer)
             await openProvisionally()
             // Not waited for: what comes meanwhile goes with it (row ES4).
             Task { await self.sync() }

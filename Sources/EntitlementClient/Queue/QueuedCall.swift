@@ -59,6 +59,13 @@ struct QueuedCall: Sendable, Hashable {
         self.verifiedAt = verifiedAt
     }
 
+    /// Whether it hands a transaction in: as often as a store signs one anew, it is the same.
+    func holds(_ transaction: StoreTransaction) -> Bool {
+        transactions.contains {
+            $0.id.isSame(as: transaction.id) && $0.expiresAt == transaction.expiresAt
+        }
+    }
+
     /// What it hands in, but for what was refused of a restore.
     var transactions: [StoreTransaction] {
         switch task {

@@ -37,8 +37,11 @@ public struct URLSessionTransport: Sendable {
         call.httpMethod = request.method.rawValue
         call.httpBody = request.body.map { Data($0) }
         for (name, value) in request.headers { call.setValue(value, forHTTPHeaderField: name.text) }
+        // A task of its own, which nobody cancels: FoundationNetworking of Swift 6.3 holds up for ever a task
+        // that is cancelled while its call ends (swift-corelibs-foundation, issue 5412).
         // Whoever is not reached is not there; why is the system's to log.
-        guard let (data, response) = try? await session.data(for: call),
+        let answered = Task { [call] in try? await session.data(for: call) }
+        guard let (data, response) = await answered.value,
             let response = response as? HTTPURLResponse, data.count <= ClientResponse.byteLimit
         else { return nil }
         var headers: [Name: String] = [:]

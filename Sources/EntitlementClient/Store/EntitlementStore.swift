@@ -1,6 +1,6 @@
 import Encodings
 public import Entitlements
-public import LedgerAPI
+import LedgerAPI
 import Synchronization
 
 /// What the customer of this device is entitled to, kept up to date (row ES3).
@@ -114,14 +114,18 @@ extension EntitlementStore {
         isStarted = true
         if options.pinned == nil { keys = cache.keys() }
         if let ahead = cache.clockAhead() { options.clock.resume(ahead: ahead) }
-        if let subject {
-            let loaded = cache.load(for: subject, by: keys)
-            newestSeen = loaded.newestSeen
-            kept = loaded.gates
-            publish(loaded.snapshot?.entitlements, gates: loaded.gates?.map)
-        }
+        loadKept()
         noteTime(serverSays: nil)
         setAlarm()
+    }
+
+    /// Answers by what was kept of whoever is signed in.
+    private func loadKept() {
+        guard let subject else { return }
+        let loaded = cache.load(for: subject, by: keys)
+        newestSeen = loaded.newestSeen
+        kept = loaded.gates
+        publish(loaded.snapshot?.entitlements, gates: loaded.gates?.map)
     }
 
     /// Ends what runs by itself; what is known stays and answers.
@@ -133,9 +137,10 @@ extension EntitlementStore {
 
     /// Goes on with another customer, or with nobody (row CL5).
     ///
-    /// What was known is emptied at once, its files included. The next ``refresh()`` asks for the
-    /// new one.
+    /// What was known is emptied at once, its files included; of whoever comes where nobody was, what was kept
+    /// answers. The next ``refresh()`` asks for the new one.
     func switchCustomer(to customer: CustomerID?) {
+        let wasNobody = self.customer == nil
         generation &+= 1
         (kept, newestSeen, leastSize) = (nil, nil, nil)
         shared.withLock {
@@ -145,8 +150,12 @@ extension EntitlementStore {
                 gates: options.builtIn
             )
         }
-        cache.removeAll()
         alarm?.cancel()
+        if wasNobody {
+            loadKept()
+        } else {
+            cache.removeAll()
+        }
         changes.send(current)
     }
 
@@ -219,7 +228,8 @@ extension EntitlementStore {
     ) async -> Result<VerifiedSnapshot, CallFault> {
         var headers: [Name: String] = [:]
         // Asked for once: a server that was restored to less never comes that far again.
-        if let size = leastSize { headers["Ledger-Min-Sequence"] = String(size) }
+        let least = leastSize
+        if let least { headers["Ledger-Min-Sequence"] = String(least) }
         leastSize = nil
         let query = "snapshot?environment=" + subject.environment.name
         let path = ServerConnection.path(query, of: subject.customer)
@@ -227,7 +237,14 @@ extension EntitlementStore {
         case .failure(let fault): return .failure(fault)
         case .success(let response):
             let text = String(decoding: response.body, as: UTF8.self)
-            return await verified(UnverifiedSnapshot(text: text), for: subject)
+            let result = await verified(UnverifiedSnapshot(text: text), for: subject)
+            // Somebody between kept an older one: it has not seen what was recorded.
+            if case .success(let snapshot) = result, let least,
+                snapshot.entitlements.sequence < least
+            {
+                return .failure(.unreached)
+            }
+            return result
         }
     }
 
@@ -376,14 +393,4 @@ extension EntitlementStore {
         await refresh()
         if alarm == nil { setAlarm() }
     }
-}
-
-/// What came of asking the server.
-public enum RefreshResult: Sendable, Hashable {
-    /// The server answered; when.
-    case refreshed(Instant?)
-    /// What was known stays, because of this.
-    case kept(ServiceError)
-    /// Nobody is signed in, or somebody else by now: nothing was asked.
-    case signedOut
 }

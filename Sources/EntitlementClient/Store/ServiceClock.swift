@@ -12,7 +12,8 @@ final class ServiceClock: Sendable {
     private let state: Mutex<State>
 
     private struct State {
-        /// Milliseconds by which the device's clock is ahead of the server's; negative: behind.
+        /// Milliseconds by which the device's clock is ahead of the server's; 0: it is not, for one that is
+        /// behind closes nothing early, and may be mended any time.
         var ahead: Int64 = 0
         /// An instant, and what the clock that nobody can set said then; nil: there is none.
         var anchor: (instant: Instant, uptime: Int64)?
@@ -61,6 +62,7 @@ final class ServiceClock: Sendable {
 
     /// Takes what an earlier run found.
     func resume(ahead: Int64) {
+        let ahead = max(0, ahead)
         state.withLock { $0.ahead = ahead }
         anchor(at: base.now().advanced(byMilliseconds: 0 &- ahead), isServers: false)
     }
@@ -71,7 +73,7 @@ final class ServiceClock: Sendable {
             instant.milliseconds
         )
         let isNear = !overflow && abs(difference) <= Self.tolerance
-        state.withLock { $0.ahead = isNear || overflow ? 0 : difference }
+        state.withLock { $0.ahead = isNear || overflow ? 0 : max(0, difference) }
         anchor(at: instant, isServers: true)
     }
 

@@ -102,6 +102,26 @@ struct `A wrong clock` {
         await service.stop()
     }
 
+    // row Z17: what was behind and is mended would be ahead by what was noted
+    @Test(arguments: [true, false])
+    func `that was behind and is mended closes nothing early`(hasUptime: Bool) async throws {
+        let (setup, device) = (Self.bought(), Device(hasUptime: hasUptime))
+        device.held.pass(to: noon.plus(days: -20))
+        let service = Self.service(setup, device)
+        await service.start()
+        setup.server.isAway = true
+        device.held.pass(to: noon.plus(days: 15))
+        #expect(service.gate.isOpen("export"), "in this run")
+        await service.stop()
+        let again = Self.service(setup, device)
+        await again.start()
+        #expect(again.gate.isOpen("export"), "in the next")
+        // The control: the end is seen.
+        device.pass(days: 20)
+        #expect(!again.gate.isOpen("export"))
+        await again.stop()
+    }
+
     // row Z17: before any answer, the earlier of both counts
     @Test func `that is set forward before any answer closes nothing`() async throws {
         let (setup, device) = (Self.bought(), Device(hasUptime: true))

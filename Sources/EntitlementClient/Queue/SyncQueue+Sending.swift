@@ -1,0 +1,202 @@
+import Encodings
+import Entitlements
+import LedgerAPI
+
+/// What is sent.
+extension SyncQueue {
+    /// Longer than a call ever waits by intent.
+    private static let longestWait = 7 * Instant.millisecondsPerDay
+    /// Refused calls that are remembered, so that they are not handed in at each start.
+    private static let refusedLimit = 100
+
+    /// Sends what is due, each purchase's in their order.
+    ///
+    /// One pass at a time: whoever calls while one runs waits for it, and has one of their own, since
+    /// that one may have gone past what they added.
+    func send() async {
+        while let drain { await drain.value }
+        let task = Task { await self.sendAll() }
+        drain = task
+        await task.value
+    }
+
+    private func sendAll() async {
+        // Cleared by the pass itself: whoever waits for it finds none.
+        defer { drain = nil }
+        var held = Set<Name>()
+        isCut = false
+        forgetLateUses()
+        while !isCut, let call = next(besides: held) {
+            guard await isDone(call) else {
+                held.insert(call.lane)
+                continue
+            }
+        }
+        setAlarm()
+    }
+
+    /// The first call that is due and behind no other of its lane.
+    private func next(besides held: Set<Name>) -> QueuedCall? {
+        var lanes = held
+        let now = time.now()
+        for call in calls where call.isOpen {
+            guard lanes.insert(call.lane).inserted else { continue }
+            if call.phase == .recorded || isDue(call, at: now) { return call }
+        }
+        return nil
+    }
+
+    /// Whether a call's time has come; one that waits for longer than anybody asks was noted by a clock that
+    /// was wrong.
+    private func isDue(_ call: QueuedCall, at now: Instant) -> Bool {
+        guard let notBefore = call.notBefore else { return true }
+        return notBefore <= now
+            || notBefore > now.advanced(byMilliseconds: Self.longestWait)
+    }
+
+    /// Tries a call; returns whether the next of its lane may go.
+    private func isDone(_ call: QueuedCall) async -> Bool {
+        if call.phase == .recorded {
+            await finish(call)
+            return true
+        }
+        guard let customer else { return false }
+        let result = await connection.call(
+            .post,
+            ServerConnection.path(call.path(in: environment), of: customer),
+            headers: ["Idempotency-Key": call.id],
+            body: Array(call.body.description.utf8)
+        )
+        switch result {
+        case .success(let response):
+            guard response.isLedgers else {
+                isCut = true
+                return fail(call, .unreached)
+            }
+            await record(call, response)
+            return true
+        case .failure(let fault):
+            isCut = fault == .unreached
+            return fail(call, fault)
+        }
+    }
+
+    /// Notes that the server has recorded a call, then tells the store (row ES5).
+    private func record(_ call: QueuedCall, _ response: ClientResponse) async {
+        var call = call
+        call.phase = .recorded
+        call.size = response.headers["ledger-sequence"].flatMap { UInt64($0) }
+        if case .flow = call.task { return remove(call) }
+        if case .restore(let all) = call.task { note(response, of: all, in: &call) }
+        if call.use != nil { call.endsAt = response.leaseEnd }
+        update(call)
+        await finish(call)
+    }
+
+    /// Notes which transactions of a restore were refused beside the others: those grant nothing,
+    /// and are not finished.
+    private func note(
+        _ response: ClientResponse,
+        of transactions: [StoreTransaction],
+        in call: inout QueuedCall
+    ) {
+        // What cannot be read says of none that it is recorded.
+        let answer = (try? JSONValue(parsing: response.body))
+            .flatMap { try? RestoreAnswer.fields.read($0) }
+        for (place, transaction) in transactions.enumerated() {
+            let item = answer.flatMap { place < $0.items.count ? $0.items[place] : nil }
+            if let item, item.outcome != .refused { continue }
+            call.refusedItems.insert(Name(transaction.id))
+            let code = item?.code.flatMap(ProblemCode.init(rawValue:))
+            notices.send(.refused(code?.serviceError() ?? ServiceError(.verificationFailed)))
+        }
+        restored = (call.id, transactions.count - call.refusedItems.count)
+    }
+
+    private func finish(_ call: QueuedCall) async {
+        for transaction in call.transactions { await finish(transaction) }
+        var call = call
+        call.isFinished = true
+        update(call)
+    }
+
+    private func fail(_ call: QueuedCall, _ fault: CallFault) -> Bool {
+        var call = call
+        let now = time.now()
+        switch fault.verdict {
+        case .never:
+            call.phase = .refused
+            call.refusal = fault.error
+            update(call)
+            notices.send(.refused(fault.error))
+            forgetOldest()
+            return true
+        case .tokenRefused:
+            notices.send(.tokenRefused(fault.error))
+            call.notBefore = now.advanced(byMilliseconds: backoff.longest)
+        case .later(let asked):
+            call.attempts += 1
+            if call.attempts >= backoff.attemptLimit {
+                call.phase = .attention
+                notices.send(.needsAttention(fault.error))
+            } else {
+                let pause = backoff.pause(
+                    after: call.attempts,
+                    asked: asked,
+                    random: time.random()
+                )
+                call.notBefore = now.advanced(byMilliseconds: pause)
+            }
+        }
+        update(call)
+        return false
+    }
+
+    /// Writes how far a call is, unless it is gone: its customer was switched.
+    private func update(_ call: QueuedCall) {
+        guard let place = calls.firstIndex(where: { $0.id.isSame(as: call.id) }) else { return }
+        var call = call
+        call.verifiedAt = max(call.verifiedAt, calls[place].verifiedAt)
+        calls[place] = call
+        write(call.state)
+    }
+
+    /// A use whose window is over takes nothing of the next: it is told no more.
+    private func forgetLateUses() {
+        let now = time.now()
+        for call in calls where call.phase == .waiting || call.phase == .attention {
+            if let until = call.use?.until, until <= now { remove(call) }
+        }
+    }
+
+    private func forgetOldest() {
+        let refused = calls.filter { $0.phase == .refused }
+        for call in refused.dropLast(Self.refusedLimit) { remove(call) }
+    }
+
+    /// Waits for the next call that is due.
+    private func setAlarm() {
+        alarm?.cancel()
+        alarm = nil
+        guard isStarted,
+            let due = calls.filter({ $0.phase == .waiting }).compactMap(\.notBefore).min()
+        else { return }
+        let (time, whenDue) = (time, whenDue)
+        alarm = Task {
+            // Whoever is stopped meanwhile waits for nothing any more.
+            guard (try? await time.sleep(due)) != nil, !Task.isCancelled else { return }
+            await whenDue?()
+        }
+    }
+}
+
+extension ClientResponse {
+    /// Whether a ledger gave it: a network that has its guests sign in answers everything with a page of its own,
+    /// and has recorded nothing.
+    fileprivate var isLedgers: Bool {
+        if headers["ledger-sequence"] != nil { return true }
+        // What is no JSON is no answer of a ledger.
+        guard case .object? = try? JSONValue(parsing: body) else { return false }
+        return true
+    }
+}

@@ -1,0 +1,73 @@
+import Encodings
+import Entitlements
+import LedgerAPI
+import Testing
+
+@testable import EntitlementClient
+
+/// Whoever signs in, again or where nobody was, keeps what is theirs (row CL5).
+struct `Signing in` {
+    /// A program with a purchase that waits, of which the server does not know; nobody is reached any more.
+    private static func waiting() async throws -> (ServiceSetup, calls: [String]) {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        setup.server.isAway = true
+        let flow = await service.purchase("pro.month") { true }
+        #expect(await flow.end() == .done(isRecorded: false))
+        let calls = await service.queue.calls.map(\.id)
+        #expect(!calls.isEmpty)
+        await service.stop()
+        return (setup, calls)
+    }
+
+    @Test func `again takes nothing from whoever is signed in`() async throws {
+        let (setup, _) = try await Self.waiting()
+        let service = setup.service()
+        await service.start()
+        await service.switchCustomer(to: SnapshotAuthority.customer)
+        #expect(service.gate.isOpen("export"))
+        #expect(setup.storage[.snapshot] != nil)
+        setup.server.isAway = false
+        setup.time.pass(to: noon.plus(days: 1))
+        await service.retry()
+        #expect(await eventually { setup.server.recorded.count == 1 })
+        await service.stop()
+    }
+
+    @Test func `where nobody was finds what waits of its own, and of nobody else`() async throws {
+        for (customer, isTheirs): (CustomerID, Bool) in [
+            (SnapshotAuthority.customer, true), ("bob-1", false),
+        ] {
+            var (setup, calls) = try await Self.waiting()
+            setup.customer = nil
+            let service = setup.service()
+            await service.start()
+            #expect(!service.gate.isOpen("export"), "nobody is signed in")
+            await service.switchCustomer(to: customer)
+            #expect((setup.storage[.snapshot] != nil) == isTheirs, "\(customer.text)")
+            // What the device's store holds it hands in anew, for whoever is signed in.
+            let found = Set(await service.queue.calls.map(\.id))
+            #expect(!found.isDisjoint(with: calls) == isTheirs, "\(customer.text)")
+            await service.stop()
+        }
+    }
+
+    // What a listener or a flow of the last one still brings is none of the next one's.
+    @Test func `keeps out what comes late of another`() async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        let other: CustomerID = "bob-1"
+        await service.switchCustomer(to: other)
+        let late = await service.queue.add(
+            .claim(sampleTransaction()),
+            for: SnapshotAuthority.customer
+        )
+        #expect(late == nil)
+        #expect(await service.queue.calls.allSatisfy { $0.transactions.isEmpty })
+        // The control: their own is taken.
+        #expect(await service.queue.add(.claim(sampleTransaction()), for: other) != nil)
+        await service.stop()
+    }
+}

@@ -67,7 +67,7 @@ package struct LedgerFigures: Sendable {
         // A list that cannot be read tells of no backup, as `doctor` says with the reason.
         lastBackup = try? BackupList.lastInstant(ofLedgerAt: path)
         let auditor = open.ledger.auditor
-        // What was never signed, or is not told now, is not counted.
+        // What cannot be told now is left out; where nothing was signed, the first event waits for it.
         unsignedSince = Self.first(behind: try? open.ledger.prover.signedSize(), auditor)
         self.archive = archive.map { place in
             // An archive that cannot be read holds nothing that anybody could use.

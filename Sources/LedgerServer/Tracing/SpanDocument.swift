@@ -14,12 +14,10 @@ enum SpanDocument {
     static let status = "http.response.status_code"
     static let server = "server.address"
     static let operation = "entitle.operation"
-    static let outcome = "entitle.outcome"
 
     /// What is sent of a span's attributes, whoever set them: nothing else can name anybody.
     private static let sentAttributes: Set<Name> = [
         Name(errorType), Name(method), Name(route), Name(status), Name(server), Name(operation),
-        Name(outcome),
     ]
 
     /// `service`: under which name the collector shows the server.

@@ -1,7 +1,7 @@
 import Tracing
 
 /// Where a span stands among others (W3C Trace Context, section 3.2.2).
-struct SpanPlace: Sendable, Hashable {
+struct SpanPlace: Sendable, Equatable {
     /// The trace's number, in two halves; not both 0.
     let trace: (high: UInt64, low: UInt64)
     /// The span's own number; not 0.
@@ -49,8 +49,6 @@ struct SpanPlace: Sendable, Hashable {
     static func == (left: SpanPlace, right: SpanPlace) -> Bool {
         left.trace == right.trace && left.span == right.span && left.isSampled == right.isSampled
     }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(span) }
 }
 
 extension ServiceContext {

@@ -54,27 +54,14 @@ package struct BarChart: Sendable {
         let shown = bars.prefix(Self.barLimit)
         let most = shown.map(\.value).max() ?? 0
         guard most > 0 else { return }
-        page.element(
-            "div",
-            ["class": "wide", "tabindex": "0", "role": "group", "aria-label": title]
-        ) { page in
-            page.element(
-                "svg",
-                [
-                    "class": "chart", "role": "group",
-                    "viewBox": "0 0 960 \(shown.count * Self.lane + 4)",
-                    "aria-labelledby": id + "-title", "aria-describedby": id + "-desc",
-                ]
-            ) { svg in
-                svg.element("title", ["id": id + "-title"]) { $0.write(title) }
-                svg.element("desc", ["id": id + "-desc"]) { $0.write(summary) }
-                for (place, bar) in shown.enumerated() {
-                    if let path = bar.path {
-                        svg.element("a", ["href": path, "aria-label": "\(bar.label): \(bar.text)"])
-                        { write(bar, place, most, to: &$0) }
-                    } else {
-                        svg.element("g") { write(bar, place, most, to: &$0) }
+        page.chart(id, title, summary, height: shown.count * Self.lane + 4) { svg in
+            for (place, bar) in shown.enumerated() {
+                if let path = bar.path {
+                    svg.element("a", ["href": path, "aria-label": "\(bar.label): \(bar.text)"]) {
+                        write(bar, place, most, to: &$0)
                     }
+                } else {
+                    svg.element("g") { write(bar, place, most, to: &$0) }
                 }
             }
         }

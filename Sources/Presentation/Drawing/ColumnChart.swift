@@ -47,7 +47,6 @@ package struct ColumnChart: Sendable {
         self.columns = columns
     }
 
-    private static let width = 960
     private static let height = 220
     private static let left = 72.0
     private static let top = 12.0
@@ -63,23 +62,9 @@ package struct ColumnChart: Sendable {
     /// The same chart gives the same bytes.
     package func write(to page: inout XMLText) {
         guard !isEmpty else { return }
-        page.element(
-            "div",
-            ["class": "wide", "tabindex": "0", "role": "group", "aria-label": title]
-        ) { page in
-            page.element(
-                "svg",
-                [
-                    "class": "chart", "role": "group",
-                    "viewBox": "0 0 \(Self.width) \(Self.height)",
-                    "aria-labelledby": id + "-title", "aria-describedby": id + "-desc",
-                ]
-            ) { svg in
-                svg.element("title", ["id": id + "-title"]) { $0.write(title) }
-                svg.element("desc", ["id": id + "-desc"]) { $0.write(summary) }
-                writeScale(to: &svg)
-                for place in columns.indices { write(place, to: &svg) }
-            }
+        page.chart(id, title, summary, height: Self.height) { svg in
+            writeScale(to: &svg)
+            for place in columns.indices { write(place, to: &svg) }
         }
         writeLegend(to: &page)
     }

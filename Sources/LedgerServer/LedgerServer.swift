@@ -227,10 +227,11 @@ package enum LedgerServer {
             )
             if let manager { Task { await manager.tell(.isReady) } }
         }
-        var services: [any Service] = [
-            application, service.growth, MemoryRelease(service: service),
-            EndNote(service: service),
-        ]
+        // They are told to end from the last to the first, each once the one behind it has ended: whoever asks
+        // is answered first, and what a job still does cuts no answer off.
+        var services: [any Service] = [service.growth, MemoryRelease(service: service)]
+        services += background(options, service)
+        services.append(application)
         if let path = options.socketPath {
             services.append(
                 OwnersServer(
@@ -243,7 +244,7 @@ package enum LedgerServer {
                 )
             )
         }
-        services += background(options, service)
+        services.append(EndNote(service: service))
         if let manager = options.manager {
             services.append(ServiceManagerWatch(service: service, manager: manager))
         }
@@ -278,6 +279,9 @@ package enum LedgerServer {
         if let interval = options.storeWatch {
             await StoreWatch(service: service, interval: interval).recall()
         }
+        // What stood before the start stands until a look says otherwise; one that cannot be read is told of by
+        // that look.
+        _ = try? await service.blocking { try service.alerts.all() }
     }
 
     /// What runs beside the answers: jobs, and what is sent to others.

@@ -17,7 +17,7 @@ START_SECONDS = 60
 # What the server itself allows, and a little for a busy machine.
 DRAIN_SECONDS = 25
 STOP_SECONDS = DRAIN_SECONDS + 10
-UNLIMITED = "keys=0,customers=0,anonymous=0,failures=0,signals=0,appends=0"
+UNLIMITED = "keys=0,customers=0,anonymous=0,failures=0,signals=0,appends=0,restores=0"
 OPEN_FILES = 16_384
 
 

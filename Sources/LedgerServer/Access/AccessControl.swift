@@ -99,6 +99,12 @@ final class AccessControl: Sendable {
         }
     }
 
+    /// Lets a customer have the stores asked about themselves; throws where they asked too often.
+    func admitRestore(of customer: CustomerID) throws(Problem) {
+        let decision = limiter.take(.restores, .customer(customer), at: .now)
+        if let decision, !decision.isAllowed { throw Problem(decision) }
+    }
+
     /// Lets pass what a store sent; without its body, what may be a store's by its head.
     ///
     /// RevenueCat's secret vouches for a webhook, or a key that may ingest; a notification of the
@@ -307,9 +313,15 @@ final class AccessControl: Sendable {
         let fields = RateLimitHeaders(decision)
         exchange.headers[.rateLimitPolicy] = fields.policy
         exchange.headers[.rateLimit] = fields.limit
-        var problem = Problem(.rateLimited, retryAfter: Int(decision.resetSeconds))
-        problem.violatedPolicies = [decision.policy.rawValue]
-        return problem
+        return Problem(decision)
+    }
+}
+
+extension Problem {
+    /// A request too many.
+    fileprivate init(_ decision: RateLimitDecision) {
+        self.init(.rateLimited, retryAfter: Int(decision.resetSeconds))
+        violatedPolicies = [decision.policy.rawValue]
     }
 }
 

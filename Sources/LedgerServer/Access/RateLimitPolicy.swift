@@ -15,6 +15,9 @@ package enum RateLimitPolicy: String, CaseIterable, Sendable {
     case failures
     /// Bytes of the bodies that a customer's tokens hand in, by the customer.
     case appends
+    /// Times that a customer has the stores asked about themselves, by the customer: each is many questions of
+    /// an account that all customers share.
+    case restores
 
     /// The place among all cases, from 0.
     var place: Int {
@@ -25,6 +28,7 @@ package enum RateLimitPolicy: String, CaseIterable, Sendable {
         case .anonymous: 3
         case .failures: 4
         case .appends: 5
+        case .restores: 6
         }
     }
 
@@ -64,6 +68,7 @@ package struct RateLimitQuota: Hashable, Sendable {
         case .anonymous: RateLimitQuota(checked: 300, 60)
         case .failures: RateLimitQuota(checked: 30, 60)
         case .appends: RateLimitQuota(checked: 20_000_000, 60)
+        case .restores: RateLimitQuota(checked: 10, 600)
         }
     }
 }

@@ -36,7 +36,15 @@ struct BackfillWatch: ScheduledJob {
                     ]
                 )
                 if service.isEnded() { return .ended }
-                return answer.isWhole ? .done : .failed(notBefore: clients.heldUntil)
+                if answer.isToGoOn { return .failed(notBefore: clients.heldUntil) }
+                // Asked again at once, it would ask about everybody from the start, and hear the same.
+                for source in answer.untold {
+                    service.logger.warning(
+                        "a store did not tell what it was asked",
+                        metadata: ["source": "\(source.store)", "code": "\(source.code)"]
+                    )
+                }
+                return .done
             } catch is CancellationError {
                 return .ended
             } catch {
@@ -51,8 +59,16 @@ struct BackfillWatch: ScheduledJob {
 }
 
 extension BackfillAnswer {
-    /// Whether everybody was asked about, and each store told what it sent.
-    fileprivate var isWhole: Bool {
-        remaining == 0 && sources.allSatisfy { $0.code == nil || $0.code == .notConfigured }
+    /// Whether somebody was not asked about yet, or a store wants to be asked later.
+    fileprivate var isToGoOn: Bool {
+        remaining > 0 || sources.contains { $0.code?.holdsUpAll == true }
+    }
+
+    /// The stores that did not tell, and why.
+    fileprivate var untold: [(store: String, code: String)] {
+        sources.compactMap { source in
+            guard let code = source.code, code != .notConfigured else { return nil }
+            return (source.store, code.rawValue)
+        }
     }
 }

@@ -14,8 +14,9 @@ final class AlertBoard: Sendable {
     private let webhooks: Webhooks?
     private let logger: Logger
 
-    /// Alerts that stand at once of one look: an app may make up any number of codes.
-    private static let limit = 100
+    /// Alerts of a kind that stand at once: an app may make up any number of codes, and those of one kind
+    /// push out no others.
+    private static let limit = 50
 
     /// `webhooks`: nil: nobody is told but the log.
     init(_ webhooks: Webhooks?, _ logger: Logger) {
@@ -44,7 +45,13 @@ final class AlertBoard: Sendable {
         let changes = try standing.withLock { standing in
             let before = try known(&standing)
             let own = before.filter { kinds.contains($0.alert) }
-            let found = found.prefix(Self.limit)
+            // What stands already goes first, so that nothing is told anew by its order alone.
+            let lastingFirst =
+                found.filter { alert in own.contains { $0.isSame(as: alert) } }
+                + found.filter { alert in !own.contains { $0.isSame(as: alert) } }
+            let found = LedgerAlert.Kind.allCases.flatMap { kind in
+                lastingFirst.filter { $0.alert == kind }.prefix(Self.limit)
+            }
             let begun = found.filter { alert in !own.contains { $0.isSame(as: alert) } }
             let (lasting, over) = (
                 own.filter { alert in found.contains { $0.isSame(as: alert) } },

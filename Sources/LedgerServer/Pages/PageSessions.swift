@@ -13,12 +13,17 @@ final class PageSessions: Sendable {
         let caller: Caller
         /// What forms of their pages send back.
         let formToken: String
+        /// When they came in.
+        fileprivate let begunAt: Instant
         /// When they asked last.
         fileprivate var usedAt: Instant
     }
 
     /// Milliseconds without a request after which a session is over.
     static let idleLimit: Int64 = 12 * 3_600_000
+    /// Milliseconds after which a session is over, however much it is used: what let somebody in, such as a
+    /// customer's token, may have ended long before.
+    static let lifeLimit: Int64 = Instant.millisecondsPerDay
     /// Milliseconds for which a link lets somebody in, once.
     static let linkLimit: Int64 = 15 * 60_000
     /// Sessions, and links, that are remembered in one generation.
@@ -37,7 +42,12 @@ final class PageSessions: Sendable {
     /// Signs somebody in; what comes back is the cookie's value, which is kept nowhere.
     func begin(as caller: Caller, at now: Instant) -> String {
         let secret = Self.secret()
-        let session = Session(caller: caller, formToken: Self.secret(), usedAt: now)
+        let session = Session(
+            caller: caller,
+            formToken: Self.secret(),
+            begunAt: now,
+            usedAt: now
+        )
         state.withLock { $0.sessions.set(session, for: Self.digest(secret)) }
         return secret
     }
@@ -47,7 +57,9 @@ final class PageSessions: Sendable {
         state.withLock { state in
             let digest = Self.digest(secret)
             guard var session = state.sessions[digest] else { return nil }
-            guard now < session.usedAt.advanced(byMilliseconds: Self.idleLimit) else {
+            guard now < session.usedAt.advanced(byMilliseconds: Self.idleLimit),
+                now < session.begunAt.advanced(byMilliseconds: Self.lifeLimit)
+            else {
                 state.sessions.remove(digest)
                 return nil
             }

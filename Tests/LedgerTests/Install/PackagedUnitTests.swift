@@ -90,7 +90,7 @@ struct `The package's unit` {
         return process.terminationStatus
     }
 
-    // Z20: one command to a server with data in it, with what is shipped and nothing else.
+    // row Z20: one command to a server with data in it, with what is shipped and nothing else.
     @Test func `makes a ledger at its first start, serves it, and keeps it`() async throws {
         try await withScratchDirectory { folder in
             let unit = try PackagedUnit(in: folder)
@@ -117,7 +117,7 @@ struct `The package's unit` {
         }
     }
 
-    // Z20; the control: it is the unit's own first line that makes the ledger.
+    // row Z20; the control: it is the unit's own first line that makes the ledger.
     @Test func `serves nothing where nobody made a ledger`() async throws {
         try await withScratchDirectory { folder in
             let code = try await Self.serve(PackagedUnit(in: folder)) {

@@ -76,6 +76,27 @@ struct `A purchase history` {
         }
     }
 
+    // row 9.6: an account with a store is everybody's.
+    @Test func `asks the stores no more often than a customer may`() async throws {
+        let api = SimulatedAppStoreAPI(try AppStoreWorld.store()) { noon }
+        var setup = try SyncWorld.setup(api)
+        setup.quotas[.restores] = RateLimitQuota(requests: 2, windowSeconds: 3600)
+        try await TestServer.with(setup) { server in
+            try server.publishCatalog()
+            let (one, other) = (
+                try await server.entered(OwnWorld.alice), try await server.entered(OwnWorld.bob)
+            )
+            for _ in 0..<2 {
+                let answer = try await server.submit("/history/restore", cookie: one)
+                #expect(answer.status == 303)
+            }
+            let refused = try await server.submit("/history/restore", cookie: one)
+            #expect(refused.status == 429 && refused.headers[.retryAfter] != nil)
+            // The control: others are not held up by it.
+            #expect(try await server.submit("/history/restore", cookie: other).status == 303)
+        }
+    }
+
     // row 6.6
     @Test func `offers to try again where a store does not answer`() async throws {
         try await OwnWorld.with { server in

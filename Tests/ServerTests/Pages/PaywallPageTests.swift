@@ -9,7 +9,8 @@ import Testing
 
 @testable import LedgerServer
 
-/// The paywall of a customer who came in (rows 5.1 to 5.6, 4.4, B7, PL1, PL2).
+/// The paywall of a customer who came in (row 5.1, row 4.4, B7, PL1, PL2); that it is dark or light, with colours of which each
+/// text stands out (row 5.6), a browser sees in `tools/check-pages`.
 struct `A paywall` {
     private static let file = Array(
         """
@@ -53,7 +54,7 @@ struct `A paywall` {
         html.replacing(#/<[^>]*>/#, with: "|").replacing(#/\|+/#, with: "|")
     }
 
-    // rows 5.2, 5.3, 5.4, 2.1: each plan with its price, what is charged exactly, and a link that asks the app
+    // row 5.2, row 5.3, row 5.4, row 2.1: each plan with its price, what is charged exactly, and a link that asks the app
     @Test func `shows plans with what their store asks, and what is charged exactly`() async throws
     {
         try await Self.with { server, cookie in
@@ -130,7 +131,7 @@ struct `A paywall` {
         }
     }
 
-    // rows 2.4, 2.5, 2.6, 5.5: what the script shows stands in the page
+    // row 2.4, row 2.5, row 2.6, row 5.5: what the script shows stands in the page
     @Test func `holds every message that may follow`() async throws {
         try await Self.with { server, cookie in
             let page = try await server.page("/paywall", cookie: cookie, language: "ja")

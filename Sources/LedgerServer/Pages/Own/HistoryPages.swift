@@ -159,6 +159,7 @@ extension PageTable {
         _ service: LedgerService
     ) async throws -> HistoryPage.Restored {
         guard !service.stores.clients.isEmpty else { return .unavailable }
+        try service.access.admitRestore(of: owner)
         let answer = try await service.sync.sync(owner, in: environment)
         if !answer.isWhole { return .failed }
         if answer.purchases.isEmpty { return .nothing }

@@ -62,6 +62,14 @@ extension RouteTable {
         }
         let request = try call.request(service, source: Source.support)
         guard !service.ledger.isReadOnly else { throw Problem(.readOnly) }
+        guard service.accesses.hasRoom else { throw Problem.accessesFull }
+        let owners = try await service.blocking {
+            try service.ledger.questions.search(
+                purchase.description,
+                in: request.environment,
+                at: call.now
+            ).compactMap(\.customer)
+        }
         do {
             let answer = try await service.sync.extend(
                 purchase,
@@ -73,6 +81,13 @@ extension RouteTable {
             guard let answer else {
                 throw Problem(.notConfigured, "the App Store's API is not configured here")
             }
+            let accesses = call.accesses(
+                to: owners,
+                in: request.environment,
+                "extendPurchase",
+                call.accessReason
+            )
+            for access in accesses { service.accesses.add(access) }
             return Answer(answer)
         } catch let fault as StoreFault {
             _ = try service.unanswered(fault, of: Source.appStore)

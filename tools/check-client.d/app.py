@@ -154,11 +154,11 @@ def is_open(app, demo, folder, account, **more):
         running.say()
 
 
-def settled(app, demo, folder, account, rounds=40, was_killed=False):
+def settled(app, demo, folder, account, rounds=40, tellers=1):
     """Runs the app until its purchase is recorded once and finished once; raises otherwise.
 
-    One that was killed after it told its store, before it noted that, tells it once more: to a store that is
-    nothing new.
+    `tellers`: programs of which each may tell the store that it is finished; one that was killed before it noted
+    that counts as two. To a store the second word is nothing new.
     """
     for _ in range(rounds):
         converse(app, demo, folder, account, "online")
@@ -168,8 +168,7 @@ def settled(app, demo, folder, account, rounds=40, was_killed=False):
     held = [one["id"] for one in device["held"]]
     if device["unfinished"]:
         raise Fault("%s: not finished: %s" % (account, device["unfinished"][0]["id"]))
-    most = 2 if was_killed else 1
-    if any(not 1 <= count <= most for count in device["finished"].values()) or set(device["finished"]) != set(held):
+    if any(not 1 <= count <= tellers for count in device["finished"].values()) or set(device["finished"]) != set(held):
         raise Fault("%s: finished %s of %s" % (account, device["finished"], held))
     names = ["app_store/" + one["originalId"] for one in device["held"]]
     if sorted(demo.purchases(account)) != sorted(names):

@@ -71,7 +71,7 @@ def shared(tool, app, demo, rounds):
         first, _ = apps[0].say("online", "open " + FEATURE)
         if (code, first) != (0, 0):
             raise Fault("%s: they ended with %d and %d" % (account, first, code))
-        settled(app, demo, folder, account)
+        settled(app, demo, folder, account, tellers=len(apps))
 
 
 def run(tool, app, demo, report, _seed):

@@ -51,7 +51,7 @@ def trial(tool, app, demo, library, number, at, source):
         raise Fault("%s at %d: finished, and not recorded" % (account, at))
     if held and not is_open(app, demo, folder, account, server=AWAY):
         raise Fault("%s at %d: closed although the store verified it" % (account, at))
-    settled(app, demo, folder, account, was_killed=code == KILLED)
+    settled(app, demo, folder, account, tellers=2 if code == KILLED else 1)
     if held and not is_open(app, demo, folder, account):
         raise Fault("%s at %d: closed in the end" % (account, at))
     return code == KILLED, bool(held)

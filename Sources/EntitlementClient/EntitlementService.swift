@@ -19,6 +19,8 @@ public actor EntitlementService {
     private var held: (customer: CustomerID?, access: [ProvisionalAccess]) = (nil, [])
     /// The flow that runs; nil: none does (row 2.2).
     var flow: FlowLog?
+    /// The last change of customers; nil: there was none.
+    private var switching: Task<Void, Never>?
 
     /// Makes a client; nothing happens before ``start()``.
     public init(_ configuration: ServiceConfiguration) {
@@ -128,8 +130,20 @@ extension EntitlementService {
     /// What was bought and not recorded yet the store hands in again: it was never finished.
     @discardableResult
     public func switchCustomer(to customer: CustomerID?) async -> RefreshResult {
+        let before = switching
+        // One behind the other: who was named last is signed in.
+        let turn = Task {
+            await before?.value
+            await change(to: customer)
+        }
+        switching = turn
+        await turn.value
+        return await sync()
+    }
+
+    private func change(to customer: CustomerID?) async {
         // Whoever signs in again loses nothing by it.
-        guard customer != store.customer else { return await sync() }
+        guard customer != store.customer else { return }
         listener?.cancel()
         listener = nil
         flow?.note(.failed(ServiceError(.cancelled)))
@@ -140,7 +154,6 @@ extension EntitlementService {
         await store.set(provisional: [])
         await showUses()
         listen()
-        return await sync()
     }
 
     /// Hands in what the store tells by itself.

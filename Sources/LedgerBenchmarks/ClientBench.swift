@@ -1,15 +1,19 @@
+import Crypto
 import Encodings
 import EntitlementClient
 import Entitlements
+import LedgerOperations
 
-/// What an app's library costs: a gate that is asked, and what is known of a customer in memory (row CL6).
+/// What an app's library costs: a gate that is asked, and what a client keeps in memory (row CL6).
+///
+/// The client is one as an app has it: it took what it knows from a signed snapshot of a server.
 struct ClientBench {
     let plan: BenchPlan
 
     private static let featureCount = 100
     /// Questions of one sample: one alone is shorter than what a clock can tell.
     private static let batchSize = 1000
-    /// Customers among whom memory is shared out.
+    /// Clients among whom memory is shared out.
     private static let copies = 400
 
     func rows() throws -> [BenchRow] { try isOpen() + [memory()] }
@@ -17,8 +21,7 @@ struct ClientBench {
     // MARK: A gate
 
     private func isOpen() throws -> [BenchRow] {
-        let entitlements = try Self.entitlements()
-        let gate = FeatureGate(entitlements, gates: nil, at: Self.instant)
+        let service = try Server().client(in: plan.fresh("client"))
         let names = (0..<Self.featureCount).map(Self.name)
         let table = Dictionary(names.map { (Name($0), true) }) { first, _ in first }
         let samples = plan.isQuick ? 200 : 2000
@@ -33,7 +36,7 @@ struct ClientBench {
             for _ in 0..<samples {
                 ours.add(
                     Stopwatch.nanoseconds {
-                        for name in asked where gate.isOpen(name) { count += 1 }
+                        for name in asked where service.gate.isOpen(name) { count += 1 }
                     }
                 )
                 dictionary.add(
@@ -43,7 +46,7 @@ struct ClientBench {
                 )
             }
             try requireRight(
-                count == 2 * samples * Self.batchSize && !gate.isOpen("closed"),
+                count == 2 * samples * Self.batchSize && !service.gate.isOpen("closed"),
                 "what is sold is open, and nothing else"
             )
             return [
@@ -59,53 +62,97 @@ struct ClientBench {
 
     private func memory() throws -> BenchRow {
         let heading = BenchHeading("client-memory", unit: "KiB", against: nil)
+        let (server, folder) = (Server(), plan.fresh("client"))
         // Held until the end: what a run lets go, the next would take from.
-        var all: [CustomerEntitlements] = []
+        var all: [EntitlementService] = []
         return try plan.row(heading) { _ in
             let before = MemoryBench.anonymousBytes(of: "self")
-            let known = try (0..<Self.copies).map { _ in try Self.entitlements() }
+            let clients = try (0..<Self.copies).map { _ in try server.client(in: folder) }
             let after = MemoryBench.anonymousBytes(of: "self")
-            all += known
-            try requireRight(all.allSatisfy { $0.tier == "pro" }, "what is known is kept")
+            all += clients
+            try requireRight(
+                all.allSatisfy { $0.gate.isOpen(Self.name(0)) },
+                "what is known is kept"
+            )
             return BenchRun(value: max(0, after - before) / Double(Self.copies) / 1024)
         }
     }
 
-    // MARK: What is known
-
-    private static let instant = Instant(milliseconds: 1_790_000_000_000)
-
     private static func name(_ number: Int) -> String { "feature-\(number)" }
 
-    /// What a snapshot says of a customer with so many features.
-    private static func entitlements() throws -> CustomerEntitlements {
-        let details = (0..<featureCount).map { number in
-            JSONMember(
-                name(number),
-                .members([
-                    "reason": "purchase", "limit": .null,
-                    "sources": .strings(["app_store/30000001000000\(number)"]),
-                ])
+    // MARK: What is known
+
+    /// Answers as a server does, by a key of its own.
+    private struct Server {
+        private let key = Curve25519.Signing.PrivateKey()
+
+        private static let keyName = "bench"
+        private static let customer: CustomerID = "alice"
+        private static let instant = Instant(milliseconds: 1_790_000_000_000)
+
+        /// A client that has asked, at an instant that stands still.
+        func client(in folder: String) throws -> EntitlementService {
+            let snapshot = try Array(signed(Self.claims()).utf8)
+            var configuration = ServiceConfiguration(
+                serverURL: "https://ledger.test",
+                folder: folder,
+                customer: Self.customer,
+                time: ClientTime(
+                    now: { Self.instant },
+                    sleep: { _ in try await Task.sleep(for: .seconds(3600)) }
+                ),
+                transport: { _ in ClientResponse(status: 200, body: snapshot) },
+                token: { "token" }
             )
+            configuration.pinnedKeys = try TrustedKeys(jwks: keys)
+            let service = EntitlementService(configuration)
+            let result = Blocking.wait { await service.start() }
+            try requireRight(result == .refreshed(Self.instant), "the client asked")
+            return service
         }
-        let stretches = (0..<featureCount).map { number in
-            JSONMember(
-                name(number),
-                .array([
+
+        private var keys: String {
+            let x = Base64.encode(Array(key.publicKey.rawRepresentation).span, .url)
+            return #"{"keys":[{"kty":"OKP","crv":"Ed25519","alg":"EdDSA","use":"sig","#
+                + #""kid":"\#(Self.keyName)","x":"\#(x)"}]}"#
+        }
+
+        private func signed(_ claims: JSONValue) throws -> String {
+            let header = #"{"alg":"EdDSA","kid":"\#(Self.keyName)","typ":"entitlements+jwt"}"#
+            let text = [header, claims.description]
+                .map { Base64.encode(Array($0.utf8).span, .url) }
+                .joined(separator: ".")
+            let signature = Array(try key.signature(for: Array(text.utf8)))
+            return text + "." + Base64.encode(signature.span, .url)
+        }
+
+        /// What a snapshot says of a customer with so many features.
+        private static func claims() -> JSONValue {
+            let details = (0..<ClientBench.featureCount).map { number in
+                JSONMember(
+                    ClientBench.name(number),
                     .members([
-                        "from": .instant(instant),
-                        "to": .instant(instant.advanced(byMilliseconds: 2_592_000_000)),
+                        "reason": "purchase", "limit": .null,
+                        "sources": .strings(["app_store/30000001000000\(number)"]),
                     ])
-                ])
-            )
+                )
+            }
+            let stretches = (0..<ClientBench.featureCount).map { number in
+                JSONMember(
+                    ClientBench.name(number),
+                    .array([
+                        .members([
+                            "from": .instant(instant),
+                            "to": .instant(instant.advanced(byMilliseconds: 2_592_000_000)),
+                        ])
+                    ])
+                )
+            }
+            return .members([
+                "sub": .string(customer.text), "environment": "production", "tier": "pro",
+                "at": .instant(instant), "exp": .integer(1_792_592_000), "sequence": .integer(7),
+                "features": .object(details), "stretches": .object(stretches),
+            ])
         }
-        return try CustomerEntitlements(
-            claims: .members([
-                "tier": "pro", "at": .instant(instant), "exp": .integer(1_792_592_000),
-                "sequence": .integer(7), "features": .object(details),
-                "stretches": .object(stretches),
-            ]),
-            of: "alice"
-        )
     }
 }

@@ -7,6 +7,8 @@ struct FileStorage: CacheStorage {
 
     /// Bytes of a file that are read; larger ones are none of ours.
     static let byteLimit = 16 << 20
+    /// Begins the names of what Foundation writes before it takes a file's place.
+    private static let tornPrefix = ".dat.nosync"
 
     /// Takes a folder, which is made when something is written.
     init(path: String) { folder = URL(filePath: path, directoryHint: .isDirectory) }
@@ -52,6 +54,22 @@ struct FileStorage: CacheStorage {
         for url in [url(file), asideURL(file)]
         where FileManager.default.fileExists(atPath: url.path) {
             try Self.wrapped { try FileManager.default.removeItem(at: url) }
+        }
+        try removeTorn()
+    }
+
+    /// What Foundation was writing when the program was killed: a copy that nothing else takes away
+    /// (row CL5).
+    private func removeTorn() throws(ServiceError) {
+        guard FileManager.default.fileExists(atPath: folder.path) else { return }
+        try Self.wrapped {
+            for url in try FileManager.default.contentsOfDirectory(
+                at: folder,
+                includingPropertiesForKeys: nil
+            )
+            where url.lastPathComponent.hasPrefix(Self.tornPrefix) {
+                try FileManager.default.removeItem(at: url)
+            }
         }
     }
 

@@ -66,6 +66,27 @@ struct QueuedCall: Sendable, Hashable {
         }
     }
 
+    /// Whether it does what a task asks for: hands in its transaction, or restores all that it does.
+    func does(_ task: Task) -> Bool {
+        switch task {
+        case .claim(let transaction): holds(transaction)
+        case .restore(let all):
+            (phase == .waiting || phase == .attention) && isRestore
+                && transactions.count == all.count && all.allSatisfy(holds)
+        case .flow, .use: false
+        }
+    }
+
+    /// Whether it hands in everything that the store's account holds.
+    var isRestore: Bool {
+        if case .restore = task { true } else { false }
+    }
+
+    /// Whether it tells what happened in a purchase flow.
+    var isFlow: Bool {
+        if case .flow = task { true } else { false }
+    }
+
     /// What it hands in, but for what was refused of a restore.
     var transactions: [StoreTransaction] {
         switch task {

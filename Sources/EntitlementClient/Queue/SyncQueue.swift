@@ -21,6 +21,8 @@ actor SyncQueue {
     /// Ids of all calls that it ever had: what else stands in the file is another program's.
     private var met = Set<Name>()
     private var spentLines = 0
+    /// Whether the file was read: what is in memory is newer from then on.
+    private var isLoaded = false
     /// Whether the file must be written anew before anything is added to it.
     private var isTorn = false
     var drain: Task<Void, Never>?
@@ -35,6 +37,8 @@ actor SyncQueue {
 
     /// Lines that say nothing any more before the file is written anew.
     private static let spentLimit = 256
+    /// Flows that wait at most: none of them opens anything.
+    static let flowLimit = 200
 
     init(
         _ customer: CustomerID?,
@@ -95,9 +99,11 @@ extension SyncQueue {
 
     private func load() {
         // What waits of whoever comes back is left for them.
-        guard customer != nil else { return }
+        guard customer != nil, !isLoaded else { return }
         do {
-            guard let bytes = try storage.read(.queue) else { return }
+            let read = try storage.read(.queue)
+            isLoaded = true
+            guard let bytes = read else { return }
             let file = QueueFile(bytes)
             // What another customer left is never sent in this one's name, and opens nothing (row CL5).
             let own = file.calls.filter { $0.customer == customer }
@@ -128,7 +134,7 @@ extension SyncQueue {
         let wasNobody = self.customer == nil
         self.customer = customer
         calls = []
-        (spentLines, isTorn) = (0, false)
+        (spentLines, isTorn, isLoaded) = (0, false, false)
         alarm?.cancel()
         guard !wasNobody else { return load() }
         do { try storage.remove(.queue) } catch { notices.send(.cacheFailed(error)) }
@@ -136,20 +142,20 @@ extension SyncQueue {
 
     /// Adds what must reach the server: when it returns, it is written.
     ///
-    /// A transaction that waits already is not added twice; that the store verified it anew counts
-    /// for what it opens. Where the disk takes nothing, it is told, and tried from memory. Returns
+    /// A transaction that waits already is not added twice, nor is a restore of the same; that the store
+    /// verified them anew counts for what they open. Of flows the newest are kept. Where the disk takes nothing, it is told, and tried from memory. Returns
     /// the call's id.
     ///
     /// `key`: its `Idempotency-Key`, where it was tried before; nil: one is made.
     @discardableResult
     func add(_ task: QueuedCall.Task, key: String? = nil) -> String {
         let now = time.now()
-        if case .claim(let transaction) = task,
-            let place = calls.firstIndex(where: { $0.holds(transaction) })
-        {
+        if key == nil, let place = calls.firstIndex(where: { $0.does(task) }) {
+            if calls[place].isRestore { lift(place) }
             if calls[place].phase != .refused { renew(place, now) }
             return calls[place].id
         }
+        if case .flow = task { forgetOldestFlow() }
         let call = QueuedCall(id: key ?? makeKey(), task, of: customer, verifiedAt: now)
         calls.append(call)
         met.insert(Name(call.id))
@@ -172,6 +178,11 @@ extension SyncQueue {
         }
     }
 
+    private func forgetOldestFlow() {
+        let flows = calls.filter(\.isFlow)
+        for call in flows.dropLast(Self.flowLimit - 1) { remove(call) }
+    }
+
     private func renew(_ place: Int, _ now: Instant) {
         guard calls[place].verifiedAt < now else { return }
         calls[place].verifiedAt = now
@@ -187,10 +198,15 @@ extension SyncQueue {
     func retry() {
         for (place, call) in calls.enumerated()
         where call.phase == .attention || call.phase == .waiting && call.notBefore != nil {
-            calls[place].phase = .waiting
-            (calls[place].attempts, calls[place].notBefore) = (0, nil)
-            write(calls[place].state)
+            lift(place)
         }
+    }
+
+    /// Lets a call be tried at once, as if it never was.
+    private func lift(_ place: Int) {
+        calls[place].phase = .waiting
+        (calls[place].attempts, calls[place].notBefore) = (0, nil)
+        write(calls[place].state)
     }
 
     func remove(_ call: QueuedCall) {

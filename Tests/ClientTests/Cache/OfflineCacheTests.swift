@@ -108,6 +108,8 @@ struct `An offline cache` {
                 )
                 #expect(Array(aside) == bytes)
             }
+            // What was under way when the program was killed, as Foundation names it.
+            try Data([7]).write(to: URL(filePath: path + "/cache/.dat.nosync1a2b.Xy"))
             for file in CacheFile.allCases { try files.remove(file) }
             let left = try FileManager.default.contentsOfDirectory(atPath: path + "/cache")
             #expect(left == [])

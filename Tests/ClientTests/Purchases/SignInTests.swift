@@ -53,6 +53,24 @@ struct `Signing in` {
         }
     }
 
+    // Each is whole before the next begins: nothing of one is left with another.
+    @Test func `one after the other ends with whoever came last`() async throws {
+        let setup = ServiceSetup()
+        let service = setup.service()
+        await service.start()
+        let customers: [CustomerID] = ["bob-1", "carol-1", "dave-1", "erin-1"]
+        await withTaskGroup { group in
+            for customer in customers {
+                group.addTask { _ = await service.switchCustomer(to: customer) }
+            }
+        }
+        let last = try #require(service.store.customer)
+        #expect(customers.contains(last))
+        #expect(service.store.current.customer == last)
+        #expect(await service.queue.add(.claim(sampleTransaction()), for: last) != nil)
+        await service.stop()
+    }
+
     // What a listener or a flow of the last one still brings is none of the next one's.
     @Test func `keeps out what comes late of another`() async throws {
         let setup = ServiceSetup()

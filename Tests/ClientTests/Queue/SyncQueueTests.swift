@@ -55,6 +55,56 @@ struct `A sync queue` {
         await second.stop()
     }
 
+    @Test func `asks for the same restore once, and at once when it is asked for again`() async {
+        let (server, time) = (ScriptedServer(), HeldTime())
+        let queue = Self.queue(server, time)
+        await queue.start {}
+        server.isAway = true
+        let ids = [await queue.add(.restore([sampleTransaction()]))]
+        await queue.send()
+        #expect(await queue.calls.first?.notBefore != nil)
+        let again = await queue.add(.restore([sampleTransaction()]))
+        #expect(ids == [again])
+        #expect(await queue.calls.count == 1)
+        #expect(await queue.calls.first?.notBefore == nil)
+        // The control: of other transactions it is another.
+        let other = await queue.add(.restore([sampleTransaction("2"), sampleTransaction()]))
+        #expect(other != again)
+        await queue.stop()
+    }
+
+    @Test func `keeps the newest flows, and every purchase`() async throws {
+        let (server, time, storage) = (ScriptedServer(), HeldTime(), MemoryStorage())
+        let queue = Self.queue(server, time, storage: storage)
+        await queue.start {}
+        server.isAway = true
+        await queue.add(.claim(sampleTransaction()))
+        for number in 0..<SyncQueue.flowLimit + 5 {
+            await queue.add(.flow(.members(["type": "started"]), id: "flow-\(number)"))
+        }
+        let kept = await queue.calls
+        #expect(kept.filter(\.isFlow).count == SyncQueue.flowLimit)
+        #expect(kept.first?.transactions.isEmpty == false)
+        #expect(kept.last?.lane == Name("flow/flow-\(SyncQueue.flowLimit + 4)"))
+        #expect(QueueFile(try #require(storage[.queue])).calls == kept)
+        await queue.stop()
+    }
+
+    @Test func `goes on with what it knows when it begins again, not with an older file`() async {
+        let (server, time, storage) = (ScriptedServer(), HeldTime(), MemoryStorage())
+        let queue = Self.queue(server, time, storage: storage)
+        await queue.start {}
+        await queue.add(.claim(sampleTransaction()))
+        storage.fault = MemoryStorage.diskFull
+        await queue.send()
+        #expect(await queue.recorded.count == 1)
+        await queue.stop()
+        storage.fault = nil
+        await queue.start {}
+        #expect(await queue.recorded.count == 1)
+        await queue.stop()
+    }
+
     // row 8.1
     @Test func `waits twice as long each time, moved at random, and as long as it is asked to`() {
         let backoff = Backoff()

@@ -1,6 +1,8 @@
 import Encodings
 import EntitlementClient
 import LedgerServer
+import NIOCore
+import NIOPosix
 import Stores
 import Testing
 
@@ -28,7 +30,8 @@ struct `The system's transport` {
     @Test func `carries a call and its answer whole, and says so where there is none`() async throws
     {
         try await StoreStandIn.serve(port: 0, Self.echo) { port in
-            let transport = URLSessionTransport().transport
+            // Longer than a machine on which everything runs at once takes.
+            let transport = URLSessionTransport(seconds: 600).transport
             let url = "http://127.0.0.1:\(port)"
             let answer = try #require(
                 await transport(
@@ -57,5 +60,46 @@ struct `The system's transport` {
         // Nobody listens.
         let transport = URLSessionTransport(seconds: 5).transport
         #expect(await transport(ClientRequest(.get, "http://127.0.0.1:9/")) == nil)
+    }
+
+    // A time-out that begins anew with each byte never comes.
+    @Test func `waits for a whole answer, however lively its bytes drip`() async throws {
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Dripping())
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(channel.localAddress?.port)
+        let clock = ContinuousClock()
+        let began = clock.now
+        let transport = URLSessionTransport(seconds: 2).transport
+        #expect(await transport(ClientRequest(.get, "http://127.0.0.1:\(port)/")) == nil)
+        // The bytes would go on for longer than an hour.
+        #expect(clock.now - began < .seconds(600))
+        try await channel.close().get()
+    }
+
+    /// Sends a head, then a byte of its body each 200 milliseconds.
+    private final class Dripping: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+        private var drip: RepeatedTask?
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard drip == nil else { return }
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: head)), promise: nil)
+            let channel = context.channel
+            drip = context.eventLoop.scheduleRepeatedTask(
+                initialDelay: .milliseconds(200),
+                delay: .milliseconds(200)
+            ) { _ in
+                channel.writeAndFlush(ByteBuffer(string: " "), promise: nil)
+            }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { drip?.cancel() }
     }
 }

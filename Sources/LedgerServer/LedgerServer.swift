@@ -156,9 +156,9 @@ package enum LedgerServer {
         )
     }
 
-    /// Audits the ledger that is served.
+    /// Audits the ledger that is served, until that is ended: then it throws `CancellationError`.
     package typealias Auditing =
-        @Sendable (AuditScope, AuditPace) throws -> AuditAnswer
+        @Sendable (AuditScope, AuditPace, _ isEnded: () -> Bool) throws -> AuditAnswer
 
     /// Reads whom the server trusts.
     ///
@@ -305,7 +305,7 @@ package enum LedgerServer {
         if let keeper = service.refusals {
             services.append(RefusalWatch(service: service, keeper: keeper))
         }
-        services.append(JobScheduler(jobs: jobs(options, service), board: service.jobs))
+        services.append(scheduler(options, service))
         if let webhooks = options.webhooks, !options.ledger.isReadOnly {
             services.append(WebhookSender(service: service, webhooks: webhooks))
         }

@@ -114,7 +114,7 @@ final class LedgerService: Sendable, BlockingPool {
         makeID = options.makeID
         resolveTimeZones = options.resolveTimeZones
         timeZone = options.timeZone
-        auditing = options.audit ?? { [ledger] scope, _ in try ledger.auditor.audit(scope) }
+        auditing = options.audit ?? { [ledger] scope, _, _ in try ledger.auditor.audit(scope) }
         isReadOnlyByFault = options.isReadOnlyByFault
         snapshotLifetime = Int64(options.snapshotLifetime)
         let pool = NIOThreadPool(numberOfThreads: options.threadCount)
@@ -142,7 +142,10 @@ final class LedgerService: Sendable, BlockingPool {
     var isEnded: @Sendable () -> Bool { { [self] in ending.load(ordering: .relaxed) } }
 
     /// Tells what goes on for long to end.
-    func end() { ending.store(true, ordering: .relaxed) }
+    func end() {
+        ending.store(true, ordering: .relaxed)
+        ledger.endWalks()
+    }
 
     /// Takes up the purchase flows that run by what the log says (row 2.2): whoever ended the server
     /// before ended none of them.
@@ -157,6 +160,8 @@ final class LedgerService: Sendable, BlockingPool {
     func stop() async throws {
         try await reports.stop()
         try await pool.shutdownGracefully()
+        // Whoever has the ledger goes on with it.
+        ledger.allowWalks()
         refusals?.keep()
         // Whoever was answered last is noted last.
         try await accesses.stop()
@@ -191,11 +196,16 @@ final class LedgerService: Sendable, BlockingPool {
     /// - Throws: `Problem.busy` while another one runs.
     func audit(_ scope: AuditScope, _ pace: LedgerServer.AuditPace) async throws -> AuditAnswer {
         do {
-            let answer = try await audits.run { [auditing] in try auditing(scope, pace) }
+            let answer = try await audits.run { [auditing, isEnded] in
+                try auditing(scope, pace, isEnded)
+            }
             metrics.audits.count(scope, answer, at: clock())
             return answer
         } catch let problem as Problem where problem.code == .busy {
             throw problem
+        } catch is CancellationError {
+            // The server stops: the audit is none that failed.
+            throw CancellationError()
         } catch {
             metrics.audits.countFailure(scope)
             throw error

@@ -202,6 +202,18 @@ def check_end(material, words, certificate):
         raise Fault("HTTP/2: the end takes %.1f s, and the client hears %s" % (seconds, kinds))
 
 
+def check_deaf(material, words, certificate):
+    """A client that never says that it heard of the end does not hold it up."""
+    with material.server(words=words) as server:
+        raw = Raw(server, certificate)
+        raw.ask()
+        # Nothing is read from here on, and no ping answered.
+        seconds = server.stop()
+        raw.close()
+    if seconds > 15:
+        raise Fault("HTTP/2: a client that hears nothing holds up the end for %.1f s" % seconds)
+
+
 def run(material):
     """All of it; how many answers were held."""
     certificate, key = material.certificate("http2")
@@ -213,4 +225,5 @@ def run(material):
     check_streams(material, words, certificate)
     check_handshakes(material, words)
     check_end(material, words, certificate)
+    check_deaf(material, words, certificate)
     return ANSWERS

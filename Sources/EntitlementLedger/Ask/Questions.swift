@@ -12,6 +12,8 @@ public final class Questions: Sendable {
     let catalogs: CatalogCache
     let accessCache: AccessCache
     let knownLoss: KnownLoss?
+    /// Ends what goes over the whole log.
+    let walkEnd = WalkEnd()
     /// Whether somebody else may append, so that the log's end must be looked at.
     let isReadOnly: Bool
 

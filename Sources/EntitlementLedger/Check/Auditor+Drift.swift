@@ -46,7 +46,8 @@ extension Auditor {
     /// The catalogs of a prefix, found in the log and not in the views.
     private func recordedCatalogs(size: UInt64) throws -> CatalogHistory {
         var sequences: [UInt64] = []
-        try questions.log.scanRecords(from: 0, upTo: size) { sequence, record in
+        let log = questions.log
+        try log.scanRecords(from: 0, upTo: size, until: questions.walkEnd) { sequence, record in
             if try RecordHeader.stream(of: record) == StreamNumber.catalog,
                 try RecordHeader(checking: record).eventKind() == .catalogPublished
             {

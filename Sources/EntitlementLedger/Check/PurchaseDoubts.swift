@@ -9,8 +9,8 @@ package struct PurchaseDoubts: Sendable {
     package private(set) var counts: [Name: Counts] = [:]
     /// Some about which their stores should be asked, by the names that they are shown by.
     package fileprivate(set) var purchases: [PurchaseName] = []
-    /// Where the next ones begin.
-    package fileprivate(set) var next: UInt64 = 0
+    /// Where the next ones of each store begin.
+    package fileprivate(set) var next: [Name: UInt64] = [:]
 
     /// Purchases of a store.
     package struct Counts: Sendable, Hashable {
@@ -50,38 +50,45 @@ package struct PurchaseDoubts: Sendable {
 extension Questions {
     /// What is doubtful about the purchases that somebody owns at an instant, by all that is known.
     ///
-    /// `limit`: so many purchases are named, from the number `start` on and around the end: those of which
-    /// their stores never tell do not keep others from being asked about.
+    /// `limit`: so many purchases of each store are named, from the number in `starts` on and around the end:
+    /// those of which their stores never tell do not keep others from being asked about.
     ///
     /// Cost: as `foldCustomers`, and 8 bytes for each that is doubtful.
     package func purchaseDoubts(
         in environment: StoreEnvironment,
         at instant: Instant,
-        from start: UInt64 = 0,
+        from starts: [Name: UInt64] = [:],
         limit: Int
     ) throws -> PurchaseDoubts {
         let parts = try foldCustomers(
             upTo: log.end().size,
             environment: environment,
-            into: (doubts: PurchaseDoubts(), numbers: [UInt64]())
+            into: (doubts: PurchaseDoubts(), numbers: [Name: [UInt64]]())
         ) { part, timeline in
             for owned in timeline.owned(at: instant) {
                 let purchase = owned.timeline
                 guard let store = purchase.store else { continue }
                 let counts = owned.counts(at: instant)
-                part.doubts.add(counts, of: Name(store))
+                let name = Name(store)
+                part.doubts.add(counts, of: name)
                 let isDoubtful =
                     counts.renewalsExpected + counts.unconfirmed + counts.unacknowledged > 0
-                if isDoubtful { part.numbers.append(purchase.number) }
+                if isDoubtful { part.numbers[name, default: []].append(purchase.number) }
             }
         }
         var whole = PurchaseDoubts()
         for (store, counts) in parts.flatMap(\.doubts.counts) { whole.add(counts, of: store) }
-        let numbers = parts.flatMap(\.numbers).sorted()
-        let first = numbers.firstIndex { $0 >= start } ?? 0
-        let named = (numbers[first...] + numbers[..<first]).prefix(limit)
-        whole.purchases = try named.compactMap(purchaseName(ofStream:))
-        whole.next = named.last.map { $0 &+ 1 } ?? 0
+        let byStore = parts.reduce(into: [Name: [UInt64]]()) { all, part in
+            all.merge(part.numbers, uniquingKeysWith: +)
+        }
+        for (store, unsorted) in byStore.sorted(by: { $0.key < $1.key }) {
+            let numbers = unsorted.sorted()
+            let start = starts[store] ?? 0
+            let first = numbers.firstIndex { $0 >= start } ?? 0
+            let named = (numbers[first...] + numbers[..<first]).prefix(limit)
+            whole.purchases += try named.compactMap(purchaseName(ofStream:))
+            whole.next[store] = named.last.map { $0 &+ 1 } ?? 0
+        }
         return whole
     }
 }

@@ -22,13 +22,15 @@ extension LogReader {
     /// Lends the bytes that stand for each record of a range, ascending, until the body returns
     /// false; nothing of them is read.
     ///
-    /// Gaps that a salvage left are passed over.
+    /// Gaps that a salvage left are passed over. `walkEnd`: ends it between two blocks; nil: nobody does.
     func scanRecords(
         from first: UInt64,
         upTo end: UInt64,
+        until walkEnd: WalkEnd? = nil,
         _ body: (_ sequence: UInt64, Span<UInt8>) throws -> Bool
     ) throws {
         try readBlocks(from: first, upTo: end) { start, block in
+            try walkEnd?.check()
             let count = try Bundle.count(block)
             for index in 0..<count {
                 let sequence = start + UInt64(index)

@@ -107,7 +107,10 @@ struct SubjectFold<Item: Sendable>: Sendable {
             let end = start + size / cores + (core < size % cores ? 1 : 0)
             guard start < end else { return survey }
             survey.buckets.reserveCapacity(Int(end - start))
-            try questions.log.scanRecords(from: start, upTo: end) { sequence, record in
+            let log = questions.log
+            try log.scanRecords(from: start, upTo: end, until: questions.walkEnd) {
+                sequence,
+                record in
                 let header = try RecordHeader(checking: record)
                 guard header.sequence == sequence else {
                     throw LogStorageFault(.damaged, "record \(sequence) is another")
@@ -156,6 +159,7 @@ struct SubjectFold<Item: Sendable>: Sendable {
         // What is linked may be of a subject in another bucket.
         for stream in subjects.keys { isWanted[Int(Self.bucket(of: stream))] = true }
         try questions.log.readBlocks(from: 0, upTo: size) { start, block in
+            try questions.walkEnd.check()
             let count = try Bundle.count(block)
             for index in 0..<count {
                 let sequence = start + UInt64(index)

@@ -74,7 +74,10 @@ struct PopulationFold: Sendable {
             let start = size / cores * core + min(core, size % cores)
             let end = start + size / cores + (core < size % cores ? 1 : 0)
             guard start < end else { return survey }
-            try questions.log.scanRecords(from: start, upTo: end) { sequence, record in
+            let log = questions.log
+            try log.scanRecords(from: start, upTo: end, until: questions.walkEnd) {
+                sequence,
+                record in
                 let header = try RecordHeader(checking: record)
                 guard header.sequence == sequence else {
                     throw LogStorageFault(.damaged, "record \(sequence) is another")
@@ -129,7 +132,8 @@ struct PopulationFold: Sendable {
         _ body: (CustomerTimeline) throws -> Void
     ) throws {
         var facts = ComponentFacts(part.components, sizes: components.sizes) { isHeld($0) }
-        try questions.log.scanRecords(from: 0, upTo: size) { _, record in
+        let log = questions.log
+        try log.scanRecords(from: 0, upTo: size, until: questions.walkEnd) { _, record in
             // Most records are of other parts: only their streams are looked at.
             let stream = try RecordHeader.stream(of: record)
             let counter = StreamNumber.counter(of: stream)
@@ -147,6 +151,7 @@ struct PopulationFold: Sendable {
         let customers = components.customers(in: part.components)
         var start = 0
         while start < customers.count {
+            try questions.walkEnd.check()
             let component = customers[start].component
             let group = customers[start...].prefix { $0.component == component }
             start = group.endIndex

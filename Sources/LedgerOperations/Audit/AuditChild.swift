@@ -37,8 +37,16 @@ package struct AuditChild: Sendable {
     /// `key`: the master key, which goes over by a pipe: variables can be read by others of this
     /// user, and are handed on. nil: it needs none.
     ///
-    /// `isHeard`: whether its standard error is ours; else nobody sees it.
-    package func run(_ arguments: [String], key: [UInt8]?, isHeard: Bool) throws -> Outcome {
+    /// `isHeard`: whether its standard error is ours; else nobody sees it. `isEnded`: whether nobody wants to
+    /// know any more.
+    ///
+    /// - Throws: `CancellationError` where nobody wants to know.
+    package func run(
+        _ arguments: [String],
+        key: [UInt8]?,
+        isHeard: Bool,
+        isEnded: () -> Bool = { false }
+    ) throws -> Outcome {
         let output = Pipe()
         // It ends with us: the other end of its input closes then.
         let input = Pipe()
@@ -56,8 +64,11 @@ package struct AuditChild: Sendable {
         )
         try input.fileHandleForReading.close()
         try output.fileHandleForWriting.close()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        let data = try Self.all(of: output.fileHandleForReading, isEnded)
+        // It ends at once where it is not read to its end.
+        if data == nil { try input.fileHandleForWriting.close() }
         let end = try process.end()
+        guard let data else { throw CancellationError() }
         try input.fileHandleForWriting.close()
         guard case .exited(let code) = end, code != ExitStatus.internal.rawValue else {
             return Outcome(output: data, code: nil)
@@ -65,18 +76,34 @@ package struct AuditChild: Sendable {
         return Outcome(output: data, code: code)
     }
 
+    private static let chunkByteCount = 64 << 10
+
+    /// All that a child prints; nil: nobody wants to know any more.
+    private static func all(of output: FileHandle, _ isEnded: () -> Bool) throws -> Data? {
+        var data = Data()
+        while true {
+            if isEnded() { return nil }
+            guard try output.hasInput() else { continue }
+            let chunk = try output.read(upToCount: chunkByteCount) ?? Data()
+            if chunk.isEmpty { return data }
+            data += chunk
+        }
+    }
+
     /// The report on a ledger; one for a child that did not live to make it.
     package func report(
         on path: String,
         masterKey: [UInt8],
         _ scope: AuditScope,
-        isBehind: Bool = false
+        isBehind: Bool = false,
+        isEnded: () -> Bool = { false }
     ) throws -> AuditAnswer {
         let words: [AuditScope: [String]] = [.quick: ["--quick"], .hashes: ["--hashes"]]
         let outcome = try run(
             ["--json", "--ledger", path] + (words[scope] ?? []) + (isBehind ? ["--behind"] : []),
             key: masterKey,
-            isHeard: false
+            isHeard: false,
+            isEnded: isEnded
         )
         if let answer = outcome.answer { return answer }
         guard outcome.isDamaged else {

@@ -10,8 +10,6 @@ package final class LineReader {
     /// Bytes of a line; what is longer is passed over and reported as such.
     package static let lineByteLimit = 4 << 20
     private static let chunkByteCount = 1 << 20
-    /// How long an interrupt may wait for input that does not come.
-    private static let pollMilliseconds: Int32 = 100
 
     /// A line without its end.
     package struct Line {
@@ -151,8 +149,12 @@ package final class LineReader {
     /// What is there to read, without waiting for more once there is something; empty at the end
     /// or after an interrupt.
     private func readChunk() throws -> [UInt8] {
-        while try !hasInput() {
-            if isInterrupted() { return [] }
+        do {
+            while try !handle.hasInput() {
+                if isInterrupted() { return [] }
+            }
+        } catch let error as Errno {
+            throw Self.unreadable(error)
         }
         let descriptor = FileDescriptor(rawValue: handle.fileDescriptor)
         do {
@@ -164,17 +166,6 @@ package final class LineReader {
         } catch let error as Errno {
             throw Self.unreadable(error)
         }
-    }
-
-    /// Whether there is something to read, or nothing more to come, after a short wait.
-    ///
-    /// A signal ends the wait early and says nothing of the input: a read after it would wait for
-    /// ever, and nobody would see that the signal meant an interrupt.
-    private func hasInput() throws -> Bool {
-        var waiting = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
-        let count = unsafe poll(&waiting, 1, Self.pollMilliseconds)
-        if count < 0, errno != EINTR { throw Self.unreadable(Errno(rawValue: errno)) }
-        return count > 0
     }
 
     private static func unreadable(_ error: Errno) -> OperationFault {
@@ -191,4 +182,22 @@ package final class LineReader {
 
     /// Passes over everything from here on that was read already.
     package func skipRest() { position = buffer.count }
+}
+
+extension FileHandle {
+    /// How long it is waited for input before whoever waits looks around.
+    private static let pollMilliseconds: Int32 = 100
+
+    /// Whether there is something to read, or nothing more to come, after a short wait.
+    ///
+    /// A signal ends the wait early and says nothing of the input: a read after it would wait for
+    /// ever, and nobody would see that the signal meant an interrupt.
+    ///
+    /// - Throws: `Errno`.
+    func hasInput() throws -> Bool {
+        var waiting = pollfd(fd: fileDescriptor, events: Int16(POLLIN), revents: 0)
+        let count = unsafe poll(&waiting, 1, Self.pollMilliseconds)
+        if count < 0, errno != EINTR { throw Errno(rawValue: errno) }
+        return count > 0
+    }
 }

@@ -8,16 +8,20 @@ package import Entitlements
 package struct BackfillProgress: Sendable {
     private let path: String
     private let environment: StoreEnvironment
-    private let now: Instant
+    private let clock: @Sendable () -> Instant
 
     /// Milliseconds after which it is begun anew: stores have told more since.
     private static let lifetime = Instant.millisecondsPerDay
 
-    /// That of a ledger's directory.
-    package init(ofLedgerAt ledgerPath: String, _ environment: StoreEnvironment, now: Instant) {
+    /// That of a ledger's directory; `clock`: when each place is reached.
+    package init(
+        ofLedgerAt ledgerPath: String,
+        _ environment: StoreEnvironment,
+        clock: @escaping @Sendable () -> Instant
+    ) {
         path = ledgerPath + "/backfill.json"
         self.environment = environment
-        self.now = now
+        self.clock = clock
     }
 
     /// The stream's number with which to go on; 0: from the beginning.
@@ -26,8 +30,8 @@ package struct BackfillProgress: Sendable {
             // What is not ours to read is begun anew.
             let json = try? JSONValue(parsing: bytes),
             json["environment"]?.string == environment.name,
-            let began = json["reachedAt"]?.string.flatMap({ Instant(rfc3339: $0) }),
-            now <= began.advanced(byMilliseconds: Self.lifetime),
+            let reachedAt = json["reachedAt"]?.string.flatMap({ Instant(rfc3339: $0) }),
+            clock() <= reachedAt.advanced(byMilliseconds: Self.lifetime),
             let next = json["next"]?.string.flatMap({ UInt64($0) })
         else { return 0 }
         return next
@@ -37,7 +41,7 @@ package struct BackfillProgress: Sendable {
     package func reach(_ next: UInt64) throws {
         guard next > 0 else { return DurableFile.remove(path) }
         let json = JSONValue.members([
-            "environment": .string(environment.name), "reachedAt": .string(now.description),
+            "environment": .string(environment.name), "reachedAt": .string(clock().description),
             "next": .string(String(next)),
         ])
         try DurableFile.replace(path, with: Array((json.description + "\n").utf8))

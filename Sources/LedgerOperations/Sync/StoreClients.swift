@@ -1,4 +1,5 @@
 package import Entitlements
+package import LedgerAPI
 package import Stores
 
 /// The stores that may be asked, and what their answers are checked by.
@@ -39,17 +40,35 @@ package struct StoreClients: Sendable {
 
     /// Whether no store may be asked.
     package var isEmpty: Bool { appStore == nil && playStore == nil && revenueCat == nil }
-    /// Whether one may be asked what it sells.
-    package var tellProducts: Bool {
-        appStoreConnect != nil || playStore != nil || revenueCat != nil
+
+    /// When one may be asked about purchases again, by its name in the log; nil: now, as far as is known.
+    package func heldUntil(_ store: String) -> Instant? {
+        switch store {
+        case Source.appStore: appStore?.api.heldUntil
+        case Source.playStore: playStore?.api.heldUntil
+        case Source.revenueCat: revenueCat?.heldUntil
+        default: nil
+        }
     }
 
-    /// When all of them may be asked again; nil: now.
-    package var heldUntil: Instant? {
-        [
-            appStore?.api.heldUntil, playStore?.api.heldUntil, revenueCat?.heldUntil,
-            appStoreConnect?.heldUntil,
-        ].compactMap(\.self).max()
+    /// When one may be asked again what it sells; nil: now, as far as is known.
+    package func heldUntil(tellingProducts source: ProductSource) -> Instant? {
+        switch source {
+        case .appStore: appStoreConnect?.heldUntil
+        case .playStore: playStore?.api.heldUntil
+        case .revenueCat: revenueCat?.heldUntil
+        }
+    }
+
+    /// Those that may be asked what they sell.
+    package var tellingProducts: [ProductSource] {
+        ProductSource.allCases.filter { source in
+            switch source {
+            case .appStore: appStoreConnect != nil
+            case .playStore: playStore != nil
+            case .revenueCat: revenueCat != nil
+            }
+        }
     }
 
     /// Names them.

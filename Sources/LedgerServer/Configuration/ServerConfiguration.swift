@@ -92,10 +92,11 @@ package struct ServerConfiguration: Sendable {
         options.pageLinks.terms = try page(.termsPage)
         options.pageLinks.privacy = try page(.privacyPage)
         options.pageLinks.support = try page(.supportPage)
-        options.trust = try await trust()
+        let trust = TrustReader(settings, ofLedgerAt: path, logger)
+        options.trust = try await trust.read()
         options.readTrust = { () async throws(InputFault) in
             do {
-                return try await trust()
+                return try await trust.read()
             } catch {
                 let fault = OperationFault(telling: error, ofLedgerAt: path)
                 let place = fault.place.map { " (\($0))" } ?? ""
@@ -267,68 +268,6 @@ package struct ServerConfiguration: Sendable {
 
     private func misconfigured(_ message: String, _ place: String) -> OperationFault {
         OperationFault(.configuration, message, place: place)
-    }
-}
-
-/// Whom the server trusts, as it is set: read again while it runs.
-extension ServerConfiguration {
-    private func trust() async throws -> ServerTrust {
-        ServerTrust(stores: try stores(), customers: try await customers(), tls: try tls())
-    }
-
-    private func stores() throws -> StoreAccess {
-        guard let configuration = try StoresFile.read(settings[.stores], ofLedgerAt: path) else {
-            return StoreAccess()
-        }
-        let appStore = try StoresFile.appStoreVerifier(configuration)
-        return StoreAccess(
-            appStore: appStore,
-            playStore: configuration.playStore,
-            playPush: PlayPushVerifier(configuration.playStore?.push),
-            clients: StoreClients(configuration, verifier: appStore, clock: SystemClock.now),
-            revenueCat: RevenueCatAuthentication(
-                authorization: configuration.revenueCat?.authorization,
-                hmacSecret: configuration.revenueCat?.hmacSecret
-            )
-        )
-    }
-
-    private func customers() async throws -> CustomerTokenVerifier? {
-        guard let place = settings[.customerKeysFile] else { return nil }
-        let text = String(decoding: try ConfigurationFile.read(place, ledger: path), as: UTF8.self)
-        let keys: TokenKeys
-        do {
-            keys = try await TokenKeys(text)
-        } catch {
-            throw misconfigured("the keys of customer tokens: \(error.detail)", place)
-        }
-        let (issuer, audience) = (settings[.customerIssuer], settings[.customerAudience])
-        // Whatever else the issuer signs with these keys, for another service say, lets in too.
-        for (setting, value) in [(Setting.customerIssuer, issuer), (.customerAudience, audience)]
-        where value == nil {
-            logger.warning("customers' tokens are not held against \(setting.rawValue): set it")
-        }
-        return CustomerTokenVerifier(keys: keys, issuer: issuer, audience: audience)
-    }
-
-    private func tls() throws -> LedgerServer.TLS? {
-        let (certificate, key) = (settings[.tlsCertificateFile], settings[.tlsKeyFile])
-        guard let certificate, let key else {
-            guard certificate == nil, key == nil else {
-                throw misconfigured("TLS needs a certificate and its key", certificate ?? key ?? "")
-            }
-            return nil
-        }
-        do {
-            return try LedgerServer.TLS(
-                certificate: ConfigurationFile.read(certificate, ledger: path),
-                key: ConfigurationFile.read(key, ledger: path)
-            )
-        } catch let fault as OperationFault {
-            throw fault
-        } catch {
-            throw misconfigured("not a certificate chain and its key in PEM", certificate)
-        }
     }
 }
 

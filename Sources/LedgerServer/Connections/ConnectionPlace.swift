@@ -10,12 +10,7 @@ final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    private let connections: Connections
-    private var address: IPAddress?
-    /// Whether it is counted among those of its address.
-    private var isIn = false
-    private var wait: Connections.Wait?
-    private var giveWay: Connections.GiveWay = {}
+    private var seat: ConnectionSeat
     /// Requests whose head came and whose response is not out.
     private var openCount = 0
     /// The door of the connection that it is a stream of; nil: it is a connection.
@@ -23,25 +18,23 @@ final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether the response under way is the last: what comes behind it is nobody's request.
     private var isLast = false
 
-    init(_ connections: Connections) { self.connections = connections }
+    init(_ connections: Connections) { seat = ConnectionSeat(connections) }
 
     private func enter(_ context: ChannelHandlerContext) {
-        guard !isIn else { return }
-        giveWay = { [channel = context.channel] in channel.close(promise: nil) }
-        address = context.channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
+        guard !seat.isTaken else { return }
         // Who spoke TLS was counted at the door until now.
         Self.door(of: context.channel)?.handOver()
         // What a connection was accepted by mostly has another loop, and no door in any case.
-        door = context.channel.parent.flatMap {
+        let door = context.channel.parent.flatMap {
             $0.eventLoop.inEventLoop ? Self.door(of: $0) : nil
         }
-        door?.streamBegan()
-        guard connections.enter(address) else {
-            context.close(promise: nil)
-            return
+        if let door {
+            guard door.streamBegins() else { return context.close(promise: nil) }
+            self.door = door
         }
-        isIn = true
-        wait = connections.waitForHead(giveWay)
+        guard seat.take(context.channel, as: door == nil ? .connection : .stream) else {
+            return context.close(promise: nil)
+        }
     }
 
     /// Streams are on their connection's event loop.
@@ -51,24 +44,9 @@ final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func leave() {
-        endWait()
+        seat.leave()
         door?.streamEnded()
         door = nil
-        giveWay = {}
-        guard isIn else { return }
-        isIn = false
-        connections.leave(address)
-    }
-
-    private func endWait() {
-        if let wait { connections.endWait(wait) }
-        wait = nil
-    }
-
-    /// A connection whose requests are all answered waits for the next.
-    private func waitIfIdle() {
-        guard isIn, wait == nil, openCount == 0 else { return }
-        wait = connections.waitForHead(giveWay)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -94,13 +72,13 @@ final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
             // section 3.2).
             // A stream has no other request behind it.
             isLast = door == nil && (head.method == .connect || !head.hasOneHost)
-            endWait()
+            seat.endWait()
             openCount += 1
-            if isIn { wait = connections.waitForBody(giveWay) }
+            seat.waitForBody()
         case .body: break
         case .end:
-            endWait()
-            waitIfIdle()
+            seat.endWait()
+            if openCount == 0 { seat.waitForHead() }
         }
         context.fireChannelRead(data)
     }
@@ -126,7 +104,8 @@ final class ConnectionPlace: ChannelDuplexHandler, RemovableChannelHandler {
             if handler.isLast { return context.close(promise: nil) }
             // What could not be read is answered without having been a request.
             handler.openCount = max(0, handler.openCount - 1)
-            handler.waitIfIdle()
+            // A connection whose requests are all answered waits for the next.
+            if handler.openCount == 0 { handler.seat.waitForHead() }
         }
         context.write(data, promise: written)
     }

@@ -14,7 +14,10 @@ final class Connections: Sendable {
     private let state = Mutex(State())
 
     private struct State {
+        /// Connections, and streams of them.
         var count = 0
+        /// Connections alone.
+        var connectionCount = 0
         /// As the socket that listens counts them: some are accepted and not yet here.
         var acceptedCount = 0
         var ended: UInt64 = 0
@@ -55,8 +58,15 @@ final class Connections: Sendable {
     /// Connections that ended since the beginning.
     var ended: UInt64 { state.withLock { $0.ended } }
 
-    /// Counts a connection from an address; false: it has too many.
-    func enter(_ address: IPAddress?) -> Bool {
+    /// What is counted: all of it for who gives way, connections alone for how many are accepted.
+    enum Kind {
+        case connection
+        /// One of HTTP/2, on a connection that is counted by itself.
+        case stream
+    }
+
+    /// Counts one from an address; false: it has too many.
+    func enter(_ address: IPAddress?, as kind: Kind = .connection) -> Bool {
         let network = counted(address)
         let (isIn, evicted) = state.withLock { state -> (Bool, GiveWay?) in
             if let network {
@@ -65,6 +75,7 @@ final class Connections: Sendable {
                 state.byNetwork[network] = count + 1
             }
             state.count += 1
+            if kind == .connection { state.connectionCount += 1 }
             return (true, state.count > limit ? state.removeOldest(spared: spared) : nil)
         }
         evicted?()
@@ -72,10 +83,11 @@ final class Connections: Sendable {
     }
 
     /// Takes back what `enter` counted.
-    func leave(_ address: IPAddress?) {
+    func leave(_ address: IPAddress?, as kind: Kind = .connection) {
         let network = counted(address)
         state.withLock { state in
             state.count -= 1
+            if kind == .connection { state.connectionCount -= 1 }
             state.ended &+= 1
             guard let network, let count = state.byNetwork[network] else { return }
             state.byNetwork[network] = count > 1 ? count - 1 : nil
@@ -122,9 +134,10 @@ final class Connections: Sendable {
         }
     }
 
+    /// Streams of HTTP/2 need no socket: they are none of it.
     fileprivate func isAccepting() -> Bool {
         state.withLock { state in
-            let count = max(state.count, state.acceptedCount)
+            let count = max(state.connectionCount, state.acceptedCount)
             if count < limit { return true }
             let someWait = state.headless.count + state.bodiless.count > 0
             if someWait, count < limit + Self.excess { return true }

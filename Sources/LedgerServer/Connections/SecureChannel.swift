@@ -39,7 +39,7 @@ struct SecureChannel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         do {
             try channel.pipeline.syncOperations.addHandler(
-                ConnectionDoor(connections, headLimit: limits.head)
+                ConnectionDoor(connections, limits)
             )
         } catch {
             return channel.eventLoop.makeFailedFuture(error)

@@ -22,6 +22,8 @@ struct AuditWatch: ScheduledJob {
             return .done
         } catch let problem as Problem where problem.code == .busy {
             return .postponed(Self.pause)
+        } catch is CancellationError {
+            return .ended
         } catch {
             service.logger.error(
                 "an audit could not be finished",

@@ -15,11 +15,8 @@ struct BackfillWatch: ScheduledJob {
 
     /// A week: what a store did not tell is looked for each hour where it is missed.
     static let standardInterval = Duration.seconds(7 * 86_400)
-    /// A server that is started each day asks all the same.
-    private static let longestFirstWait = Duration.seconds(3600)
 
     var job: JobBoard.Job { .backfill }
-    var firstWait: Duration { min(interval, Self.longestFirstWait) }
 
     func run() async -> JobRun {
         let clients = service.stores.clients
@@ -36,7 +33,11 @@ struct BackfillWatch: ScheduledJob {
                     ]
                 )
                 if service.isEnded() { return .ended }
-                if answer.isToGoOn { return .failed(notBefore: clients.heldUntil) }
+                if answer.isToGoOn {
+                    // It goes on where it was, for which those that are asked here are needed, and no other.
+                    let holds = answer.sources.compactMap { clients.heldUntil($0.store) }
+                    return .failed(notBefore: holds.max())
+                }
                 // Asked again at once, it would ask about everybody from the start, and hear the same.
                 for source in answer.untold {
                     service.logger.warning(

@@ -21,7 +21,9 @@ struct DriftWatch: ScheduledJob {
     var interval: Duration { schedule.interval }
 
     mutating func run() async -> JobRun {
-        guard let next = await check(from: start) else { return .failed() }
+        guard let next = await check(from: start) else {
+            return service.isEnded() ? .ended : .failed()
+        }
         start = next
         return .done
     }
@@ -41,6 +43,8 @@ struct DriftWatch: ScheduledJob {
             service.metrics.drift.count(report, at: service.clock())
             tell(report)
             return report.next
+        } catch is CancellationError {
+            return nil
         } catch {
             service.metrics.drift.countFailure()
             service.logger.error(

@@ -1,3 +1,4 @@
+import Entitlements
 import ServiceLifecycle
 
 extension Duration {
@@ -9,5 +10,12 @@ extension Duration {
         } catch {
             return false
         }
+    }
+}
+
+extension Instant {
+    /// An instant a while later, in whole milliseconds.
+    static func + (instant: Instant, duration: Duration) -> Instant {
+        instant.advanced(byMilliseconds: duration.microseconds / 1000)
     }
 }

@@ -20,6 +20,19 @@ final class JobBoard: Sendable {
     /// The time by which it is noted.
     var now: Instant { clock() }
 
+    /// Takes up when an earlier server ran jobs that this one has, too.
+    func takeUp(_ earlier: [JobStatus], of jobs: Set<Job>) {
+        entries.withLock { entries in
+            for status in earlier {
+                guard let job = Job(rawValue: status.name), jobs.contains(job) else { continue }
+                if entries[job]?.lastRunAt == nil { entries[job] = status }
+            }
+        }
+    }
+
+    /// When a job last did what it is there for; nil: never, as far as is known.
+    func lastDone(_ job: Job) -> Instant? { entries.withLock { $0[job]?.lastDoneAt } }
+
     /// Notes what came of a job's run.
     func note(_ job: Job, _ run: JobRun) {
         switch run {
@@ -31,7 +44,7 @@ final class JobBoard: Sendable {
 
     /// Notes that a job comes after an interval.
     func plan(_ job: Job, after interval: Duration) {
-        let next = clock().advanced(byMilliseconds: interval.microseconds / 1000)
+        let next = clock() + interval
         entries.withLock { entries in
             entries[job, default: JobStatus(name: job.rawValue)].nextRunAt = next
         }

@@ -9,6 +9,8 @@ import ServiceLifecycle
 struct JobScheduler: Service {
     let jobs: [any ScheduledJob]
     let board: JobBoard
+    /// Keeps when they ran; nil: there is nowhere to.
+    var keeper: JobKeeper?
     var time = JobTime.machine
 
     /// How long it waits after the first failure.
@@ -16,25 +18,42 @@ struct JobScheduler: Service {
     /// How long a store may want to be left alone: what it says beyond is a mistake.
     private static let longestRest = Duration.seconds(86_400)
 
+    /// How soon after the start a job runs whose time was while no server ran.
+    private static let leastFirstWait = Duration.seconds(60)
+
     /// Runs the jobs until the server is told to stop, then ends them one after the other.
     func run() async throws {
+        if let keeper { board.takeUp(await keeper.takeUp(), of: Set(jobs.map(\.job))) }
         await withDiscardingTaskGroup { group in
             for job in jobs { group.addTask { await run(job) } }
         }
         for job in jobs { await job.end() }
+        await keeper?.keep(board.all)
     }
 
     private func run(_ first: any ScheduledJob) async {
-        var (job, wait, failures) = (first, first.firstWait, 0)
+        var (job, wait, failures) = (first, firstWait(of: first), 0)
         while true {
             board.plan(job.job, after: wait)
             guard await time.pass(wait) else { return }
             let run = await job.run()
             board.note(job.job, run)
+            await keeper?.keep(board.all)
             failures = if case .failed = run { failures + 1 } else { 0 }
             guard let next = self.wait(after: run, failures, of: job.interval) else { return }
             wait = next
         }
+    }
+
+    /// How long it is until the first run: what is left of the interval since an earlier server's last one.
+    private func firstWait(of job: any ScheduledJob) -> Duration {
+        guard job.firstWait > .zero, let last = board.lastDone(job.job) else {
+            return job.firstWait
+        }
+        // Fits: a year of RFC 3339 has four digits.
+        let passed = Duration.milliseconds(board.now.milliseconds - last.milliseconds)
+        let least = min(Self.leastFirstWait, job.interval)
+        return min(max(job.interval - passed, least), job.interval)
     }
 
     /// How long it is until the next run; nil: the server stops.
@@ -64,6 +83,15 @@ struct JobScheduler: Service {
 }
 
 extension LedgerServer {
+    /// Runs what a server does by itself.
+    static func scheduler(_ options: Options, _ service: LedgerService) -> JobScheduler {
+        JobScheduler(
+            jobs: jobs(options, service),
+            board: service.jobs,
+            keeper: JobKeeper(service)
+        )
+    }
+
     /// What a server does by itself, in the order in which it ends.
     static func jobs(_ options: Options, _ service: LedgerService) -> [any ScheduledJob] {
         var jobs: [any ScheduledJob] = options.audits.watches(service)

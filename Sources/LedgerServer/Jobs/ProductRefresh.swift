@@ -12,38 +12,72 @@ import ServiceLifecycle
 struct ProductRefresh: ScheduledJob {
     let service: LedgerService
     let schedule: LedgerServer.ProductSchedule
+    /// When each source was last loaded by this job.
+    private var loadedAt: [ProductSource: Instant] = [:]
+
+    init(service: LedgerService, schedule: LedgerServer.ProductSchedule) {
+        self.service = service
+        self.schedule = schedule
+    }
 
     var job: JobBoard.Job { .products }
     var interval: Duration { schedule.interval }
     var firstWait: Duration { .zero }
 
-    func run() async -> JobRun {
+    mutating func run() async -> JobRun {
+        let due = due
         // Whoever stops the server does not wait for stores.
-        await cancelWhenGracefulShutdown { await load() }
+        let (run, loaded) = await cancelWhenGracefulShutdown { [self] in await load(due) }
+        let now = service.clock()
+        for source in loaded { loadedAt[source] = now }
+        return run
     }
 
-    /// Loads once, from the stores that can be asked now.
+    /// The sources whose turn it is: who was loaded just now is not asked again because another one failed.
+    private var due: Set<ProductSource> {
+        let now = service.clock()
+        return Set(
+            service.stores.clients.tellingProducts.filter { source in
+                // Half of it: clocks are set, and a turn is not to be missed for it.
+                loadedAt[source].map { $0 + interval / 2 <= now } ?? true
+            }
+        )
+    }
+
+    /// Loads once, from those of some sources that can be asked now; also says which were loaded.
+    ///
+    /// One that wants to be left alone is asked when it wants to be, and holds up no other.
     @discardableResult
-    func load() async -> JobRun {
+    func load(
+        _ due: Set<ProductSource> = Set(ProductSource.allCases)
+    ) async -> (JobRun, loaded: [ProductSource]) {
         let clients = service.stores.clients
+        let sources = clients.tellingProducts.filter(due.contains)
         do {
             try await tellDamage()
-            guard clients.tellProducts else { return .done }
-            let outcomes = try await schedule.load.load(clients, pool: service)
-            try await service.blocking { [service] in
+            var outcomes: [ProductLoad.Outcome] = []
+            for source in sources where clients.heldUntil(tellingProducts: source) == nil {
+                outcomes += try await schedule.load.load(clients, only: source, pool: service)
+            }
+            try await service.blocking { [service, outcomes] in
                 try ProductLoad.record(outcomes, id: service.makeID(), in: service.ledger)
             }
             for outcome in outcomes { tell(outcome) }
-            let isDone = outcomes.allSatisfy { $0.fault == nil }
-            return isDone ? .done : .failed(notBefore: clients.heldUntil)
+            let loaded = outcomes.filter { $0.fault == nil }.map(\.source)
+            let missing = sources.filter { !loaded.contains($0) }
+            guard !missing.isEmpty else { return (.done, loaded) }
+            let holds = missing.map { clients.heldUntil(tellingProducts: $0) }
+            let others =
+                clients.tellingProducts.count > missing.count ? service.clock() + interval : nil
+            return (.failed(heldUntil: holds, others: others), loaded)
         } catch is CancellationError {
-            return .ended
+            return (.ended, [])
         } catch {
             service.logger.error(
                 "products of stores could not be kept",
                 metadata: ["fault": "\(type(of: error))"]
             )
-            return .failed()
+            return (.failed(), [])
         }
     }
 

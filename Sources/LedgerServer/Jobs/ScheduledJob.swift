@@ -6,7 +6,8 @@ protocol ScheduledJob: Sendable {
     var job: JobBoard.Job { get }
     /// Between the end of a run that did it and the next one.
     var interval: Duration { get }
-    /// Between the server's start and the first run.
+    /// Between the server's start and the first run, where it is not known when it ran last; zero: at each
+    /// start.
     var firstWait: Duration { get }
 
     /// Does it once.
@@ -16,20 +17,9 @@ protocol ScheduledJob: Sendable {
 }
 
 extension ScheduledJob {
-    var firstWait: Duration { interval }
+    /// A server that is started each day does it all the same.
+    var firstWait: Duration { min(interval, .seconds(3600)) }
     func end() async {}
-}
-
-/// What came of a job's run.
-enum JobRun: Sendable, Hashable {
-    /// It did what it is there for, whatever it found.
-    case done
-    /// It could not; `notBefore`: when whoever was asked wants to be asked again, nil: they do not say.
-    case failed(notBefore: Instant? = nil)
-    /// Somebody else does it now: it comes again after a while.
-    case postponed(Duration)
-    /// The server stops.
-    case ended
 }
 
 /// How time passes for jobs: as the machine's does, or as a test turns it.

@@ -14,12 +14,19 @@ struct StoreWatch: ScheduledJob {
     let interval: Duration
     /// How long a store that renews purchases may say nothing; nil: as long as it likes.
     let silence: Duration?
-    /// Where the next look goes on with asking.
-    private var start: UInt64 = 0
+    private var progress = Progress()
+
+    /// What a look leaves to the next one.
+    struct Progress: Sendable {
+        /// Where it goes on with asking each store.
+        var starts: [Name: UInt64] = [:]
+        /// Stores that could not be asked.
+        var failing: Set<Name> = []
+    }
 
     /// An hour.
     static let standardInterval = Duration.seconds(3600)
-    /// Purchases that are asked about each time.
+    /// Purchases of a store that are asked about each time.
     private static let askedLimit = 100
     /// Events that are looked at for what came last, when the server begins.
     private static let newestCount: UInt64 = 100_000
@@ -38,10 +45,9 @@ struct StoreWatch: ScheduledJob {
     var job: JobBoard.Job { .stores }
 
     mutating func run() async -> JobRun {
-        let first = start
         // Whoever stops the server does not wait for stores.
-        let (run, next) = await cancelWhenGracefulShutdown { [self] in await look(from: first) }
-        start = next
+        let (run, next) = await cancelWhenGracefulShutdown { [self] in await look(from: progress) }
+        progress = next
         return run
     }
 
@@ -55,9 +61,9 @@ struct StoreWatch: ScheduledJob {
         service.metrics.stores.note(recorded ?? [:])
     }
 
-    /// Looks once; also says where the next one goes on with asking.
+    /// Looks once; also says with what the next one goes on.
     @discardableResult
-    func look(from start: UInt64 = 0) async -> (run: JobRun, next: UInt64) {
+    func look(from progress: Progress = Progress()) async -> (run: JobRun, next: Progress) {
         do {
             let now = service.clock()
             let (doubts, status) = try await service.blocking { [service] in
@@ -65,40 +71,71 @@ struct StoreWatch: ScheduledJob {
                     try service.ledger.questions.purchaseDoubts(
                         in: .production,
                         at: now,
-                        from: start,
+                        from: progress.starts,
                         limit: Self.askedLimit
                     ),
                     try service.ledger.auditor.status()
                 )
             }
             service.metrics.stores.set(doubts, status.completeness)
-            let alerts = alerts(doubts, status.completeness, at: now)
+            let alerts = alerts(doubts, status.completeness, progress, at: now)
             try await service.blocking { [service] in
                 try service.alerts.hold(alerts, of: Self.kinds, at: now)
             }
-            let clients = service.stores.clients
-            guard !clients.isEmpty, !service.ledger.isReadOnly, !doubts.purchases.isEmpty else {
-                return (.done, 0)
+            guard !service.stores.clients.isEmpty, !service.ledger.isReadOnly else {
+                return (.done, Progress())
             }
-            let synced = try await service.sync.sync(doubts.purchases, in: .production)
-            service.logger.notice(
-                "stores were asked about purchases of which they had not told",
-                metadata: [
-                    "purchases": "\(doubts.purchases.count)",
-                    "reconciled": "\(synced.count { $0.outcome == .reconciled })",
-                ]
-            )
-            // Those who were not asked are asked when the store wants to be asked again.
-            let isHeldUp = synced.contains { $0.code?.holdsUpAll == true }
-            return isHeldUp ? (.failed(notBefore: clients.heldUntil), start) : (.done, doubts.next)
+            return try await ask(about: doubts, from: progress)
         } catch is CancellationError {
-            return (.ended, start)
+            return (.ended, progress)
         } catch {
             service.logger.error(
                 "the look for purchases of which a store has not told could not be finished",
                 metadata: ["fault": "\(type(of: error))"]
             )
-            return (.failed(), start)
+            let failing: Set<Name> = [Name(Source.appStore), Name(Source.playStore)]
+            return (.failed(), Progress(starts: progress.starts, failing: failing))
+        }
+    }
+
+    /// Asks each store about its own, but who wants to be left alone: that one is asked when it wants to be,
+    /// and holds up no other.
+    private func ask(
+        about doubts: PurchaseDoubts,
+        from progress: Progress
+    ) async throws -> (JobRun, next: Progress) {
+        let clients = service.stores.clients
+        let asked = doubts.purchases.filter { clients.heldUntil($0.store) == nil }
+        let synced = asked.isEmpty ? [] : try await service.sync.sync(asked, in: .production)
+        let replies = StoreReplies(synced)
+        tell(synced, replies)
+        let held = Set(doubts.purchases.map { Name($0.store) })
+            .subtracting(asked.map { Name($0.store) })
+            .union(replies.holding)
+        var next = Progress(
+            starts: doubts.next,
+            failing: held.union(replies.refusing.map { Name($0.store) })
+        )
+        guard !held.isEmpty else { return (next.failing.isEmpty ? .done : .failed(), next) }
+        for store in held { next.starts[store] = progress.starts[store] }
+        let others = doubts.next.count > held.count ? service.clock() + interval : nil
+        return (.failed(heldUntil: held.map { clients.heldUntil($0.text) }, others: others), next)
+    }
+
+    private func tell(_ synced: [SyncedPurchase], _ replies: StoreReplies) {
+        guard !synced.isEmpty else { return }
+        service.logger.notice(
+            "stores were asked about purchases of which they had not told",
+            metadata: [
+                "purchases": "\(synced.count)",
+                "reconciled": "\(synced.count { $0.outcome == .reconciled })",
+            ]
+        )
+        for (store, code) in replies.refusing {
+            service.logger.warning(
+                "a store told nothing of the purchases that it was asked about",
+                metadata: ["store": "\(store)", "code": "\(code.rawValue)"]
+            )
         }
     }
 
@@ -110,6 +147,7 @@ struct StoreWatch: ScheduledJob {
     private func alerts(
         _ doubts: PurchaseDoubts,
         _ completeness: [Keyed<StatusAnswer.Completeness>],
+        _ progress: Progress,
         at now: Instant
     ) -> [LedgerAlert] {
         var alerts: [LedgerAlert] = []
@@ -125,7 +163,7 @@ struct StoreWatch: ScheduledJob {
                     "renewals do not come: signals may be lost, run `entitle sync --backfill`"
                 )
             }
-            if counts.unacknowledged > 0, !canAcknowledge {
+            if counts.unacknowledged > 0, !canAcknowledge(progress) {
                 raise(
                     .purchasesUnacknowledged,
                     "purchases were not acknowledged: Google takes them back after three days"
@@ -142,9 +180,9 @@ struct StoreWatch: ScheduledJob {
     }
 
     /// Whether the look itself acknowledges what nobody did: Google may be asked, and the last look could.
-    private var canAcknowledge: Bool {
+    private func canAcknowledge(_ progress: Progress) -> Bool {
         service.stores.clients.playStore != nil
-            && service.jobs.all.first { $0.name == job.rawValue }?.result != .failed
+            && !progress.failing.contains(Name(Source.playStore))
     }
 
     /// Whether nothing was recorded for long of a store, by itself or by who tells of all stores.
@@ -156,7 +194,6 @@ struct StoreWatch: ScheduledJob {
         guard let silence else { return false }
         let last = completeness.filter { [store.text, Source.revenueCat].holds($0.name) }
             .compactMap(\.value.lastRecordedAt).max()
-        // Fits: an interval that was configured.
-        return last.map { $0.advanced(byMilliseconds: silence.microseconds / 1000) < now } ?? false
+        return last.map { $0 + silence < now } ?? false
     }
 }

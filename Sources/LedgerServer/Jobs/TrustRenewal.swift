@@ -36,7 +36,9 @@ struct TrustRefresh: ScheduledJob {
         await cancelWhenGracefulShutdown {
             guard await service.renewTrust(read) else { return .failed() }
             guard let push = service.stores.playPush else { return .done }
-            if await push.fetchesKeys(at: service.clock()) { return .done }
+            let now = service.clock()
+            // So that none lapses before the next run.
+            if await push.fetchesKeys(lapsedBy: now + interval, at: now) { return .done }
             service.logger.warning("the keys of Google's pushes cannot be fetched")
             return .failed()
         }

@@ -60,7 +60,7 @@ extension LedgerService {
         again: Bool = false
     ) async throws -> BackfillAnswer {
         let reached = directory.map {
-            BackfillProgress(ofLedgerAt: $0, environment, now: clock())
+            BackfillProgress(ofLedgerAt: $0, environment, clock: clock)
         }
         return try await StoreBackfill(sync, in: environment).run(
             since: since,

@@ -46,6 +46,13 @@ final class SpanQueue: Sendable {
         }
     }
 
+    /// Adds those that were taken out last, before all others.
+    func putBack(_ spans: [EndedSpan]) {
+        state.withLock { state in
+            for span in spans.reversed() { state.waiting.prepend(span) }
+        }
+    }
+
     /// Counts what became of some.
     func count(_ outcome: Outcome, _ number: Int) {
         state.withLock { $0.counts[outcome, default: 0] += UInt64(max(0, number)) }

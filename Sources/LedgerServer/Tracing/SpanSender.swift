@@ -18,6 +18,8 @@ struct SpanSender: Service {
     var pause = Duration.seconds(1)
     /// How long an answer is waited for.
     var timeout = TimeAmount.seconds(5)
+    /// How long whoever ends the server waits for a collector, however much there is to send.
+    var lastPatience = TimeAmount.seconds(2)
 
     /// Spans of a batch.
     private static let batchSize = 512
@@ -27,8 +29,6 @@ struct SpanSender: Service {
     private static let longestPause: Int64 = 30
     /// Bytes of an answer that are read.
     private static let answerByteLimit = 64 << 10
-    /// At the end nobody waits longer for a collector.
-    private static let lastTimeout = TimeAmount.seconds(2)
 
     func run() async throws {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
@@ -45,19 +45,39 @@ struct SpanSender: Service {
                 await send(by: client, wasWell: wasWell)
             }
         }
-        let rest = queue.take(upTo: Self.batchSize)
-        if !rest.isEmpty {
-            let isSent = await send(rest, by: client, within: Self.lastTimeout) == .taken
-            if !isSent { queue.count(.failed, rest.count) }
-        }
+        await sendRest(by: client)
         // What is still under way is not waited for.
         try? await client.shutdown()
+    }
+
+    /// Sends what waits when the server ends, within a bound, and tells of what it could not send.
+    private func sendRest(by client: HTTPClient) async {
+        let end = NIODeadline.now() + lastPatience
+        var lost = 0
+        while case let batch = queue.take(upTo: Self.batchSize), !batch.isEmpty {
+            let left = end - .now()
+            let isSent =
+                left > .zero ? await send(batch, by: client, within: left) == .taken : false
+            if isSent { continue }
+            queue.count(.failed, batch.count)
+            lost += batch.count
+        }
+        guard lost > 0 else { return }
+        logger.warning(
+            "the server ends before the collector took all spans",
+            metadata: ["spans": "\(lost)"]
+        )
     }
 
     /// Sends what waits; returns whether the collector takes it.
     private func send(by client: HTTPClient, wasWell: Bool) async -> Bool {
         while case let batch = queue.take(upTo: Self.batchSize), !batch.isEmpty {
             guard await sendAgain(batch, by: client) else {
+                if Task.isCancelled {
+                    // It is tried once more at the end; one that comes twice has one number.
+                    queue.putBack(batch)
+                    return wasWell
+                }
                 queue.count(.failed, batch.count)
                 if wasWell {
                     logger.warning("the collector does not take spans: they are counted and lost")

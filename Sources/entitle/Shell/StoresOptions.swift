@@ -51,7 +51,7 @@ struct StoresOptions: ParsableArguments {
     /// - Throws: `OperationFault` where there is none.
     func productClients(_ options: LedgerOptions) throws -> StoreClients {
         let clients = try configuredClients(options)
-        guard clients.tellProducts else {
+        guard !clients.tellingProducts.isEmpty else {
             throw Self.notConfigured(options, keys: "appStore.connectKeyFile")
         }
         return clients

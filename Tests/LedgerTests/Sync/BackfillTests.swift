@@ -199,7 +199,7 @@ struct `A backfill` {
             )
                 -> BackfillProgress
             {
-                BackfillProgress(ofLedgerAt: folder, environment, now: Sample.day(day))
+                BackfillProgress(ofLedgerAt: folder, environment) { Sample.day(day) }
             }
             #expect(try progress(1).next() == 0)
             try progress(1).reach(4096)
@@ -208,6 +208,21 @@ struct `A backfill` {
             #expect(try progress(3).next() == 0)
             try progress(2).reach(0)
             #expect(try progress(2).next() == 0)
+        }
+    }
+
+    // One that takes longer than a day is gone on with, not begun anew.
+    @Test func `keeps when it came so far, not when it began`() async throws {
+        try await withScratchDirectory { folder in
+            let day = Mutex<Int64>(1)
+            let progress = BackfillProgress(ofLedgerAt: folder, .production) {
+                Sample.day(day.withLock(\.self))
+            }
+            #expect(try progress.next() == 0)
+            day.withLock { $0 = 3 }
+            try progress.reach(4096)
+            day.withLock { $0 = 4 }
+            #expect(try progress.next() == 4096)
         }
     }
 }

@@ -64,6 +64,23 @@ struct `A push of Google Play` {
         #expect(try await Self.refusal(verifier, store.token(at: Self.now)) == nil)
     }
 
+    // row 9.3
+    @Test func `is known by the keys of before until newer ones are there`() async throws {
+        let store = try Self.store.get()
+        let address = try Address(store.keySet(), nil, lifetime: 7200)
+        let verifier = try Self.verifier(address.keys)
+        #expect(try await Self.refusal(verifier, store.token(at: Self.now)) == nil)
+        let hour: Int64 = 3_600_000
+        let next = Self.now.advanced(byMilliseconds: hour)
+        #expect(await verifier.fetchesKeys(lapsedBy: next, at: Self.now))
+        #expect(address.fetches == 1, "they last until then")
+        let later = next.advanced(byMilliseconds: hour - 1)
+        let afterwards = later.advanced(byMilliseconds: hour)
+        #expect(await !verifier.fetchesKeys(lapsedBy: afterwards, at: later))
+        #expect(address.fetches == 2)
+        #expect(try await Self.refusal(verifier, store.token(at: later), at: later) == nil)
+    }
+
     static let tokens: [(String, String, AuthenticationRefusal)] = [
         (#"{"iss":"https://accounts.example.com"}"#, "{}", .wrongIssuer),
         (#"{"iss":null}"#, "{}", .wrongIssuer),

@@ -41,6 +41,20 @@ struct `The connections` {
         #expect(closed.all.last == "head 0")
     }
 
+    // One that opens as many streams as there are places for connections keeps nobody out.
+    @Test func `are accepted whatever streams are open`() {
+        let connections = Connections(limit: 2, addressLimit: 99, .none)
+        let acceptance = Connections.Acceptance(connections: connections)
+        acceptance.connectionOpened()
+        #expect(connections.enter(nil))
+        for _ in 0..<50 { #expect(connections.enter(nil, as: .stream)) }
+        #expect(acceptance.isAcceptingNewConnections())
+        for _ in 0..<50 { connections.leave(nil, as: .stream) }
+        acceptance.connectionOpened()
+        #expect(connections.enter(nil))
+        #expect(!acceptance.isAcceptingNewConnections(), "the control")
+    }
+
     @Test func `that are all served keep others waiting until one is idle`() {
         let connections = Connections(limit: 2, addressLimit: 9, .none)
         let acceptance = Connections.Acceptance(connections: connections)

@@ -1,6 +1,8 @@
+import DurableFiles
 import Encodings
 import Entitlements
 import EventLog
+import Foundation
 import LedgerAPI
 import Synchronization
 import Testing
@@ -200,6 +202,73 @@ struct `A job` {
                 let ran = server.service.jobs.all.filter { $0.result == .done }.map(\.name)
                 #expect(ran == names)
             }
+        }
+    }
+
+    private static let hour = noon.advanced(byMilliseconds: 3_600_000)
+
+    private static let holds: [(holds: [Instant?], others: Instant?, notBefore: Instant?)] = [
+        ([hour], nil, hour), ([hour], minute, minute), ([minute], hour, minute),
+        ([hour, minute], nil, minute), ([nil], hour, nil), ([hour, nil], hour, nil),
+    ]
+
+    @Test(arguments: holds)
+    func `comes again as soon as one of those that it asks wants to be asked`(
+        holds: [Instant?],
+        others: Instant?,
+        notBefore: Instant?
+    ) {
+        let run = JobRun.failed(heldUntil: holds, others: others)
+        #expect(run == .failed(notBefore: notBefore))
+    }
+
+    /// When a server that runs for so long audits everything, in seconds of the test.
+    private static func audits(_ duration: Duration, _ server: TestServer) async throws -> [Int64] {
+        let runs = Noted.Runs()
+        let job = Noted(
+            job: .auditEverything,
+            interval: .seconds(86_400),
+            clock: server.clock,
+            runs: runs
+        )
+        let turned = TurnedTime(server.clock)
+        let scheduler = JobScheduler(
+            jobs: [job],
+            board: JobBoard(clock: { server.clock.now }),
+            keeper: JobKeeper(server.service),
+            time: turned.time
+        )
+        async let running: Void = scheduler.run()
+        try await turned.turn(by: duration, jobs: 1)
+        turned.stop()
+        try await running
+        return runs.seconds.withLock(\.self)
+    }
+
+    // A server that is started each day does what is due each day.
+    @Test(.timeLimit(.minutes(5)))
+    func `goes on with its times where an earlier server left them`() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "jobs-" + UUID().uuidString).path
+        try DurableFile.makeFolder(folder)
+        // A folder for temporary files is emptied by itself.
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var setup = TestServer.Setup()
+        setup.adjust = { $0.directory = folder }
+        try await TestServer.with(setup) { server in
+            func passes(hours: Int64) {
+                server.clock.now = server.clock.now.advanced(byMilliseconds: hours * 3_600_000)
+            }
+            let first = try await Self.audits(.seconds(3599), server)
+            let second = try await Self.audits(.seconds(4000), server)
+            #expect(first.isEmpty && second == [7199], "none ran before")
+            passes(hours: 20)
+            let third = try await Self.audits(.seconds(7200), server)
+            #expect(third.isEmpty, "it is not due yet")
+            passes(hours: 20)
+            let begun = (server.clock.now.milliseconds - noon.milliseconds) / 1000
+            let fourth = try await Self.audits(.seconds(7200), server)
+            #expect(fourth == [begun + 60], "it is overdue")
         }
     }
 }

@@ -99,7 +99,7 @@ struct `Metrics and logs` {
     @Test(arguments: [LedgerFault.Code.clockBehind, .clockAhead])
     func `tell of a clock that is not believed`(_ code: LedgerFault.Code) async throws {
         var setup = TestServer.Setup()
-        setup.audit = { _, _ in throw LedgerFault(code, "a fault that a test made") }
+        setup.audit = { _, _, _ in throw LedgerFault(code, "a fault that a test made") }
         try await TestServer.with(setup) { server in
             for _ in 0..<3 {
                 let answer = try await server.get("/v1/audit", as: .audit)

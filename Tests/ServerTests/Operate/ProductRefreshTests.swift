@@ -4,6 +4,7 @@ import EntitlementLedger
 import Entitlements
 import Foundation
 import LedgerOperations
+import StoreSimulator
 import Stores
 import Synchronization
 import Testing
@@ -24,10 +25,17 @@ struct `A server's own loads of products` {
             {"object":"list","next_page":null,"items":[{"id":"prod1","display_name":"Pro",
               "store_identifier":"com.example.app.pro.month","app":{"type":"app_store"}}]}
             """
+        static let busy = "busy"
+        /// How often it was asked.
+        let asked = Mutex(0)
+        /// How often Google was.
+        let askedOfPlay = Mutex(0)
+
         static let none = #"{"object":"list","items":[],"next_page":null}"#
     }
 
     private static func with(
+        andPlay withPlay: Bool = false,
         _ body: @escaping @Sendable (TestServer, ProductRefresh, Answers) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory
@@ -43,7 +51,11 @@ struct `A server's own loads of products` {
             projectID: "proj1",
             caller: StoreCaller(
                 { request in
+                    answers.asked.withLock { $0 += 1 }
                     guard let text = answers.text.withLock({ $0 }) else { return nil }
+                    if text == Answers.busy {
+                        return StoreResponse(status: 429, headers: ["retry-after": "36000"])
+                    }
                     let isList = request.url.contains("/products?")
                     let body = isList ? text : Answers.none
                     return StoreResponse(status: 200, body: Array(body.utf8))
@@ -54,6 +66,25 @@ struct `A server's own loads of products` {
             ),
             clock: { now }
         )
+        let account = try SimulatedPlayAPI().serviceAccount
+        if withPlay {
+            setup.stores.clients.playStore = StoreClients.PlayStore(
+                api: PlayDeveloperAPI(
+                    try #require(ServiceAccount(json: account)),
+                    caller: StoreCaller(
+                        { _ in
+                            answers.askedOfPlay.withLock { $0 += 1 }
+                            return StoreResponse(status: 401)
+                        },
+                        clock: { now },
+                        sleep: { _ in },
+                        random: { 0 }
+                    ),
+                    clock: { now }
+                ),
+                configuration: PlayConfiguration(packageNames: ["com.example.app"])
+            )
+        }
         setup.adjust = { $0.products = KeptProducts(ofLedgerAt: folder) }
         try await TestServer.with(setup) { server in
             try server.publishCatalog()
@@ -134,6 +165,42 @@ struct `A server's own loads of products` {
             )
             await refresh.load()
             #expect(server.log.all.isEmpty)
+        }
+    }
+
+    @Test func `ask one store while another wants to be left alone`() async throws {
+        try await Self.with(andPlay: true) { server, refresh, answers in
+            func asked() -> (revenueCat: Int, play: Int) {
+                (answers.asked.withLock(\.self), answers.askedOfPlay.withLock(\.self))
+            }
+            answers.text.withLock { $0 = Answers.busy }
+            await refresh.load()
+            let first = asked()
+            #expect(first.revenueCat == 1 && first.play > 0)
+            await refresh.load()
+            let second = asked()
+            #expect(second.revenueCat == 1 && second.play > first.play)
+        }
+    }
+
+    // The other way round: who answered is not asked again because another did not.
+    @Test func `come again from those that failed alone, before their time`() async throws {
+        try await Self.with(andPlay: true) { server, refresh, answers in
+            func asked() -> (revenueCat: Int, play: Int) {
+                (answers.asked.withLock(\.self), answers.askedOfPlay.withLock(\.self))
+            }
+            var job = refresh
+            answers.text.withLock { $0 = Answers.products }
+            #expect(await job.run() == .failed())
+            let first = asked()
+            #expect(first.revenueCat > 0 && first.play > 0)
+            _ = await job.run()
+            let second = asked()
+            #expect(second.revenueCat == first.revenueCat && second.play > first.play)
+            let hours = job.interval.microseconds / 1000
+            server.clock.now = server.clock.now.advanced(byMilliseconds: hours)
+            _ = await job.run()
+            #expect(asked().revenueCat > second.revenueCat)
         }
     }
 }

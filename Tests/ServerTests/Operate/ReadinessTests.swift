@@ -133,7 +133,7 @@ struct `An audit watch` {
     {
         let audits = Audits()
         var setup = TestServer.Setup()
-        setup.audit = { _, pace in
+        setup.audit = { _, pace, _ in
             audits.paces.withLock { $0.append(pace) }
             audits.begins.signal()
             audits.ends.wait()
@@ -172,7 +172,7 @@ struct `An audit watch` {
     // An audit that could not be run says nothing of the ledger, and the next one is not hindered.
     @Test func `goes on after one that failed`() async throws {
         var setup = TestServer.Setup()
-        setup.audit = { _, _ in throw LogStorageFault(.unreadable, "a fault that a test made") }
+        setup.audit = { _, _, _ in throw LogStorageFault(.unreadable, "a fault that a test made") }
         try await TestServer.with(setup) { server in
             let watch = AuditWatch(service: server.service, scope: .quick, interval: .seconds(1))
             #expect(await watch.run() == .failed())

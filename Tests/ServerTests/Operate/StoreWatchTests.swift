@@ -1,6 +1,10 @@
 import Encodings
 import EntitlementLedger
 import Entitlements
+import LedgerOperations
+import StoreSimulator
+import Stores
+import Synchronization
 import Testing
 
 @testable import LedgerServer
@@ -60,16 +64,16 @@ struct `A store watch` {
             }
             #expect(value("renewing") == 96 && value("renewal_expected") == 6)
             // Each gets its turn, around the end.
-            var (start, named) = (UInt64(0), [PurchaseName]())
+            var (starts, named) = ([Name: UInt64](), [PurchaseName]())
             for _ in 0..<3 {
                 let doubts = try server.ledger.questions.purchaseDoubts(
                     in: .production,
                     at: noon,
-                    from: start,
+                    from: starts,
                     limit: 4
                 )
                 named += doubts.purchases
-                start = doubts.next
+                starts = doubts.next
             }
             #expect(named.count == 12 && Set(named).count == 6)
         }
@@ -120,6 +124,89 @@ struct `A store watch` {
             #expect(try await unacknowledged() == (false, 0))
             try record("new", daysAgo: 1, bought)
             #expect(try await unacknowledged() == (true, 1))
+        }
+    }
+
+    /// A server that may ask both stores, with a purchase of each of which they have not told; counts what
+    /// Google was asked.
+    private static func withBoth(
+        _ body:
+            @escaping @Sendable (TestServer, SimulatedAppStoreAPI, Counted) async throws -> Void
+    ) async throws {
+        let appStore = SimulatedAppStoreAPI(try AppStoreWorld.store()) { noon }
+        let play = try SimulatedPlayAPI()
+        let asked = Counted()
+        let now = noon
+        var setup = try SyncWorld.setup(appStore)
+        setup.stores.clients.playStore = StoreClients.PlayStore(
+            api: PlayDeveloperAPI(
+                try #require(ServiceAccount(json: play.serviceAccount)),
+                caller: StoreCaller(
+                    { request in
+                        asked.count.withLock { $0 += 1 }
+                        return await play.transport(request)
+                    },
+                    clock: { now },
+                    sleep: { _ in },
+                    random: { 0 }
+                ),
+                clock: { now }
+            ),
+            configuration: PlayConfiguration(packageNames: ["com.example.app"])
+        )
+        try await TestServer.with(setup) { server in
+            try server.publishCatalog()
+            let ended = noon.advanced(byMilliseconds: -Instant.millisecondsPerDay)
+            let apple = renewing(1, until: ended)
+            let google = renewing(2, until: ended).map {
+                $0.replacing("app_store_jws", with: "play_signature")
+                    .replacing("app_store", with: "play_store")
+            }
+            for line in apple + google {
+                let event = try Event(validating: JSONValue(parsing: Array(line.utf8)))
+                _ = try server.ledger.appender.record([Submission(event: event)])
+            }
+            try await body(server, appStore, asked)
+        }
+    }
+
+    private final class Counted: Sendable {
+        let count = Mutex(0)
+    }
+
+    @Test func `asks one store while another wants to be left alone`() async throws {
+        try await Self.withBoth { server, appStore, asked in
+            let busy = StoreResponse(status: 429, headers: ["retry-after": "21600"])
+            appStore.fail(with: [busy])
+            let watch = StoreWatch(service: server.service, interval: .seconds(3600))
+            let (run, next) = await watch.look()
+            // Google is asked again when its time comes, long before the App Store.
+            #expect(run == .failed(notBefore: noon.advanced(byMilliseconds: 3_600_000)))
+            #expect(next.failing == ["app_store"] && next.starts["app_store"] == nil)
+            #expect((next.starts["play_store"] ?? 0) > 0)
+            let (first, firstOfApple) = (asked.count.withLock(\.self), appStore.requests.count)
+            #expect(first > 0 && firstOfApple == 1)
+            let (again, _) = await watch.look(from: next)
+            #expect(again == run)
+            #expect(asked.count.withLock(\.self) > first && appStore.requests.count == firstOfApple)
+        }
+    }
+
+    @Test func `fails where a store lets no question through, and says so`() async throws {
+        try await Self.withBoth { server, appStore, _ in
+            func isTold() -> Bool {
+                server.log.all.contains {
+                    $0.contains("told nothing") && $0.contains("not_permitted")
+                }
+            }
+            let watch = StoreWatch(service: server.service, interval: .seconds(3600))
+            // Neither store knows of the purchase: that is an answer.
+            let (known, _) = await watch.look()
+            #expect(known == .done && !isTold(), "the control")
+            appStore.fail(with: [StoreResponse(status: 401)])
+            let (run, next) = await watch.look()
+            #expect(run == .failed() && isTold())
+            #expect(next.failing == ["app_store"])
         }
     }
 }

@@ -4,6 +4,7 @@ import HTTPTypes
 import LedgerAPI
 import Logging
 import NIOCore
+import ServiceLifecycle
 import Stores
 import Synchronization
 import Testing
@@ -257,5 +258,49 @@ struct `A collector of spans` {
                 #expect(metrics.contains(#"entitle_spans_total{outcome="dropped"} 100"#))
             }
         }
+    }
+
+    /// Has a sender stopped, as a server is.
+    private static func stopping(_ sender: SpanSender) async throws {
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [.init(service: sender)],
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            )
+        )
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    @Test func `gets all that waits when the server ends`() async throws {
+        let collector = Collector([(status: 200, body: "{}")])
+        try await StoreStandIn.serve(port: 0, collector.answer) { port in
+            let queue = SpanQueue()
+            Self.fill(queue, 1500)
+            var sender = Self.sender(queue, port: port)
+            (sender.interval, sender.lastPatience) = (.seconds(3600), .minutes(5))
+            try await Self.stopping(sender)
+            #expect(queue[.sent] == 1500)
+        }
+    }
+
+    @Test func `that is away when the server ends costs spans, which are told`() async throws {
+        let queue = SpanQueue()
+        Self.fill(queue, 1500)
+        let log = LogLines()
+        let sender = SpanSender(
+            queue: queue,
+            // Nothing listens there.
+            collector: .init(url: "http://127.0.0.1:9/v1/traces"),
+            logger: log.logger(),
+            interval: .seconds(3600),
+            lastPatience: .milliseconds(100)
+        )
+        try await Self.stopping(sender)
+        #expect(queue[.failed] == 1500 && queue.take(upTo: 1).isEmpty)
+        #expect(log.all.contains { $0.contains("before the collector") && $0.contains("1500") })
     }
 }

@@ -57,6 +57,12 @@ package final class IssuerKeys: Sendable {
         return keys
     }
 
+    /// Fetches them before they lapse; false: they cannot be had, and those that are kept are kept.
+    func renew(lapsedBy end: Instant, at now: Instant) async -> Bool {
+        if let kept = kept.withLock(\.self), end < kept.lapsesAt { return true }
+        return await renewed(at: now) != nil
+    }
+
     /// The keys of today, for a token by a key that is not known; nil: they were read a moment ago,
     /// or cannot be had.
     func newer(at now: Instant) async -> TokenKeys? {

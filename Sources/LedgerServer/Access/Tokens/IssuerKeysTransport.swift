@@ -36,8 +36,15 @@ enum IssuerKeysTransport {
 
 extension PlayPushVerifier {
     /// The verifier as it is configured; nil: no pushes are.
-    init?(_ identity: PlayPushIdentity?) {
+    ///
+    /// `before`: the one until now, whose keys count until newer ones are there where they come from the same
+    /// address.
+    init?(_ identity: PlayPushIdentity?, before: PlayPushVerifier? = nil) {
         guard let identity else { return nil }
+        if let before, before.keysURL == identity.keysURL {
+            self.init(identity, keys: before.keys)
+            return
+        }
         let keys = IssuerKeys(for: TokenKeys.google) {
             await IssuerKeysTransport.fetch(identity.keysURL)
         }

@@ -6,7 +6,10 @@ package import Stores
 /// rule 3; cloud.google.com/pubsub/docs/authenticate-push-subscriptions).
 package struct PlayPushVerifier: Sendable {
     private let identity: PlayPushIdentity
-    private let keys: IssuerKeys
+    let keys: IssuerKeys
+
+    /// Where the keys come from.
+    var keysURL: String { identity.keysURL }
 
     /// Who Google is, in either form.
     private static let issuers: [String] = [
@@ -44,10 +47,10 @@ package struct PlayPushVerifier: Sendable {
         }
     }
 
-    /// Fetches Google's keys where those that are kept have lapsed; false: they cannot be had now.
-    func fetchesKeys(at now: Instant) async -> Bool {
-        // Why they cannot be had is not told.
-        (try? await keys.current(at: now)) != nil
+    /// Fetches Google's keys where those that are kept will have lapsed by an instant; false: they cannot be
+    /// had now, and those that are kept go on.
+    func fetchesKeys(lapsedBy end: Instant, at now: Instant) async -> Bool {
+        await keys.renew(lapsedBy: end, at: now)
     }
 
     private func check(_ token: SignedToken, at now: Instant) -> Authentication<PlayPushIdentity> {

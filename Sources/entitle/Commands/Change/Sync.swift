@@ -141,7 +141,8 @@ struct Sync: ParsableCommand {
         }
         let now = SystemClock.now()
         let since = try since.map { try InstantArgument.parse($0, place: "--since", now: now) }
-        let reached = BackfillProgress(ofLedgerAt: options.path, environment, now: now)
+        let reached =
+            BackfillProgress(ofLedgerAt: options.path, environment, clock: SystemClock.now)
         let first = again ? 0 : try reached.next()
         return try Blocking.value {
             try await backfill.run(

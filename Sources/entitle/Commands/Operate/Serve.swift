@@ -137,12 +137,13 @@ struct Serve: AsyncParsableCommand {
             LedgerFigures(of: open, at: path, archive: settings[.archive])
         }
         options.isReadOnlyByFault = open.ledger.isReadOnly && !readOnly
-        options.audit = { scope, pace in
+        options.audit = { scope, pace, isEnded in
             try AuditChild.own.report(
                 on: path,
                 masterKey: masterKey(),
                 scope,
-                isBehind: pace == .behind
+                isBehind: pace == .behind,
+                isEnded: isEnded
             )
         }
         let wantsJSON = self.options.json

@@ -1,0 +1,23 @@
+import Entitlements
+
+/// What came of a job's run.
+enum JobRun: Sendable, Hashable {
+    /// It did what it is there for, whatever it found.
+    case done
+    /// It could not; `notBefore`: when whoever was asked wants to be asked again, nil: they do not say.
+    case failed(notBefore: Instant? = nil)
+    /// Somebody else does it now: it comes again after a while.
+    case postponed(Duration)
+    /// The server stops.
+    case ended
+
+    /// A run that could not do all, by when each of those whose part is missing wants to be asked again.
+    ///
+    /// `next`: when the others are to be asked again: one that wants to be left alone for long holds up
+    /// nobody else; nil: there are no others.
+    static func failed(heldUntil holds: [Instant?], others next: Instant?) -> JobRun {
+        // One that does not say when is asked as soon as a job that failed comes again.
+        guard holds.allSatisfy({ $0 != nil }) else { return .failed() }
+        return .failed(notBefore: (holds + [next]).compactMap(\.self).min())
+    }
+}

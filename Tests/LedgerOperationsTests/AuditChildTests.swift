@@ -1,0 +1,39 @@
+import Foundation
+import LedgerOperations
+import Synchronization
+import Testing
+
+/// An audit in a process of its own.
+struct `An audit's process` {
+    /// Runs what a shell script does in its place.
+    private static func run(
+        _ script: String,
+        isEnded: () -> Bool
+    ) throws -> AuditChild.Outcome {
+        let path = FileManager.default.temporaryDirectory
+            .appending(path: "audit-" + UUID().uuidString).path
+        try ("#!/bin/sh\n" + script).write(toFile: path, atomically: true, encoding: .utf8)
+        // A folder for temporary files is emptied by itself.
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try FileManager.default
+            .setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+        return try AuditChild(program: path).run([], key: nil, isHeard: false, isEnded: isEnded)
+    }
+
+    @Test func `is heard to its end`() throws {
+        let outcome = try Self.run("read key; echo found; sleep 1; exit 3") { false }
+        #expect(String(decoding: outcome.output, as: UTF8.self) == "found\n")
+        #expect(outcome.code == 3 && outcome.isDamaged)
+    }
+
+    // Whoever ends a server does not wait for it: it ends as its input does.
+    @Test(.timeLimit(.minutes(5))) func `ends where nobody wants to know any more`() throws {
+        var looks = 0
+        #expect(throws: CancellationError.self) {
+            try Self.run("cat > /dev/null") {
+                looks += 1
+                return looks > 2
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import EntitlementLedger
+import Testing
+
+@testable import LedgerServer
+
+/// What goes on for long when the server is told to stop.
+struct `A server that ends` {
+    @Test(arguments: [
+        "/v1/reports/customers", "/v1/reports/revenue", "/v1/drift?all=true",
+    ])
+    func `waits for no walk over the log`(_ path: String) async throws {
+        try await TestServer.with { server in
+            try server.publishCatalog()
+            for number in 0..<3 {
+                let grants = "/v1/customers/ending-\(number)/grants"
+                _ = try await server.post(grants, #"{"tier":"pro"}"#)
+            }
+            #expect(try await server.get(path, as: .audit).status == 200, "the control")
+            server.service.end()
+            let answer = try await server.get(
+                path + (path.contains("?") ? "&" : "?")
+                    + "environment=sandbox",
+                as: .audit
+            )
+            #expect(answer.status == 503 && answer.code == "busy")
+            server.ledger.allowWalks()
+            #expect(try await server.get(path, as: .audit).status == 200)
+        }
+    }
+
+    @Test func `waits for no audit, and counts none as failed`() async throws {
+        var setup = TestServer.Setup()
+        setup.audit = { _, _, isEnded in
+            while !isEnded() {}
+            throw CancellationError()
+        }
+        try await TestServer.with(setup) { server in
+            let watch = AuditWatch(
+                service: server.service,
+                scope: .everything,
+                interval: .seconds(60)
+            )
+            async let run = watch.run()
+            server.service.end()
+            #expect(await run == .ended)
+            let metrics = try await server.get("/metrics").body
+            #expect(
+                metrics.contains(
+                    #"entitle_audits_total{scope="everything",outcome="failed"} 0"#
+                )
+            )
+        }
+    }
+}

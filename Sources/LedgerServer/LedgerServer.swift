@@ -38,6 +38,8 @@ package enum LedgerServer {
         package var host = "127.0.0.1"
         /// 0 picks one.
         package var port = 8080
+        /// A socket that is bound already; nil: `host` and `port` say where to listen.
+        package var passedSocket: PassedSocket?
         /// A socket of this machine, in a folder of the ledger's owner alone, on which commands ask; nil: none.
         package var socketPath: String?
         /// Connections that are open at once.
@@ -141,7 +143,17 @@ package enum LedgerServer {
             return "\(trust.tls == nil ? "http" : "https")://\(host):\(port)"
         }
 
-        fileprivate var address: BindAddress {
+        /// The same of a place that is listened at; nil: it is not known.
+        func address(at place: SocketAddress?) -> String {
+            guard passedSocket != nil, let place else {
+                return address(listeningAt: place?.port ?? port)
+            }
+            var passed = self
+            passed.host = place.ipAddress ?? Self.socketPrefix + (place.pathname ?? "")
+            return passed.address(listeningAt: place.port ?? port)
+        }
+
+        var address: BindAddress {
             host.hasPrefix(Self.socketPrefix)
                 ? .unixDomainSocket(path: String(host.dropFirst(Self.socketPrefix.count)))
                 : .hostname(host, port: port)
@@ -215,8 +227,8 @@ package enum LedgerServer {
         let service = LedgerService(options)
         try await takeUp(options, service)
         let (listening, opened) = AsyncStream.makeStream(of: Void.self)
-        let application = try application(options, service) { [manager = options.manager] port in
-            let address = options.address(listeningAt: port)
+        let isListening: @Sendable (SocketAddress?) -> Void = { [manager = options.manager] place in
+            let address = options.address(at: place)
             service.address = address
             opened.yield()
             onListening(
@@ -231,7 +243,11 @@ package enum LedgerServer {
         // is answered first, and what a job still does cuts no answer off.
         var services: [any Service] = [service.growth, MemoryRelease(service: service)]
         services += background(options, service)
-        services.append(application)
+        if let passed = options.passedSocket {
+            services.append(PassedSocketServer(passed, options, service, isListening))
+        } else {
+            services.append(try application(options, service, onListening: isListening))
+        }
         if let path = options.socketPath {
             services.append(
                 OwnersServer(
@@ -310,61 +326,6 @@ package enum LedgerServer {
             services.append(WebhookSender(service: service, webhooks: webhooks))
         }
         return services
-    }
-
-    /// The server as Hummingbird runs and tests it.
-    ///
-    /// `socket`: one of this machine, whose owner may all; nil: the network.
-    static func application(
-        _ options: Options,
-        _ service: LedgerService,
-        at socket: BindAddress? = nil,
-        onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
-    ) throws -> some ApplicationProtocol {
-        var connection = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [
-                ConnectionPlace(service.connections), RequestDeadline(options.deadlines),
-                PipelinedRequests(),
-            ],
-            idleTimeout: options.deadlines.idle
-        )
-        connection.httpDecoder = HTTP1Channel.Configuration.DecoderConfiguration(
-            maxHeaderFieldSize: headByteLimit,
-            maxHeaderListSize: headByteLimit,
-            maxHeaderFieldCount: headerFieldLimit
-        )
-        let http = connection
-        let tls = socket == nil ? options.trust.tls : nil
-        let secure = tls.map { tls in
-            HTTPServerBuilder { responder in
-                try SecureChannel(
-                    service.trust.tlsConfiguration(tls),
-                    http,
-                    service.connections,
-                    options.deadlines,
-                    responder: responder
-                )
-            }
-        }
-        return Application(
-            responder: LedgerResponder(
-                RouteTable.routes + PageTable.routes,
-                service,
-                isOwners: socket != nil
-            ),
-            server: secure ?? .http1(configuration: http),
-            configuration: ApplicationConfiguration(
-                address: socket ?? options.address,
-                backlog: 4096,
-                availableConnectionsDelegate: Connections.Acceptance(
-                    connections: service.connections
-                )
-            ),
-            onServerRunning: { channel in
-                onListening(channel.localAddress?.port ?? options.port)
-            },
-            logger: options.logger
-        )
     }
 }
 

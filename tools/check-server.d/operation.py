@@ -273,6 +273,45 @@ def check_secrets(material):
     return len(said) * len(secrets)
 
 
+def passed(material, listener):
+    """A server on a socket that another process has bound, as systemd starts one (sd_listen_fds)."""
+    # Whose number counts is known once it runs; dash knows no descriptor of two digits.
+    start = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve --ephemeral --json 3<&%d' % listener.fileno()
+    return subprocess.Popen(
+        ["/bin/bash", "-c", start, material.tool.binary], pass_fds=[listener.fileno()], stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=material.tool.scratch, env=material.tool.environment)
+
+
+def check_activation(material):
+    """Who connects before the server is there waits and is answered, also behind a second server on the same socket."""
+    path = material.path("passed")
+    for family, address in ((socket.AF_INET, ("127.0.0.1", 0)), (socket.AF_UNIX, path)):
+        with socket.socket(family) as listener:
+            listener.bind(address)
+            listener.listen(64)
+            place = listener.getsockname()
+            for _ in range(2):
+                with socket.socket(family) as client:
+                    client.settimeout(60)
+                    client.connect(place)
+                    client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                    server = passed(material, listener)
+                    try:
+                        hello = json.loads(server.stdout.readline() or b"{}")
+                        url = "unix:" + path if family == socket.AF_UNIX else "http://127.0.0.1:%d" % place[1]
+                        if hello.get("url") != url:
+                            raise Fault("a socket that is passed: the server says %s" % hello)
+                        answer = client.recv(65536)
+                        if not answer.startswith(b"HTTP/1.1 200") or b"\r\ndate: " not in answer.lower():
+                            raise Fault("a socket that is passed: %s" % answer[:200])
+                        server.terminate()
+                        if server.wait(60) != 0:
+                            raise Fault("a socket that is passed: the server ends with %d" % server.returncode)
+                    finally:
+                        server.kill()
+                        server.stdout.close()
+
+
 def check_manager(material):
     """A service manager hears when the server is ready, that it is well, and that it stops (sd_notify)."""
     path = material.path("notify")
@@ -301,6 +340,7 @@ def run(tool, material, report, seed):
     checks["rotation"] = check_rotation(material)
     checks["secrets"] = check_secrets(material)
     check_manager(material)
+    check_activation(material)
     checks["http2"] = http2.run(material)
     checks["spans"] = traces.run(material, refused)
     report.figures["operation"] = checks

@@ -117,6 +117,9 @@ struct Serve: AsyncParsableCommand {
             log: { Terminal.note($0) }
         )
         .options(open.ledger)
+        options.passedSocket = try PassedSocket(
+            processID: ProcessInfo.processInfo.processIdentifier
+        ) { ProcessInfo.processInfo.environment[$0] }
         options.manager = ServiceManager(
             processID: ProcessInfo.processInfo.processIdentifier
         ) { ProcessInfo.processInfo.environment[$0] }

@@ -1,0 +1,72 @@
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+import NIOSSL
+
+/// What speaks to whoever connects.
+extension LedgerServer {
+    /// Connections that wait to be accepted.
+    static let backlog = 4096
+
+    /// The server as Hummingbird runs and tests it.
+    ///
+    /// `socket`: one of this machine, whose owner may all; nil: the network.
+    static func application(
+        _ options: Options,
+        _ service: LedgerService,
+        at socket: BindAddress? = nil,
+        onListening: @escaping @Sendable (SocketAddress?) -> Void = { _ in }
+    ) throws -> some ApplicationProtocol {
+        Application(
+            responder: responder(service, isOwners: socket != nil),
+            server: HTTPServerBuilder { responder in
+                try child(options, service, isOwners: socket != nil, responder)
+            },
+            configuration: ApplicationConfiguration(
+                address: socket ?? options.address,
+                backlog: backlog,
+                availableConnectionsDelegate: Connections.Acceptance(
+                    connections: service.connections
+                )
+            ),
+            onServerRunning: { onListening($0.localAddress) },
+            logger: options.logger
+        )
+    }
+
+    /// Answers requests; `isOwners`: of the ledger's owner.
+    static func responder(_ service: LedgerService, isOwners: Bool = false) -> LedgerResponder {
+        LedgerResponder(RouteTable.routes + PageTable.routes, service, isOwners: isOwners)
+    }
+
+    /// What speaks to one connection: encrypted on the network, where there is a certificate.
+    static func child(
+        _ options: Options,
+        _ service: LedgerService,
+        isOwners: Bool = false,
+        _ responder: @escaping HTTPChannelHandler.Responder
+    ) throws -> any ServerChildChannel {
+        var http = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [
+                ConnectionPlace(service.connections), RequestDeadline(options.deadlines),
+                PipelinedRequests(),
+            ],
+            idleTimeout: options.deadlines.idle
+        )
+        http.httpDecoder = HTTP1Channel.Configuration.DecoderConfiguration(
+            maxHeaderFieldSize: headByteLimit,
+            maxHeaderListSize: headByteLimit,
+            maxHeaderFieldCount: headerFieldLimit
+        )
+        guard !isOwners, let tls = options.trust.tls else {
+            return HTTP1Channel(responder: responder, configuration: http)
+        }
+        return try SecureChannel(
+            service.trust.tlsConfiguration(tls),
+            http,
+            service.connections,
+            options.deadlines,
+            responder: responder
+        )
+    }
+}

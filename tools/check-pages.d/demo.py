@@ -17,6 +17,7 @@ CUSTOMER = "customer-3"
 START_SECONDS = 120
 LINK = re.compile(r"(http://\S+)/console/login\?code=(\S+)")
 KEY = re.compile(r"with key (\S+)")
+STORE = re.compile(r"entitle-example \S+ \S+ (\S+)")
 
 
 class Demo:
@@ -30,6 +31,7 @@ class Demo:
         text = self._read_until_link()
         self.url, code = LINK.search(text).groups()
         self.key = KEY.search(text).group(1)
+        self.store = STORE.search(text).group(1)
         self.cookie = "%s; %s" % (self._sign_in(code), self._let_in(CUSTOMER))
 
     def _read_until_link(self):

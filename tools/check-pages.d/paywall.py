@@ -1,19 +1,16 @@
 """Customers' own pages in a browser: the paywall with an app's bridge behind it, and the history.
 
 `check(driver, base, key, customer)` takes a Selenium driver of Chromium, a server's address with a catalog, and a
-key that may write, and gives what it found wrong as sentences: none is well. `bought` may hand in a purchase for
-the customer as the app would, and then says the result that the app tells the page.
+key that may write, and gives what it found wrong as sentences: none is well.
 """
 
+import contextlib
 import json
 import time
 import urllib.request
 
-# An app's side of the bridge, as Android has it: what it is told is kept, and answered by the test.
-BRIDGE = """
-window.told = [];
-window.entitle = {postMessage: (text) => window.told.push(JSON.parse(text))};
-"""
+from app import HANDLERS
+
 PATIENCE = 60
 
 
@@ -37,12 +34,24 @@ def until(condition):
     return False
 
 
-def _text(driver, selector):
+@contextlib.contextmanager
+def bridge(driver, script):
+    """Puts an app's side of the bridge into each page that is loaded."""
+    made = driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+    try:
+        yield
+    finally:
+        driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", made)
+
+
+def text(driver, selector):
+    """What is seen of an element; None: nothing."""
     return driver.execute_script(
         "const e = document.querySelector(arguments[0]); return e && e.checkVisibility() ? e.innerText : null", selector)
 
 
-def _click(driver, selector):
+def click(driver, selector):
+    """Clicks an element."""
     driver.execute_script("document.querySelector(arguments[0]).click()", selector)
 
 
@@ -61,7 +70,7 @@ def cards(driver):
     if not places:
         return ["the paywall has no plans"]
     for place in range(places):
-        _click(driver, "#plan-%d" % place)
+        click(driver, "#plan-%d" % place)
         shown = driver.execute_script(
             "return [...document.querySelectorAll('.choice')].map((e) => e.checkVisibility())")
         if shown != [other == place for other in range(places)]:
@@ -90,11 +99,11 @@ def flow(driver):
     def begin():
         driver.execute_script(
             "[...document.querySelectorAll('.choice .button')].find((e) => e.checkVisibility()).click()")
-        if not until(lambda: _text(driver, purchase)):
+        if not until(lambda: text(driver, purchase)):
             found.append("nobody asked before the purchase (row 2.1)")
             return
-        _click(driver, purchase)
-        if not until(lambda: _text(driver, "#overlay-text")):
+        click(driver, purchase)
+        if not until(lambda: text(driver, "#overlay-text")):
             found.append("nothing says that work is under way (row 2.6)")
 
     begin()
@@ -105,41 +114,26 @@ def flow(driver):
     if role != "status":
         found.append("the overlay has no role=status")
     _done(driver, "cancelled")
-    if not until(lambda: _text(driver, "#overlay-text") is None):
+    if not until(lambda: text(driver, "#overlay-text") is None):
         found.append("a cancelled purchase does not end quietly (row 2.4)")
     begin()
     _done(driver, {"status": "failed", "code": "NETWORK_ERROR"})
-    if not until(lambda: _text(driver, "#overlay-again")):
+    if not until(lambda: text(driver, "#overlay-again")):
         found.append("a failed purchase offers no other try (row 2.5)")
     before = len(_told(driver))
-    _click(driver, "#overlay-again")
+    click(driver, "#overlay-again")
     if not until(lambda: len(_told(driver)) == before + 1):
         found.append("another try tells the app nothing")
     _done(driver, {"status": "failed", "code": "PURCHASE_INVALID"})
-    if _text(driver, "#overlay-again") is not None:
+    if text(driver, "#overlay-again") is not None:
         found.append("another try is offered where it cannot help")
-    _click(driver, "#overlay-close")
+    click(driver, "#overlay-close")
     begin()
     _done(driver, "pending")
-    if not until(lambda: _text(driver, "#overlay-close")):
+    if not until(lambda: text(driver, "#overlay-close")):
         found.append("a purchase that waits leaves no way on")
-    _click(driver, "#overlay-close")
+    click(driver, "#overlay-close")
     return found
-
-
-def sale(driver, bought):
-    """A purchase from the button to what the page says of it: `bought(message)` records it, as an app would."""
-    driver.execute_script(
-        "[...document.querySelectorAll('.choice .button')].find((e) => e.checkVisibility()).click()")
-    until(lambda: _text(driver, "dialog[open] a[data-bridge=purchase]"))
-    _click(driver, "dialog[open] a[data-bridge=purchase]")
-    until(lambda: _told(driver) and _told(driver)[-1].get("action") == "purchase")
-    _done(driver, bought(_told(driver)[-1]))
-    until(lambda: _text(driver, "#overlay-close"))
-    _click(driver, "#overlay-close")
-    if not until(lambda: _text(driver, ".answer .sentence")):
-        return ["what was bought is not said by the page"]
-    return []
 
 
 def history(driver, base, key, customer):
@@ -149,23 +143,17 @@ def history(driver, base, key, customer):
     if "ticket" in driver.current_url:
         found.append("the ticket stays in the address")
     if driver.execute_script("return document.querySelector('details.detail > summary') !== null"):
-        _click(driver, "details.detail > summary")
-        if not until(lambda: _text(driver, "dialog[open] dl")):
+        click(driver, "details.detail > summary")
+        if not until(lambda: text(driver, "dialog[open] dl")):
             found.append("the details are in no dialog (row 7.2)")
-        _click(driver, "dialog[open] [data-close]")
-        if not until(lambda: _text(driver, "dialog[open] dl") is None):
+        click(driver, "dialog[open] [data-close]")
+        if not until(lambda: text(driver, "dialog[open] dl") is None):
             found.append("the dialog does not close")
     return found
 
 
-def check(driver, base, key, customer, bought=None):
+def check(driver, base, key, customer):
     """All of it, with an app's bridge in each page."""
-    script = driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": BRIDGE})
-    try:
+    with bridge(driver, HANDLERS["android"]):
         driver.get(link(base, key, customer, "paywall"))
-        found = cards(driver) + flow(driver)
-        if bought:
-            found += sale(driver, bought)
-        return found + history(driver, base, key, customer)
-    finally:
-        driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+        return cards(driver) + flow(driver) + history(driver, base, key, customer)

@@ -36,7 +36,11 @@ extension LedgerServer {
 
     /// Answers requests; `isOwners`: of the ledger's owner.
     static func responder(_ service: LedgerService, isOwners: Bool = false) -> LedgerResponder {
-        LedgerResponder(RouteTable.routes + PageTable.routes, service, isOwners: isOwners)
+        LedgerResponder(
+            RouteTable.routes + PageTable.routes(beside: options.simulator),
+            service,
+            isOwners: isOwners
+        )
     }
 
     /// What speaks to one connection: encrypted on the network, where there is a certificate.

@@ -86,6 +86,8 @@ package enum LedgerServer {
         package var figures: (@Sendable () -> LedgerFigures)?
         /// Where texts of the app's maker are, for customers' pages.
         package var pageLinks = PaywallPage.Links()
+        /// A simulated store that stands beside the server, for development; nil: none does.
+        package var simulator: (any SimulatedStoreDesk)?
         /// Audits the ledger in a process of its own; nil: in this one.
         package var audit: Auditing?
         /// How the ledger is audited behind whoever asks.

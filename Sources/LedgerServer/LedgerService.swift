@@ -36,6 +36,8 @@ final class LedgerService: Sendable, BlockingPool {
     let pageTickets: CustomerTicket.Sealer?
     /// Where texts of the app's maker are, for customers' pages.
     let pageLinks: PaywallPage.Links
+    /// A simulated store that stands beside the server; nil: none does.
+    let simulator: (any SimulatedStoreDesk)?
     let jobs: JobBoard
     let alerts: AlertBoard
     /// The ledger's directory; nil: it stands in none.
@@ -70,7 +72,8 @@ final class LedgerService: Sendable, BlockingPool {
 
     init(_ options: LedgerServer.Options) {
         let metrics = ServerMetrics(
-            operations: (RouteTable.routes + PageTable.routes).map(\.operation),
+            operations: (RouteTable.routes + PageTable.routes(beside: options.simulator))
+                .map(\.operation),
             clock: options.clock
         )
         ledger = options.ledger
@@ -101,6 +104,7 @@ final class LedgerService: Sendable, BlockingPool {
         // The same.
         pageTickets = try? options.ledger.prover.tickets(for: .pages)
         pageLinks = options.pageLinks
+        simulator = options.simulator
         growth = LogGrowth { [ledger] in try ledger.questions.size() }
         connections = Connections(
             limit: options.connectionLimit,

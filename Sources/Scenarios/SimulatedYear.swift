@@ -31,6 +31,12 @@ package struct SimulatedYear {
         CustomerID("customer-\(number)") ?? ScenarioCustomers.usual
     }
 
+    /// What the customers have bought by its end, each under the customer's id.
+    package var bought: [(name: String, account: SimulatedAppleAccount)] {
+        // Fits: as many as there are.
+        accounts.enumerated().map { (Self.customer($0 + 1).text, $1) }
+    }
+
     // MARK: One life
 
     private mutating func account(_ number: Int) -> SimulatedAppleAccount {

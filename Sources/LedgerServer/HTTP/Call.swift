@@ -17,6 +17,8 @@ struct Call: Sendable {
     var requestID: String
     /// Who is signed in, of a page; nil: nobody, or a key asks.
     var session: PageSessions.Session?
+    /// The pages that the server has.
+    var pages = PageTable.routes
     /// The form in which a page is asked for.
     var format = PageFormat.html
     /// The path as it was sent, without the form of a page.

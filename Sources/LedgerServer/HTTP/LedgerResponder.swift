@@ -114,6 +114,7 @@ struct LedgerResponder: HTTPResponder {
             requestID: exchange.id
         )
         call.session = exchange.session
+        call.pages = PageTable.routes(beside: service.simulator)
         call.format = exchange.format
         call.rawPath = page?.path ?? request.uri.path
         let access = try call.access(route)

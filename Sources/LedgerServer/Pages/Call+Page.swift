@@ -73,7 +73,7 @@ extension Call {
             frame.viewer = PageFrame.Viewer(
                 label: session.caller.label,
                 formToken: session.formToken,
-                sections: PageTable.sections(of: session.caller)
+                sections: PageTable.sections(of: session.caller, among: pages)
             )
         }
         return frame

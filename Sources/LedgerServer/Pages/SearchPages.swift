@@ -68,7 +68,7 @@ extension PageTable {
             environment: environment.name
         )
         page.carried = call.carriedPairs
-        if PageTable.sections(of: call.caller).contains(.deliveries) {
+        if PageTable.sections(of: call.caller, among: call.pages).contains(.deliveries) {
             page.deliveries = call.link(["deliveries"])
         }
         var body = XMLText()

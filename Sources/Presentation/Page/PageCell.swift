@@ -112,8 +112,10 @@ extension XMLText {
         case .code: element("code") { $0.write(cell.text) }
         case .instant:
             element("time", ["datetime": cell.text]) { text in
-                // 2026-01-02T03:04:05.678Z
-                text.write(cell.text.prefix(10) + " " + cell.text.dropFirst(11).prefix(8) + "Z")
+                // 2026-01-02T03:04:05.678Z, which ends a line between date and time alone.
+                text.element("span") { $0.write(String(cell.text.prefix(10))) }
+                text.write(" ")
+                text.element("span") { $0.write(cell.text.dropFirst(11).prefix(8) + "Z") }
             }
         }
     }

@@ -45,6 +45,8 @@ package struct PageFrame: Sendable {
     package enum Section: String, CaseIterable, Sendable {
         case overview, customers, events, catalog, deliveries, reports, health, audit, exports,
             settings
+        /// A simulated store, where one stands beside the server.
+        case simulator
 
         /// Where it begins.
         package var path: String { self == .overview ? "/console" : "/console/" + rawValue }

@@ -9,7 +9,7 @@ enum PageWords {
         "正確なID（顧客、購入、取引、注文）",
         "完整識別碼：客戶、購買、交易或訂單"
     )
-    static let searchHint = Sentence("Customer or purchase id", "顧客または購入のID", "客戶或購買識別碼")
+    static let searchHint = Sentence("Customer or purchase", "顧客または購入のID", "客戶或購買識別碼")
     static let signOut = Sentence("Sign out", "ログアウト", "登出")
 
     static func section(_ section: PageFrame.Section) -> Sentence {
@@ -24,6 +24,7 @@ enum PageWords {
         case .audit: Sentence("Audit", "監査", "稽核")
         case .exports: Sentence("Exports", "エクスポート", "匯出")
         case .settings: Sentence("Settings", "設定", "設定")
+        case .simulator: Sentence("Simulator", "シミュレーター", "模擬器")
         }
     }
 }

@@ -17,7 +17,7 @@ package struct SimulatedAppleAccount: Sendable {
     /// Payloads as they were at first, in the order in which they were made: what an app may have kept.
     package private(set) var originals: [JSONValue] = []
     /// Subscriptions by their order.
-    private var subscriptions: [Subscription] = []
+    private(set) var subscriptions: [Subscription] = []
     /// What was sent so far, in the order of time.
     package private(set) var notifications: [Notification] = []
     private var count = 0
@@ -35,7 +35,7 @@ package struct SimulatedAppleAccount: Sendable {
     /// What is sold.
     package typealias Product = SimulatedProduct
 
-    private struct Subscription {
+    struct Subscription: Sendable {
         var originalID: String
         var product: Product
         var next: Product
@@ -44,6 +44,9 @@ package struct SimulatedAppleAccount: Sendable {
         var isRetried = false
         var graceUntil: Instant?
         var intent: Int64?
+        /// Whether it was said that its grace is over, and that it is over itself.
+        var hadGrace = false
+        var isOver = false
         /// Its last transaction's id.
         var last: String
     }
@@ -151,6 +154,7 @@ package struct SimulatedAppleAccount: Sendable {
 
     /// The grace is over, and nothing is paid.
     package mutating func endGrace(_ place: Int, at time: Instant) {
+        subscriptions[place].hadGrace = true
         send("GRACE_PERIOD_EXPIRED", nil, subscriptions[place].last, place, at: time)
     }
 
@@ -160,6 +164,7 @@ package struct SimulatedAppleAccount: Sendable {
         subscriptions[place].isRetried = false
         subscriptions[place].intent = isUnpaid ? 2 : 1
         subscriptions[place].renews = false
+        subscriptions[place].isOver = true
         let subtype = isUnpaid ? "BILLING_RETRY" : "VOLUNTARY"
         send("EXPIRED", subtype, subscriptions[place].last, place, at: time)
     }

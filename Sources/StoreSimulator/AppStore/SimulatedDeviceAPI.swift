@@ -22,6 +22,7 @@ package final class SimulatedDeviceAPI: Sendable {
     }
 
     private struct Account {
+        let name: String
         var purchases: SimulatedAppleAccount
         /// Ids of transactions that were not finished.
         var unfinished = Set<Name>()
@@ -36,10 +37,14 @@ package final class SimulatedDeviceAPI: Sendable {
     /// Their numbers begin behind those of made-up years and scenarios.
     private static let firstNumber = 100_000
 
-    /// Sells for the app of a store; `changed`: told what the accounts have bought by then.
+    /// Sells for the app of a store.
+    ///
+    /// `known`: who has bought something before, by what devices call them; `changed`: told what the accounts
+    /// have bought by then.
     package init(
         _ store: SimulatedAppStore,
         products: [SimulatedProduct],
+        known: [(name: String, account: SimulatedAppleAccount)] = [],
         clock: @escaping @Sendable () -> Instant,
         changed: @escaping @Sendable ([SimulatedAppleAccount]) -> Void = { _ in }
     ) {
@@ -47,6 +52,34 @@ package final class SimulatedDeviceAPI: Sendable {
         self.products = products
         self.clock = clock
         self.changed = changed
+        state.withLock { state in
+            for (name, account) in known.prefix(Self.accountLimit) {
+                state.places[Name(name)] = state.accounts.count
+                state.accounts.append(Account(name: name, purchases: account))
+            }
+        }
+    }
+
+    /// Whoever is known, in the order in which they were first heard of.
+    package var accounts: [(name: String, purchases: SimulatedAppleAccount)] {
+        state.withLock { state in state.accounts.map { ($0.name, $0.purchases) } }
+    }
+
+    /// Changes what somebody has bought, who may be new.
+    ///
+    /// - Returns: what the App Store tells of it; nil: too many are known.
+    package func change(
+        _ name: String,
+        _ body: (inout SimulatedAppleAccount) -> Void
+    ) -> [SimulatedAppleAccount.Notification]? {
+        let told = state.withLock { state -> [SimulatedAppleAccount.Notification]? in
+            guard let place = place(of: name, in: &state) else { return nil }
+            let count = state.accounts[place].purchases.notifications.count
+            body(&state.accounts[place].purchases)
+            return Array(state.accounts[place].purchases.notifications.dropFirst(count))
+        }
+        changed(accounts.map(\.purchases))
+        return told
     }
 
     /// Carries questions to it.
@@ -101,7 +134,10 @@ package final class SimulatedDeviceAPI: Sendable {
         let number = Self.firstNumber + state.accounts.count
         state.places[Name(name)] = state.accounts.count
         state.accounts.append(
-            Account(purchases: SimulatedAppleAccount(number, token: nil, of: store))
+            Account(
+                name: name,
+                purchases: SimulatedAppleAccount(number, token: nil, of: store)
+            )
         )
         return state.accounts.count - 1
     }

@@ -40,8 +40,10 @@ struct TemporaryLedger {
         }
     }
 
-    func open(catalog: String?) throws -> OpenLedger {
-        let options = try Invocation.current.settings.opening(.bytes(masterKey))
+    /// Opens it; `clock`: one that may be turned, in place of the machine's.
+    func open(catalog: String?, clock: (@Sendable () -> Instant)? = nil) throws -> OpenLedger {
+        var options = try Invocation.current.settings.opening(.bytes(masterKey))
+        if let clock { (options.clock, options.clockWitness) = (clock, .trusting) }
         let open = try OpenLedger(at: path, options: options)
         do {
             if let catalog {

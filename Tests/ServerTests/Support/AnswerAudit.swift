@@ -21,7 +21,7 @@ final class AnswerAudit: Sendable {
 
     private static let document = OpenAPIDocument.document(of: RouteTable.routes)
     private static let matcher = RouteMatcher(RouteTable.routes)
-    private static let pages = RouteMatcher(PageTable.routes)
+    private static let pages = RouteMatcher(PageTable.routes + PageTable.simulatorPages)
     /// Shorter texts stand in words that name nobody.
     private static let shortestID = 5
     private static let shortestText = 8

@@ -101,11 +101,13 @@ struct Serve: AsyncParsableCommand {
 
     /// Serves an open ledger until it is told to end.
     ///
-    /// `key`: one that is shown; nil: none is. `isListening`: told the address, once it is there.
+    /// `key`: one that is shown; nil: none is. `simulator`: a store that is played beside it, by whose clock
+    /// it goes; nil: none is. `isListening`: told the address, once it is there.
     func serve(
         _ open: OpenLedger,
         at path: String,
         key: String?,
+        beside simulator: (any SimulatedStoreDesk)? = nil,
         masterKey: @escaping @Sendable () throws -> [UInt8],
         isListening: @escaping @Sendable (LedgerServer.Listening) -> Void = { _ in }
     ) async throws {
@@ -120,6 +122,8 @@ struct Serve: AsyncParsableCommand {
         options.passedSocket = try PassedSocket(
             processID: ProcessInfo.processInfo.processIdentifier
         ) { ProcessInfo.processInfo.environment[$0] }
+        options.simulator = simulator
+        if let simulator { options.clock = simulator.clock }
         options.manager = ServiceManager(
             processID: ProcessInfo.processInfo.processIdentifier
         ) { ProcessInfo.processInfo.environment[$0] }

@@ -38,9 +38,10 @@ struct Demo: AsyncParsableCommand {
         }
         let place = try TemporaryLedger()
         defer { place.remove() }
-        let open = try place.open(catalog: nil)
+        let clock = SimulatedClock(SystemClock.now)
+        let open = try place.open(catalog: nil, clock: { clock.now })
         do {
-            let now = SystemClock.now()
+            let now = clock.now
             let store = SimulatedAppStore(authority: try ScenarioRun.authority(around: now))
             let year = SimulatedYear(
                 customers: customers,
@@ -51,7 +52,20 @@ struct Demo: AsyncParsableCommand {
             let count = try await year.record(in: open.ledger)
             Terminal.note("\(count) messages of the App Store, \(customers) customers")
             try Self.trust(store, at: place.path)
-            try await serve(open, at: place, beside: store, now)
+            let devices = SimulatedDeviceAPI(
+                store,
+                products: ScenarioProducts.sold,
+                known: year.bought,
+                clock: { clock.now }
+            )
+            let desk = DemoStore(
+                store,
+                devices,
+                products: ScenarioProducts.sold,
+                clock: clock,
+                key: place.key
+            )
+            try await serve(open, at: place, devices, desk, now)
         } catch let error where LedgerServer.isAddressFault(error) {
             open.close(after: error)
             throw OperationFault(
@@ -71,20 +85,17 @@ struct Demo: AsyncParsableCommand {
     private func serve(
         _ open: OpenLedger,
         at place: TemporaryLedger,
-        beside store: SimulatedAppStore,
+        _ devices: SimulatedDeviceAPI,
+        _ desk: DemoStore,
         _ now: Instant
     ) async throws {
-        let devices = SimulatedDeviceAPI(
-            store,
-            products: ScenarioProducts.sold,
-            clock: SystemClock.now
-        )
         try await StoreStandIn.serve(port: storePort, devices.transport) { [port] storePort in
             let stores = "http://\(StoreStandIn.host):\(storePort)"
             try await Serve.parse(["--port", String(port)]).serve(
                 open,
                 at: place.path,
                 key: place.key,
+                beside: desk,
                 masterKey: { place.masterKey },
                 isListening: { Self.invite($0, key: place.key, stores: stores, at: now) }
             )

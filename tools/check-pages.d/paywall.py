@@ -10,6 +10,7 @@ import time
 import urllib.request
 
 from app import HANDLERS
+from harness.report import Fault
 
 PATIENCE = 60
 
@@ -42,6 +43,16 @@ def bridge(driver, script):
         yield
     finally:
         driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", made)
+
+
+@contextlib.contextmanager
+def next_page(driver):
+    """Waits for the page that what is done leads to, were it the same one again."""
+    driver.execute_script("window.isOld = true")
+    yield
+    if not until(lambda: driver.execute_script(
+            "return !window.isOld && document.readyState === 'complete'")):
+        raise Fault("no other page comes")
 
 
 def text(driver, selector):

@@ -3,7 +3,7 @@ ledger (rows 2.1, 2.3 to 2.6, 6.1, 6.4, 7.1)."""
 
 from app import HANDLERS, Liar, NativeApp
 from harness.report import Fault
-from paywall import bridge, click, link, text, until
+from paywall import bridge, click, link, next_page, text, until
 
 PRODUCT, FEATURE = "pro.month", "export"
 
@@ -124,12 +124,8 @@ def closed(app):
 def opened(app):
     """It is recorded, finished, open, and stands in the paywall and in the history, once."""
     if text(app.driver, "#overlay-close"):
-        # The page is loaded again, and is another one then.
-        app.driver.execute_script("window.isOld = true")
-        click(app.driver, "#overlay-close")
-        if not until(lambda: app.driver.execute_script(
-                "return !window.isOld && document.readyState === 'complete'")):
-            raise Fault("the page does not look again")
+        with next_page(app.driver):
+            click(app.driver, "#overlay-close")
     said = text(app.driver, ".answer .sentence")
     if not said:
         raise Fault("the paywall does not say what is open")

@@ -5,6 +5,7 @@ It turns the clock: whoever was signed in before, but for who turned it, is not 
 
 from app import NativeApp
 from harness.report import Fault
+from paywall import next_page
 
 PAGE = "/console/simulator"
 CUSTOMER, PRODUCT, FEATURE = "simulated-1", "pro.month", "export"
@@ -62,8 +63,8 @@ def send(driver, form, **fields):
         return true""", form, fields)
     if not found:
         raise Fault("there is no form %s in %s" % (form, driver.current_url))
-    button = driver.find_element("css selector", 'form[action*="/simulator/%s"] button' % form)
-    button.click()
+    with next_page(driver):
+        driver.find_element("css selector", 'form[action*="/simulator/%s"] button' % form).click()
 
 
 def expect(app, driver, is_open, told):
